@@ -1,0 +1,46 @@
+// The one way in which the persistence layer says "I will not start on this data folder".
+//
+// Whoever catches it stops the process: the folder is left as it was found, and the message tells an operator
+// which file, where in it, what is still known to be good, and what can be done.
+
+export interface DataFolderProblem {
+  /** Path of the file at fault, or of the folder when a file is missing. */
+  readonly file: string;
+  /** Byte offset in `file` of the first byte that cannot be trusted, where there is one. */
+  readonly offset?: number;
+  /** Id of the last event known to be whole before the problem; 0 when none is. */
+  readonly lastGoodEventId?: number;
+  /** What the operator can do, as a sentence. */
+  readonly advice: string;
+  readonly cause?: unknown;
+}
+
+export class DataFolderError extends Error {
+  override readonly name = 'DataFolderError';
+  readonly file: string;
+  readonly offset: number | null;
+  readonly lastGoodEventId: number | null;
+  readonly advice: string;
+
+  constructor(problem: string, details: DataFolderProblem) {
+    super(sentence(problem, details), details.cause === undefined ? {} : { cause: details.cause });
+    this.file = details.file;
+    this.offset = details.offset ?? null;
+    this.lastGoodEventId = details.lastGoodEventId ?? null;
+    this.advice = details.advice;
+  }
+}
+
+function sentence(problem: string, { file, offset, lastGoodEventId, advice }: DataFolderProblem): string {
+  const where = offset === undefined ? file : `${file}, offset ${offset}`;
+  const good = lastGoodEventId === undefined ? '' : ` The last event known to be good is ${lastGoodEventId}.`;
+  return `${problem} (${where}).${good} ${advice}`;
+}
+
+/** Advice shared by everything that a newer version of the server has written. */
+export const ADVICE_NEWER_FORMAT = 'Start the version of the server that wrote it, or a newer one.';
+
+/** Advice shared by every kind of damage: nothing has been changed yet, and nothing must be before a copy exists. */
+export const ADVICE_DAMAGED =
+  'Nothing was changed. Copy the whole data folder aside, then restore this file from a backup or a replica; ' +
+  'to go on without what is lost, restore the state up to the last good event from a snapshot and the journal.';

@@ -1,0 +1,159 @@
+// MessagePack as Flagstaff writes it, and the guard that every stored value passes on its way in and out.
+//
+// Written: nil, booleans, numbers, strings, arrays and maps with string keys, so that any language can read it;
+// and, for a property set to `undefined`, the extension type 0 with one byte, to be read as nil. Nothing else.
+//
+// The guard walks the bytes before anything is decoded, because a checksum proves only that the bytes are those
+// that were written: content may be hostile. It bounds depth (a decoder recurses), counts (a decoder allocates
+// what a length field says) and kinds. The same guard runs before an append, hence nothing can be written that a
+// later start would refuse.
+import { Packr } from 'msgpackr';
+
+/** Protects the stack: msgpackr overflows it near depth 1,400. Request bodies are limited to 64, state adds a few. */
+export const DEPTH_MAX = 128;
+
+/** Protects the heap: a value costs up to 60 bytes decoded, and a megabyte of JSON holds half a million at most. */
+export const VALUES_MAX = 2 ** 21;
+
+const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' });
+
+/** Encodes a value. The result is a view into a shared buffer, overwritten by a later call: copy what must last. */
+export function pack(value: unknown): Buffer {
+  return packr.pack(value);
+}
+
+/** Decodes bytes that the guard has accepted. Throws on bytes that are not one whole value. */
+export function unpack(bytes: Uint8Array): unknown {
+  return packr.unpack(bytes);
+}
+
+export type GuardVerdict =
+  | { readonly problem: string }
+  | { readonly problem: null; readonly mapEntries: number };
+
+const refuse = (problem: string, at: number): GuardVerdict => ({ problem: `${problem} at byte ${at}` });
+
+/** What a first byte announces: how many bytes hold the head, how many follow as content, how many values nest. */
+interface Head {
+  headBytes: number;
+  contentBytes: number;
+  items: number;
+  isMap: boolean;
+  isString: boolean;
+}
+
+/** Walks the bytes without decoding or recursing. Says what is wrong, or how many map entries there are. */
+export function guard(bytes: Buffer): GuardVerdict {
+  const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isString: false };
+  const remaining: number[] = [1];
+  const inMap: boolean[] = [false];
+  let at = 0;
+  let values = 0;
+  let mapEntries = 0;
+  while (remaining.length > 0) {
+    const top = remaining.length - 1;
+    if (remaining[top] === 0) {
+      remaining.pop();
+      inMap.pop();
+      continue;
+    }
+    if (!readHead(bytes, at, head))
+      return refuse('not a kind of value that is ever written, or cut short', at);
+    if (inMap[top] && remaining[top]! % 2 === 0) {
+      if (!head.isString) return refuse('a map key that is not a string', at);
+      if (isProtoKey(bytes, at + head.headBytes, head.contentBytes)) return refuse('the key __proto__', at);
+    }
+    remaining[top]! -= 1;
+    at += head.headBytes + head.contentBytes;
+    // Every nested value takes a byte at least, so a count beyond the bytes left is a lie.
+    if (at + head.items > bytes.length) return refuse('a length beyond the end', at);
+    values += 1;
+    if (values > VALUES_MAX) return refuse(`more than ${VALUES_MAX} values`, at);
+    if (head.items === 0) continue;
+    if (remaining.length > DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
+    if (head.isMap) mapEntries += head.items / 2;
+    remaining.push(head.items);
+    inMap.push(head.isMap);
+  }
+  return at === bytes.length ? { problem: null, mapEntries } : refuse('bytes after the value', at);
+}
+
+/** Bytes of content after the first byte, for the kinds from 0xc0 on that are fixed in size; -1 where not written. */
+const FIXED_BYTES: Readonly<Record<number, number>> = {
+  192: 0, // nil
+  194: 0, // false
+  195: 0, // true
+  202: 4, // float 32
+  203: 8, // float 64
+  204: 1, // uint 8
+  205: 2, // uint 16
+  206: 4, // uint 32
+  207: 8, // uint 64
+  208: 1, // int 8
+  209: 2, // int 16
+  210: 4, // int 32
+  211: 8, // int 64
+};
+
+function readHead(bytes: Buffer, at: number, head: Head): boolean {
+  const first = bytes[at];
+  if (first === undefined) return false;
+  head.headBytes = 1;
+  head.contentBytes = 0;
+  head.items = 0;
+  head.isMap = false;
+  head.isString = false;
+  if (first < 0x80 || first >= 0xe0) return true;
+  if (first < 0xa0) {
+    head.isMap = first < 0x90;
+    head.items = head.isMap ? (first & 15) * 2 : first & 15;
+    return true;
+  }
+  if (first < 0xc0) {
+    head.isString = true;
+    head.contentBytes = first & 31;
+    return true;
+  }
+  return readLongHead(bytes, at, first, head);
+}
+
+function readLongHead(bytes: Buffer, at: number, first: number, head: Head): boolean {
+  const fixed = FIXED_BYTES[first];
+  if (fixed !== undefined) {
+    head.contentBytes = fixed;
+    return true;
+  }
+  if (first === 0xd4) {
+    // fixext 1, type 0: `undefined`
+    head.contentBytes = 2;
+    return bytes[at + 1] === 0 && at + 2 < bytes.length;
+  }
+  const lengthBytes = first === 0xd9 ? 1 : first === 0xda || first === 0xdc || first === 0xde ? 2 : 4;
+  if (first < 0xd9 || at + 1 + lengthBytes > bytes.length) return false;
+  const length = bytes.readUIntBE(at + 1, lengthBytes);
+  head.headBytes = 1 + lengthBytes;
+  head.isString = first <= 0xdb;
+  head.isMap = first >= 0xde;
+  if (head.isString) head.contentBytes = length;
+  else head.items = head.isMap ? length * 2 : length;
+  return true;
+}
+
+const PROTO_KEY = Buffer.from('__proto__');
+
+/** msgpackr reads this key back under another name, so it would not survive; the edge refuses it as well. */
+function isProtoKey(bytes: Buffer, start: number, length: number): boolean {
+  return length === PROTO_KEY.length && bytes.compare(PROTO_KEY, 0, length, start, start + length) === 0;
+}
+
+/** Map entries of a decoded value; fewer than the guard counted means that a key stood there twice. */
+export function countMapEntries(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) count += countMapEntries(item);
+    return count;
+  }
+  for (const item of Object.values(value)) count += 1 + countMapEntries(item);
+  return count;
+}
