@@ -1,0 +1,130 @@
+/**
+ * A condition on the evaluation context under which a strategy applies. Multi-value operators compare with
+ * `values`, single-value ones with `value`, which must be of the operator's kind (decisions.md §3). Nothing is
+ * coerced and unknown fields are dropped.
+ */
+import * as v from 'valibot';
+import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
+import { shown } from './issues.ts';
+
+export const MULTI_VALUE_OPERATORS = [
+  'NOT_IN',
+  'IN',
+  'STR_ENDS_WITH',
+  'STR_STARTS_WITH',
+  'STR_CONTAINS',
+] as const;
+
+export const SINGLE_VALUE_OPERATORS = [
+  'NUM_EQ',
+  'NUM_GT',
+  'NUM_GTE',
+  'NUM_LT',
+  'NUM_LTE',
+  'DATE_AFTER',
+  'DATE_BEFORE',
+  'SEMVER_EQ',
+  'SEMVER_GT',
+  'SEMVER_LT',
+] as const;
+
+const OPERATORS = [...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS] as const;
+
+export type ConstraintOperator = (typeof OPERATORS)[number];
+
+export const ConstraintSchema = v.pipe(
+  v.object({
+    contextName: v.pipe(
+      v.string('a string'),
+      v.minLength(1, 'the name of a context field'),
+      v.description('The context field the constraint applies to.'),
+    ),
+    operator: v.pipe(
+      v.picklist(OPERATORS, `one of ${OPERATORS.join(', ')}`),
+      v.description('How the context field is compared.'),
+    ),
+    caseInsensitive: v.optional(
+      v.pipe(v.boolean(), v.description('Whether STR_ operators ignore upper and lower case.')),
+      false,
+    ),
+    inverted: v.optional(v.pipe(v.boolean(), v.description('Whether the result is negated.')), false),
+    // No default here, since a list that was not sent must be told apart from an empty one.
+    values: v.exactOptional(
+      v.pipe(
+        v.array(v.string(), 'a list of strings'),
+        v.description('What multi-value operators compare with; required for them.'),
+      ),
+    ),
+    value: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description(
+          'What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 ' +
+            'date-time with its zone (DATE_) or a semantic version (SEMVER_).',
+        ),
+      ),
+    ),
+  }),
+  v.forward(
+    v.partialCheck(
+      [['operator'], ['values']],
+      ({ operator, values }) => isSingleValue(operator) || values !== undefined,
+      ({ input }) =>
+        `The field values is required: the operator ${input.operator} compares with a list of strings.`,
+    ),
+    ['values'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['operator'], ['value']],
+      ({ operator, value }) =>
+        !isSingleValue(operator) || (value !== undefined && kindOf(operator).accepts(value)),
+      ({ input }) => valueMessage(input.operator, input.value),
+    ),
+    ['value'],
+  ),
+  v.transform((sent): Constraint => ({ ...sent, values: sent.values ?? [] })),
+  v.title('Constraint'),
+);
+
+export interface Constraint {
+  readonly contextName: string;
+  readonly operator: ConstraintOperator;
+  readonly caseInsensitive: boolean;
+  readonly inverted: boolean;
+  readonly values: readonly string[];
+  readonly value?: string;
+}
+
+const SINGLE_VALUE: ReadonlySet<string> = new Set(SINGLE_VALUE_OPERATORS);
+
+function isSingleValue(operator: ConstraintOperator): boolean {
+  return SINGLE_VALUE.has(operator);
+}
+
+interface ValueKind {
+  readonly phrase: string;
+  readonly accepts: (text: string) => boolean;
+}
+
+const NUMBER_KIND: ValueKind = { phrase: 'a number, such as "15" or "2.5"', accepts: isNumberText };
+const DATE_KIND: ValueKind = {
+  phrase: 'an ISO 8601 date-time with its zone, such as "2024-05-01T09:30:00Z"',
+  accepts: isDateTime,
+};
+const VERSION_KIND: ValueKind = {
+  phrase: 'a semantic version, such as "1.4.0" or "2.0.0-beta.1"',
+  accepts: isSemanticVersion,
+};
+
+function kindOf(operator: ConstraintOperator): ValueKind {
+  if (operator.startsWith('NUM_')) return NUMBER_KIND;
+  return operator.startsWith('DATE_') ? DATE_KIND : VERSION_KIND;
+}
+
+function valueMessage(operator: ConstraintOperator, value: string | undefined): string {
+  const { phrase } = kindOf(operator);
+  if (value === undefined)
+    return `The field value is required: the operator ${operator} compares with ${phrase}.`;
+  return `The field value must be ${phrase}, for the operator ${operator}, not ${shown(value)}.`;
+}

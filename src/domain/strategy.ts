@@ -1,0 +1,102 @@
+/**
+ * An activation strategy: what a client sends, what is kept, and the order of a list of them (decisions.md §3).
+ * A strategy always has all its fields; what was sent in `parameters` is kept as sent. Strategies are ordered by
+ * `sortOrder`, and those of the same `sortOrder` in the order in which they were added.
+ */
+import * as v from 'valibot';
+import { type Constraint, ConstraintSchema } from './constraint.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
+
+const STRATEGY_NAME_LENGTH_MAX = 100;
+const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
+
+/**
+ * Not valibot's record or looseObject: both silently leave out fields named constructor or prototype, and what
+ * the client sent is to be kept. Not typed as JsonObject: a recursive type sends TypeScript round for ever in the
+ * types of `optional`.
+ */
+const ParametersSchema = v.pipe(
+  v.custom<Readonly<Record<string, unknown>> | null>(
+    (value) => value === null || isJsonObject(value),
+    'an object or null',
+  ),
+  v.metadata({
+    type: ['object', 'null'],
+    description: 'Settings of the strategy kind, kept as sent; for a rollout: rollout, groupId, stickiness.',
+  }),
+);
+
+export const StrategyInputSchema = v.pipe(
+  v.object({
+    name: v.pipe(
+      v.string(NAME_PHRASE),
+      v.minLength(1, NAME_PHRASE),
+      v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
+      v.description('The kind of strategy, such as default or flexibleRollout.'),
+    ),
+    title: v.optional(v.nullable(v.string('a string or null')), null),
+    disabled: v.optional(
+      v.pipe(
+        v.nullable(v.boolean('true, false or null')),
+        v.description('A disabled strategy is kept but not evaluated.'),
+      ),
+      false,
+    ),
+    constraints: v.optional(v.array(ConstraintSchema, 'a list of constraints'), []),
+    parameters: v.optional(ParametersSchema, () => ({})),
+    variants: v.optional(StrategyVariantListSchema, []),
+    segments: v.optional(
+      v.pipe(
+        v.array(v.pipe(v.number('an integer'), v.integer('an integer')), 'a list of integers'),
+        v.description('Ids of attached segments.'),
+      ),
+      [],
+    ),
+    sortOrder: v.exactOptional(
+      v.pipe(v.number(), v.description('Position in the list; one above the highest when not sent.')),
+    ),
+  }),
+  v.title('Strategy input'),
+);
+
+export type StrategyInput = v.InferOutput<typeof StrategyInputSchema>;
+
+export interface Strategy {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string | null;
+  readonly disabled: boolean | null;
+  readonly constraints: readonly Constraint[];
+  readonly parameters: JsonObject | null;
+  readonly variants: readonly Variant[];
+  readonly segments: readonly number[];
+  readonly sortOrder: number;
+}
+
+/** `sortOrder` is for a strategy that was sent without one. */
+export function createStrategy(input: StrategyInput, id: string, sortOrder: number): Strategy {
+  return {
+    id,
+    name: input.name,
+    title: input.title,
+    disabled: input.disabled,
+    constraints: input.constraints,
+    // Bodies and patched documents hold nothing but JSON.
+    parameters: input.parameters as JsonObject | null,
+    variants: distributeWeights(input.variants),
+    segments: input.segments,
+    sortOrder: input.sortOrder ?? sortOrder,
+  };
+}
+
+/** For `sort`, which is stable: equal ones stay in the order in which they were added. */
+export function bySortOrder(a: Pick<Strategy, 'sortOrder'>, b: Pick<Strategy, 'sortOrder'>): number {
+  return a.sortOrder - b.sortOrder;
+}
+
+/** 0 in an empty list, else one above the highest. */
+export function nextSortOrder(strategies: readonly Pick<Strategy, 'sortOrder'>[]): number {
+  if (strategies.length === 0) return 0;
+  return strategies.reduce((highest, { sortOrder }) => Math.max(highest, sortOrder), -Infinity) + 1;
+}

@@ -1,0 +1,162 @@
+/**
+ * Variants: weighted alternatives of a flag or a strategy, and the distribution of their weights (decisions.md §4).
+ * In a list that is not empty the weights of all variants add up to exactly 1000 once they are distributed: `fix`
+ * variants keep theirs, the `variable` ones share the rest. The order of the list is never changed, since patch
+ * paths are positions in it.
+ */
+import * as v from 'valibot';
+import { isNumberText } from './constraint-value.ts';
+import { type Issue, issuesOf, shown } from './issues.ts';
+
+/** Thousandths: a weight of 500 is half of the users. */
+export const WEIGHT_TOTAL = 1000;
+
+const WEIGHT_PHRASE = `an integer from 0 to ${WEIGHT_TOTAL}`;
+
+const PayloadSchema = v.pipe(
+  v.object({
+    type: v.picklist(['json', 'csv', 'string', 'number'], 'one of json, csv, string, number'),
+    value: v.string(),
+  }),
+  v.forward(
+    v.partialCheck(
+      [['type'], ['value']],
+      ({ type, value }) => isPayloadOf(type, value),
+      ({ input }) => `The field value must be ${PAYLOAD_PHRASES[input.type]}, not ${shown(input.value)}.`,
+    ),
+    ['value'],
+  ),
+  v.description('What the SDK hands to the application along with the name of the variant.'),
+);
+
+const OverrideSchema = v.object({
+  contextName: v.pipe(v.string(), v.minLength(1, 'the name of a context field')),
+  values: v.array(v.string(), 'a list of strings'),
+});
+
+const VARIANT_FIELDS = {
+  name: v.pipe(
+    v.string(),
+    v.minLength(1, 'a name of at least one character'),
+    v.description('Unique within its list.'),
+  ),
+  weight: v.pipe(
+    v.number(WEIGHT_PHRASE),
+    v.integer(WEIGHT_PHRASE),
+    v.minValue(0, WEIGHT_PHRASE),
+    v.maxValue(WEIGHT_TOTAL, WEIGHT_PHRASE),
+    v.description('In thousandths. Of variable variants the service sets it, whatever is sent.'),
+  ),
+  weightType: v.optional(v.picklist(['variable', 'fix'], 'variable or fix'), 'variable'),
+  payload: v.exactOptional(PayloadSchema),
+  overrides: v.optional(
+    v.pipe(v.array(OverrideSchema), v.description('Contexts that get this variant whatever its weight.')),
+    [],
+  ),
+} as const;
+
+const StickinessSchema = v.pipe(
+  v.string(),
+  v.minLength(1, 'default, random or the name of a context field'),
+  v.description('The context field that keeps a user on the same variant, such as default or userId.'),
+);
+
+export const VariantSchema = v.pipe(
+  v.object({ ...VARIANT_FIELDS, stickiness: v.optional(StickinessSchema, 'default') }),
+  v.title('Variant'),
+);
+
+const StrategyVariantSchema = v.pipe(
+  v.object({ ...VARIANT_FIELDS, stickiness: StickinessSchema }),
+  v.title('Strategy variant'),
+);
+
+export interface Variant {
+  readonly name: string;
+  readonly weight: number;
+  readonly weightType: 'variable' | 'fix';
+  readonly stickiness: string;
+  readonly payload?: { readonly type: 'json' | 'csv' | 'string' | 'number'; readonly value: string };
+  readonly overrides: readonly { readonly contextName: string; readonly values: readonly string[] }[];
+}
+
+/** The rules over a whole list, the same for flags and strategies. */
+const listRules = v.rawCheck<v.InferOutput<typeof VariantSchema>[]>(({ dataset, addIssue }) => {
+  if (!dataset.typed) return;
+  const message = listFault(dataset.value);
+  if (message !== null) addIssue({ message });
+});
+
+export const VariantListSchema = v.pipe(v.array(VariantSchema, 'a list of variants'), listRules);
+
+export const StrategyVariantListSchema = v.pipe(
+  v.array(StrategyVariantSchema, 'a list of variants'),
+  listRules,
+  v.description('Variants of this strategy, which take precedence over those of the flag.'),
+);
+
+/**
+ * Of a list that keeps the rules above: the rest up to 1000 is split evenly over the `variable` variants, the first
+ * ones taking one more each until nothing is left over, so that three get 334, 333, 333.
+ */
+export function distributeWeights(variants: readonly Variant[]): Variant[] {
+  const rest = WEIGHT_TOTAL - fixedWeight(variants);
+  const variableCount = variants.filter((variant) => variant.weightType === 'variable').length;
+  const share = Math.floor(rest / variableCount);
+  let leftOver = rest % variableCount;
+  return variants.map((variant) => {
+    if (variant.weightType === 'fix') return variant;
+    return { ...variant, weight: leftOver-- > 0 ? share + 1 : share };
+  });
+}
+
+export type NormalisedVariants =
+  | { readonly ok: true; readonly variants: Variant[] }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** From whatever a body or a patch left in the place of a flag's variants to the list that is stored. */
+export function normaliseVariants(list: unknown): NormalisedVariants {
+  const parsed = v.safeParse(VariantListSchema, list);
+  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.issues) };
+  return { ok: true, variants: distributeWeights(parsed.output) };
+}
+
+function listFault(variants: readonly Variant[]): string | null {
+  if (variants.length === 0) return null;
+  const names = new Set<string>();
+  for (const { name } of variants) {
+    if (names.has(name)) return `Variants must have different names; there is more than one ${shown(name)}.`;
+    names.add(name);
+  }
+  if (variants.every((variant) => variant.weightType === 'fix')) {
+    return 'At least one variant must have the weightType variable; all of them are fix.';
+  }
+  const fixed = fixedWeight(variants);
+  if (fixed < WEIGHT_TOTAL) return null;
+  return `The weights of fix variants must add up to less than ${WEIGHT_TOTAL}, not to ${fixed}.`;
+}
+
+function fixedWeight(variants: readonly Variant[]): number {
+  return variants.reduce((sum, variant) => (variant.weightType === 'fix' ? sum + variant.weight : sum), 0);
+}
+
+const PAYLOAD_PHRASES = {
+  json: 'valid JSON for a payload of type json',
+  number: 'a number for a payload of type number',
+  csv: 'a string',
+  string: 'a string',
+} as const;
+
+function isPayloadOf(type: keyof typeof PAYLOAD_PHRASES, value: string): boolean {
+  if (type === 'number') return isNumberText(value);
+  return type !== 'json' || isJson(value);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
