@@ -1,0 +1,264 @@
+/**
+ * The engine: the state, the mailboxes before it, the journal behind it.
+ *
+ * A command waits in the mailbox of the actor that it addresses. In its turn it is decided against the state,
+ * its events are applied, and appended to the journal as one frame; the answer is made right then, from the state
+ * right after the command, and leaves when the frame is durable. All of that but the wait happens in one
+ * synchronous step, so commands never interleave.
+ *
+ * On failure: a refusal changes nothing. A decision that throws changes nothing and is answered as an internal
+ * error. An event that cannot be applied, or a journal that cannot be written, stops the process (invariant 6):
+ * the state in memory would no longer be what a restart rebuilds.
+ */
+import { apply } from '../domain/apply.ts';
+import { type Command, decide } from '../domain/decide/decide.ts';
+import type { Actor, DecideContext } from '../domain/decide/decision.ts';
+import type { DomainEvent } from '../domain/events.ts';
+import { type JsonValue, measureJson } from '../domain/json.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
+import type { World } from '../domain/world.ts';
+import type { EventLog } from '../persistence/event-log.ts';
+import type { Frame, RecordedEvent } from '../persistence/frame.ts';
+import { FRAME_BYTES_MAX } from '../persistence/frame.ts';
+import type { Journal } from '../persistence/journal.ts';
+import { addressOf } from './address.ts';
+import { Scheduler } from './scheduler.ts';
+import { Settlement } from './settlement.ts';
+
+/**
+ * What may be appended and not yet synced. On a stuck disk this, and not the number of requests, bounds the
+ * memory; with 300-byte frames it is far more than one batch of the fastest disk, so it never slows a good one.
+ */
+export const UNSYNCED_FRAMES_MAX = 8192;
+export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A command that waited longer is not begun: its client has given up, or will before the answer. */
+export const QUEUE_DEADLINE_MS = 10_000;
+
+/** Commands with more events than this have their size checked before anything is applied. */
+const EVENTS_UNCHECKED_MAX = 4;
+
+export interface EngineClock {
+  /** Milliseconds since 1970. May jump; recorded times never go backwards all the same. */
+  now(): number;
+  /** Runs `turn` after what is at hand. */
+  defer(turn: () => void): void;
+}
+
+export interface EngineOptions {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly eventLog: EventLog;
+  readonly clock: EngineClock;
+  newId(): string;
+  /** Time of the newest event in the journal; 0 in a new one. */
+  readonly lastAt: number;
+  /** Called when the state can no longer be trusted; must end the process. */
+  stop(error: Error): void;
+  readonly mailboxLengthMax?: number;
+}
+
+export interface Submission<T> {
+  readonly command: Command;
+  readonly actor: Actor;
+  /** Checked against the state right before the decision; a refusal is the answer. */
+  readonly precondition?: (world: World) => Refusal | null;
+  /** Makes the answer from the state right after the command, in the same step. */
+  readonly answer: (world: World, events: readonly DomainEvent[]) => T;
+  /** Called once, when the outcome is durable. */
+  readonly done: (outcome: Outcome<T>) => void;
+}
+
+export type Outcome<T> =
+  | { readonly kind: 'answer'; readonly answer: T }
+  | { readonly kind: 'refusal'; readonly refusal: Refusal }
+  | { readonly kind: 'fault'; readonly error: unknown };
+
+interface Queued {
+  readonly submission: Submission<unknown>;
+  readonly queuedAt: number;
+}
+
+export class Engine {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly eventLog: EventLog;
+  readonly #options: EngineOptions;
+  readonly #scheduler: Scheduler<Queued>;
+  readonly #settlement: Settlement;
+  #lastAt: number;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.world = options.world;
+    this.journal = options.journal;
+    this.eventLog = options.eventLog;
+    this.#lastAt = options.lastAt;
+    this.#settlement = new Settlement(options.journal.durableId);
+    this.#scheduler = new Scheduler({
+      run: (_actor, item) => this.#run(item),
+      canRun: () =>
+        options.journal.pendingFrames < UNSYNCED_FRAMES_MAX &&
+        options.journal.pendingBytes < UNSYNCED_BYTES_MAX,
+      afterTurn: () => options.journal.commit(),
+      defer: options.clock.defer,
+      ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
+    });
+  }
+
+  /** Id of the newest event, durable or not. */
+  get lastId(): number {
+    return this.journal.appendedId;
+  }
+
+  get durableId(): number {
+    return this.#settlement.durableId;
+  }
+
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  get queuedCount(): number {
+    return this.#scheduler.queuedCount;
+  }
+
+  get deepestMailbox(): number {
+    return this.#scheduler.deepest;
+  }
+
+  /** Puts a command into its actor's mailbox. `done` is called exactly once, possibly at once when it is refused. */
+  submit<T>(submission: Submission<T>): void {
+    const item: Queued = {
+      submission: submission as Submission<unknown>,
+      queuedAt: this.#options.clock.now(),
+    };
+    const address = addressOf(submission.command);
+    if (this.#scheduler.offer(address, item)) return;
+    submission.done({ kind: 'refusal', refusal: mailboxFull(address) });
+  }
+
+  /** `submit` as a promise. */
+  execute<T>(submission: Omit<Submission<T>, 'done'>): Promise<Outcome<T>> {
+    return new Promise((resolve) => this.submit({ ...submission, done: resolve }));
+  }
+
+  /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
+  whenDurable(id: number, resume: () => void): void {
+    this.#settlement.whenDurable(id, resume);
+  }
+
+  /** The journal's word that events up to `id` are on disk. */
+  durable(id: number): void {
+    this.#settlement.advance(id);
+    this.#scheduler.wake();
+  }
+
+  #run({ submission, queuedAt }: Queued): void {
+    const refusal = this.#refusalBefore(submission, queuedAt);
+    if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
+    const now = Math.max(this.#options.clock.now(), this.#lastAt);
+    const context: DecideContext = {
+      now: new Date(now).toISOString(),
+      actor: submission.actor,
+      newId: this.#options.newId,
+    };
+    let decision: ReturnType<typeof decide>;
+    try {
+      decision = decide(this.world, submission.command, context);
+    } catch (error) {
+      return this.#finish(submission, { kind: 'fault', error });
+    }
+    if (isRefusal(decision)) return this.#finish(submission, { kind: 'refusal', refusal: decision });
+    const tooLarge = refuseTooLarge(decision);
+    if (tooLarge !== null) return this.#finish(submission, { kind: 'refusal', refusal: tooLarge });
+    this.#carryOut(submission, decision, now, context.now);
+  }
+
+  #refusalBefore(submission: Submission<unknown>, queuedAt: number): Refusal | null {
+    if (!this.journal.writable) {
+      return refuse('ServiceUnavailableError', this.journal.refusalReason ?? 'The journal takes no writes.');
+    }
+    if (this.#options.clock.now() - queuedAt > QUEUE_DEADLINE_MS) {
+      return refuse('ServiceUnavailableError', 'The command waited too long for the disk and was not begun.');
+    }
+    return submission.precondition?.(this.world) ?? null;
+  }
+
+  #carryOut(
+    submission: Submission<unknown>,
+    events: readonly DomainEvent[],
+    at: number,
+    createdAt: string,
+  ): void {
+    if (events.length > 0) {
+      const recorded = events.map((event) => this.#withTags(event));
+      this.#applyAll(events, createdAt);
+      this.#append({
+        id: this.lastId + 1,
+        at,
+        by: submission.actor.name,
+        userId: submission.actor.userId,
+        events: recorded,
+      });
+    }
+    let outcome: Outcome<unknown>;
+    try {
+      outcome = { kind: 'answer', answer: submission.answer(this.world, events) };
+    } catch (error) {
+      outcome = { kind: 'fault', error };
+    }
+    this.#finish(submission, outcome);
+  }
+
+  #applyAll(events: readonly DomainEvent[], createdAt: string): void {
+    let id = this.lastId;
+    try {
+      for (const event of events) {
+        id += 1;
+        apply(this.world, event, { id, createdAt });
+      }
+    } catch (error) {
+      this.#options.stop(new Error(`event ${id} could not be applied to the state`, { cause: error }));
+      throw error;
+    }
+  }
+
+  #append(frame: Frame): void {
+    this.#lastAt = frame.at;
+    const position = this.journal.append(frame);
+    this.eventLog.add(frame, position);
+  }
+
+  /** An event about a flag carries the flag's tags as they were before it. */
+  #withTags(event: DomainEvent): RecordedEvent {
+    if (event.featureName === null) return event;
+    const tags = this.world.projects.get(event.project)?.flags.get(event.featureName)?.flag.tags;
+    return tags === undefined || tags.length === 0 ? event : { ...event, tags };
+  }
+
+  /** A refusal and an answer that changed nothing show state too: they wait for all of it (invariant 4). */
+  #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {
+    this.#settlement.whenDurable(this.lastId, () => submission.done(outcome));
+  }
+}
+
+function mailboxFull(address: string): Refusal {
+  const whose = address === '' ? 'the service' : `the project "${address}"`;
+  return refuse('ServiceUnavailableError', `Too many commands wait for ${whose}; try again in a moment.`);
+}
+
+/** Only few commands write more than they were sent; of those, none may outgrow what a frame can hold. */
+function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
+  if (events.length <= EVENTS_UNCHECKED_MAX) return null;
+  let size = 0;
+  for (const { data, preData } of events) {
+    size +=
+      measureJson(data as unknown as JsonValue).size + measureJson(preData as unknown as JsonValue).size;
+  }
+  if (size <= FRAME_BYTES_MAX / 4) return null;
+  return refuse(
+    'PayloadTooLargeError',
+    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${FRAME_BYTES_MAX / 4 / 2 ** 20} MiB. Make it in parts.`,
+  );
+}

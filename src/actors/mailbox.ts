@@ -1,0 +1,43 @@
+/**
+ * The bounded queue of commands before one actor. A full mailbox refuses at once, so that a flood costs memory for
+ * at most MAILBOX_LENGTH_MAX commands and clients learn that they should slow down (invariant 8).
+ */
+
+/**
+ * Commands that one actor lets wait. At the slowest useful disk (100 syncs a second, 64 commands each) this is
+ * under a fifth of a second of work; a longer queue would only answer after clients have given up.
+ */
+export const MAILBOX_LENGTH_MAX = 1024;
+
+export class Mailbox<T> {
+  readonly #items: (T | undefined)[] = [];
+  #head = 0;
+  readonly lengthMax: number;
+
+  constructor(lengthMax: number = MAILBOX_LENGTH_MAX) {
+    this.lengthMax = lengthMax;
+  }
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** False, and nothing queued, when the mailbox is full. */
+  offer(item: T): boolean {
+    if (this.length >= this.lengthMax) return false;
+    this.#items.push(item);
+    return true;
+  }
+
+  take(): T | undefined {
+    if (this.#head === this.#items.length) return undefined;
+    const item = this.#items[this.#head];
+    this.#items[this.#head] = undefined;
+    this.#head += 1;
+    if (this.#head === this.#items.length) {
+      this.#items.length = 0;
+      this.#head = 0;
+    }
+    return item;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Goes round the mailboxes that hold something, one command of each at a time, so that one busy project cannot
+ * starve the others (invariant 8). A turn ends when nothing is left, or when `canRun` says that the journal has as
+ * much as it may hold unsynced; then `wake` after a sync goes on.
+ *
+ * Commands are not run where they are offered, but in a turn of their own right after: all requests that arrived
+ * in one poll of the sockets so share one commit, without any timer.
+ */
+import { Mailbox } from './mailbox.ts';
+
+export interface SchedulerOptions<T> {
+  /** Runs one command to its end, synchronously. Must not throw. */
+  run(actor: string, item: T): void;
+  /** False: leave the rest in the mailboxes for now. */
+  canRun(): boolean;
+  /** Called once after each turn that ran something. */
+  afterTurn(): void;
+  /** How a turn is started; `setImmediate` runs it after the current poll of the sockets. */
+  defer(turn: () => void): void;
+  readonly mailboxLengthMax?: number;
+}
+
+export class Scheduler<T> {
+  readonly #mailboxes = new Map<string, Mailbox<T>>();
+  /** Names of the actors whose mailbox holds something, in the order of their next turns. */
+  #ready: string[] = [];
+  readonly #options: SchedulerOptions<T>;
+  #turnIsDue = false;
+  #queuedCount = 0;
+
+  constructor(options: SchedulerOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Commands that wait in all mailboxes. */
+  get queuedCount(): number {
+    return this.#queuedCount;
+  }
+
+  /** Commands that wait in the deepest mailbox. */
+  get deepest(): number {
+    let deepest = 0;
+    for (const mailbox of this.#mailboxes.values()) deepest = Math.max(deepest, mailbox.length);
+    return deepest;
+  }
+
+  /** False when the actor's mailbox is full. */
+  offer(actor: string, item: T): boolean {
+    let mailbox = this.#mailboxes.get(actor);
+    if (mailbox === undefined) {
+      mailbox = new Mailbox(this.#options.mailboxLengthMax);
+      this.#mailboxes.set(actor, mailbox);
+    }
+    if (!mailbox.offer(item)) return false;
+    this.#queuedCount += 1;
+    if (mailbox.length === 1) this.#ready.push(actor);
+    this.wake();
+    return true;
+  }
+
+  wake(): void {
+    if (this.#turnIsDue || this.#queuedCount === 0) return;
+    this.#turnIsDue = true;
+    this.#options.defer(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#turnIsDue = false;
+    let ran = false;
+    while (this.#queuedCount > 0 && this.#options.canRun()) {
+      this.#round();
+      ran = true;
+    }
+    if (ran) this.#options.afterTurn();
+  }
+
+  /** One command of each actor that has one. */
+  #round(): void {
+    const actors = this.#ready;
+    this.#ready = [];
+    for (const actor of actors) {
+      const mailbox = this.#mailboxes.get(actor);
+      const item = mailbox?.take();
+      if (mailbox === undefined || item === undefined) throw new Error(`the mailbox of ${actor} is empty`);
+      this.#queuedCount -= 1;
+      if (mailbox.length > 0) this.#ready.push(actor);
+      else this.#mailboxes.delete(actor);
+      this.#options.run(actor, item);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The state as snapshot sections, and back. What is written is what `emptyWorld` and `apply` would have made:
+ * loading a snapshot and replaying from nothing give the same state, by `stateHash`.
+ *
+ * Sections are taken in one step: immutable objects are collected by reference, so commands may go on while the
+ * snapshot is being written in slices.
+ */
+import { createHash } from 'node:crypto';
+import { Packr } from 'msgpackr';
+import type { Flag } from '../domain/flag.ts';
+import type {
+  ApiToken,
+  DirectoryState,
+  Environment,
+  PersonalToken,
+  ProjectSettings,
+  User,
+  World,
+} from '../domain/world.ts';
+import { emptyWorld } from '../domain/world.ts';
+
+export interface SnapshotSection {
+  readonly name: string;
+  readonly records: Iterable<unknown>;
+}
+
+/** The directory's numbers: revisions, and the ids given last, which are never given again. */
+type Counters = Pick<
+  DirectoryState,
+  'lastUserId' | 'lastPersonalTokenId' | 'revision' | 'environmentsRevision' | 'accessRevision'
+>;
+
+interface ProjectRecord {
+  readonly settings: ProjectSettings;
+  /** Pairs of user id and role id. */
+  readonly members: readonly (readonly [number, number])[];
+  readonly revision: number;
+  readonly environmentsRevision: number;
+}
+
+interface FlagSnapshotRecord {
+  readonly flag: Flag;
+  readonly revision: number;
+}
+
+export function snapshotSections({ directory, projects }: World): SnapshotSection[] {
+  const all = [...projects.values()];
+  const flags = all.map((project) =>
+    [...project.flags.values()].map(({ flag, revision }) => ({ flag, revision })),
+  );
+  return [
+    { name: 'counters', records: [countersOf(directory)] },
+    { name: 'environments', records: directory.environments },
+    { name: 'users', records: [...directory.users.values()] },
+    { name: 'apiTokens', records: [...directory.apiTokens.values()] },
+    { name: 'personalTokens', records: [...directory.personalTokens.values()] },
+    {
+      name: 'projects',
+      records: all.map(
+        (project): ProjectRecord => ({
+          settings: project.settings,
+          members: [...project.members],
+          revision: project.revision,
+          environmentsRevision: project.environmentsRevision,
+        }),
+      ),
+    },
+    { name: 'flags', records: flags.flat() },
+  ];
+}
+
+function countersOf(directory: DirectoryState): Counters {
+  const { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision } = directory;
+  return { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision };
+}
+
+/** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
+export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
+  const { directory, projects } = world;
+  switch (section) {
+    case 'counters':
+      Object.assign(directory, record as Counters);
+      return;
+    case 'environments':
+      directory.environments = [...directory.environments, record as Environment];
+      return;
+    case 'users':
+      directory.users.set((record as User).id, record as User);
+      return;
+    case 'apiTokens':
+      directory.apiTokens.set((record as ApiToken).digest, record as ApiToken);
+      return;
+    case 'personalTokens':
+      directory.personalTokens.set((record as PersonalToken).digest, record as PersonalToken);
+      return;
+    case 'projects':
+      loadProject(world, record as ProjectRecord);
+      return;
+    case 'flags': {
+      const { flag, revision } = record as FlagSnapshotRecord;
+      const project = projects.get(flag.project);
+      if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
+      project.flags.set(flag.name, { flag, revision, bytes: null });
+      directory.flagProjects.set(flag.name, flag.project);
+      return;
+    }
+    default:
+      throw new Error(`the snapshot has a section "${section}", which this version does not know`);
+  }
+}
+
+function loadProject({ projects }: World, record: ProjectRecord): void {
+  const { settings, members, revision, environmentsRevision } = record;
+  projects.set(settings.id, {
+    settings,
+    members: new Map(members),
+    flags: new Map(),
+    revision,
+    environmentsRevision,
+  });
+}
+
+/** Empties the state in place, for a recovery that has to begin again with an older snapshot. */
+export function clearWorld(world: World): void {
+  const fresh = emptyWorld();
+  world.projects.clear();
+  for (const key of ['users', 'apiTokens', 'personalTokens', 'flagProjects'] as const) {
+    world.directory[key].clear();
+  }
+  world.directory.environments = [];
+  Object.assign(world.directory, countersOf(fresh.directory));
+}
+
+/**
+ * SHA-256 of the state, hexadecimal: equal for equal states, whichever way they came about. Two states that differ
+ * only in the order of an object's keys count as equal.
+ */
+export function stateHash(world: World): string {
+  const packr = new Packr({ useRecords: false });
+  const hash = createHash('sha256');
+  for (const { name, records } of snapshotSections(world)) {
+    hash.update(name);
+    for (const record of records) hash.update(packr.pack(canonical(record)));
+  }
+  return hash.digest('hex');
+}
+
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.keys(value)
+    .sort()
+    .map((key) => [key, canonical((value as Record<string, unknown>)[key])]);
+}

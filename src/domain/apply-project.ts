@@ -1,0 +1,84 @@
+/** `apply` for events about a project as a whole: its settings, environments and memberships. */
+import { produce } from 'immer';
+import type { EventStamp } from './apply.ts';
+import { replaceFlag } from './apply-flag.ts';
+import type { ProjectEvent } from './events.ts';
+import type { ProjectState, World } from './world.ts';
+
+export function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
+  if (event.type === 'project-created') {
+    if (world.projects.has(event.project)) throw new Error(`the project ${event.project} is created twice`);
+    world.projects.set(event.project, {
+      settings: event.data,
+      members: new Map(),
+      flags: new Map(),
+      revision: stamp.id,
+      environmentsRevision: stamp.id,
+    });
+    world.directory.revision = stamp.id;
+    return;
+  }
+  const project = world.projects.get(event.project);
+  if (project === undefined) throw new Error(`the event ${event.type} is about ${event.project}, no project`);
+  project.revision = stamp.id;
+  // The list of projects shows settings and numbers of members.
+  world.directory.revision = stamp.id;
+  changeProject(world, project, event, stamp);
+}
+
+function changeProject(
+  world: World,
+  project: ProjectState,
+  event: Exclude<ProjectEvent, { type: 'project-created' }>,
+  stamp: EventStamp,
+): void {
+  const { directory } = world;
+  switch (event.type) {
+    case 'project-updated':
+      project.settings = event.data;
+      return;
+    case 'project-deleted':
+      for (const name of project.flags.keys()) directory.flagProjects.delete(name);
+      world.projects.delete(event.project);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-environment-added':
+      setEnvironments(project, [...project.settings.environments, event.environment], stamp);
+      return;
+    case 'project-environment-removed':
+      setEnvironments(
+        project,
+        project.settings.environments.filter((name) => name !== event.environment),
+        stamp,
+      );
+      dropEnvironment(project, event.environment, stamp);
+      return;
+    case 'project-user-added':
+    case 'project-user-role-changed':
+      project.members.set(event.data.userId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-user-removed':
+      project.members.delete(event.preData.userId);
+      directory.accessRevision = stamp.id;
+      return;
+    default:
+      throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
+  }
+}
+
+function setEnvironments(project: ProjectState, environments: readonly string[], stamp: EventStamp): void {
+  project.settings = { ...project.settings, environments, updatedAt: stamp.createdAt };
+  project.environmentsRevision = stamp.id;
+}
+
+/** Flags lose what they had in the environment, so that adding it again starts from nothing. */
+function dropEnvironment(project: ProjectState, environment: string, stamp: EventStamp): void {
+  for (const record of project.flags.values()) {
+    if (!record.flag.environments.some((one) => one.name === environment)) continue;
+    const flag = produce(record.flag, (draft) => {
+      draft.environments = draft.environments.filter((one) => one.name !== environment);
+    });
+    replaceFlag(record, flag, stamp.id);
+  }
+}

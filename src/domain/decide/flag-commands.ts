@@ -1,0 +1,222 @@
+/** Decisions on a flag as a whole: create, update, patch, clone, archive (endpoints 3 and 5–8). */
+import { nextArchiveState } from '../archive-switch.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../events.ts';
+import {
+  FLAG_TYPES,
+  type Flag,
+  type FlagData,
+  type FlagMetadata,
+  type FlagType,
+  flagData,
+  flagVariants,
+} from '../flag.ts';
+import { type JsonObject, type JsonValue, jsonEqual } from '../json.ts';
+import { applyPatch, type PatchOperation } from '../json-patch.ts';
+import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../locate.ts';
+import { invalid, invalidOperation, isRefusal } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+import { refuseArchived, refuseTakenName } from './guards.ts';
+import { patchFault, patchRefusal } from './patch-refusal.ts';
+
+interface NamesFlag {
+  readonly project: string;
+  readonly flag: string;
+}
+
+export interface CreateFlag {
+  readonly type: 'create-flag';
+  readonly project: string;
+  readonly name: string;
+  readonly metadata: FlagMetadata;
+}
+
+export function createFlag(world: World, command: CreateFlag, context: DecideContext): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const taken = refuseTakenName(world, command.name);
+  if (taken !== null) return taken;
+  const { metadata } = command;
+  const data: FlagData = {
+    name: command.name,
+    project: command.project,
+    description: metadata.description === undefined ? '' : metadata.description,
+    type: metadata.type ?? 'release',
+    stale: metadata.stale ?? false,
+    impressionData: metadata.impressionData ?? false,
+    createdAt: context.now,
+    lastSeenAt: null,
+    variants: null,
+    archived: false,
+  };
+  return [{ type: 'feature-created', ...aboutFlag(data), data, preData: null }];
+}
+
+export interface UpdateFlag extends NamesFlag {
+  readonly type: 'update-flag';
+  /** The name in the body, which may only repeat the flag's. */
+  readonly name?: string | undefined;
+  readonly metadata: FlagMetadata;
+}
+
+export function updateFlag(world: World, command: UpdateFlag): Decision {
+  const located = locateFlag(world, command.project, command.flag);
+  if (located.refused) return located;
+  if (command.name !== undefined && command.name !== command.flag) {
+    return invalid(renamingFault(command.flag, command.name), '/body/name');
+  }
+  return refuseArchived(located.record.flag) ?? metadataEvents(world, located, command.metadata);
+}
+
+export interface PatchFlag extends NamesFlag {
+  readonly type: 'patch-flag';
+  readonly operations: readonly PatchOperation[];
+}
+
+export function patchFlag(world: World, command: PatchFlag): Decision {
+  const located = locateFlag(world, command.project, command.flag);
+  if (located.refused) return located;
+  const archived = refuseArchived(located.record.flag);
+  if (archived !== null) return archived;
+  const before = dataOf(world, located);
+  const patched = applyPatch(before as unknown as JsonValue, command.operations);
+  if (!patched.ok) return patchRefusal(patched);
+  const metadata = metadataOfPatched(before, patched.document);
+  if (!metadata.ok) return patchFault(command.operations, metadata.field, metadata.message);
+  return metadataEvents(world, located, metadata.value);
+}
+
+type PatchedMetadata =
+  | { readonly ok: true; readonly value: FlagMetadata }
+  | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** Checks a patched flag by the rules of an update. What cannot be changed is ignored (decisions.md §2). */
+function metadataOfPatched(before: FlagData, after: JsonValue): PatchedMetadata {
+  if (typeof after !== 'object' || after === null || Array.isArray(after)) {
+    return { ok: false, field: '', message: 'The patch must leave the flag an object.' };
+  }
+  const { name, description = null, type, stale, impressionData, variants = null } = after as JsonObject;
+  const fault = (field: string, message: string): PatchedMetadata => ({ ok: false, field, message });
+  if (name !== before.name) return fault('name', renamingFault(before.name, name));
+  if (description !== null && typeof description !== 'string') {
+    return fault('description', 'The patch must leave the description a string or null.');
+  }
+  if (!FLAG_TYPES.includes(type as FlagType)) {
+    return fault('type', `The patch must leave the type one of ${FLAG_TYPES.join(', ')}.`);
+  }
+  if (typeof stale !== 'boolean') return fault('stale', 'The patch must leave stale true or false.');
+  if (typeof impressionData !== 'boolean') {
+    return fault('impressionData', 'The patch must leave impressionData true or false.');
+  }
+  if (!jsonEqual(variants, before.variants as unknown as JsonValue)) {
+    return fault('variants', 'Variants are changed at the path …/variants of the flag, not here.');
+  }
+  return { ok: true, value: { description, type: type as FlagType, stale, impressionData } };
+}
+
+export interface CloneFlag extends NamesFlag {
+  readonly type: 'clone-flag';
+  readonly name: string;
+  readonly replaceGroupId: boolean;
+}
+
+export function cloneFlag(world: World, command: CloneFlag, context: DecideContext): Decision {
+  const located = locateFlag(world, command.project, command.flag);
+  if (located.refused) return located;
+  const source = located.record.flag;
+  if (source.archivedAt !== null) {
+    return invalidOperation(`The flag "${source.name}" is archived and cannot be cloned; revive it first.`);
+  }
+  const taken = refuseTakenName(world, command.name);
+  if (taken !== null) return taken;
+  const data: FlagData = {
+    ...dataOf(world, located),
+    name: command.name,
+    stale: false,
+    createdAt: context.now,
+  };
+  const environments = source.environments
+    .filter((part) => part.variants.length > 0)
+    .map(({ name, variants }) => ({ name, variants }));
+  return [
+    { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: { environments } },
+    ...clonedStrategies(source, command, context),
+  ];
+}
+
+function clonedStrategies(source: Flag, command: CloneFlag, context: DecideContext): DomainEvent[] {
+  const clone = { name: command.name, project: source.project };
+  return source.environments.flatMap((part) =>
+    part.strategies.map((strategy): DomainEvent => {
+      const ownGroup = command.replaceGroupId && strategy.parameters?.['groupId'] === source.name;
+      const parameters = ownGroup ? { ...strategy.parameters, groupId: command.name } : strategy.parameters;
+      return {
+        type: 'feature-strategy-add',
+        ...aboutFlagEnvironment(clone, part.name),
+        data: { ...strategy, parameters, id: context.newId(), featureName: command.name },
+        preData: null,
+      };
+    }),
+  );
+}
+
+export interface ArchiveFlag extends NamesFlag {
+  readonly type: 'archive-flag';
+}
+
+export function archiveFlag(world: World, command: ArchiveFlag): Decision {
+  const located = locateFlag(world, command.project, command.flag);
+  if (located.refused) return located;
+  return archiveEvents(located.record.flag);
+}
+
+/** Archiving an archived flag changes nothing; one that others depend on cannot be archived. */
+export function archiveEvents(flag: Flag): Decision {
+  const next = nextArchiveState(
+    flag.archivedAt === null ? 'active' : 'archived',
+    'ARCHIVE',
+    flag.children.length,
+  );
+  if (next === 'refused') {
+    const children = flag.children.map((name) => `"${name}"`).join(', ');
+    return invalidOperation(
+      `The flag "${flag.name}" cannot be archived while others depend on it: ${children}. Remove the dependencies first.`,
+    );
+  }
+  if (!next.changed) return UNCHANGED;
+  return [{ type: 'feature-archived', ...aboutFlag(flag), data: null, preData: null }];
+}
+
+/** The events of a change of metadata; none when it changes nothing. */
+export function metadataEvents(world: World, located: LocatedFlag, metadata: FlagMetadata): Decision {
+  const preData = dataOf(world, located);
+  const data: FlagData = {
+    ...preData,
+    description: metadata.description === undefined ? preData.description : metadata.description,
+    type: metadata.type ?? preData.type,
+    stale: metadata.stale ?? preData.stale,
+    impressionData: metadata.impressionData ?? preData.impressionData,
+  };
+  const changed =
+    data.description !== preData.description ||
+    data.type !== preData.type ||
+    data.stale !== preData.stale ||
+    data.impressionData !== preData.impressionData;
+  if (!changed) return UNCHANGED;
+  const updated: DomainEvent = { type: 'feature-metadata-updated', ...aboutFlag(data), data, preData };
+  return data.stale === preData.stale ? [updated] : [updated, staleEvent(located.record.flag, data.stale)];
+}
+
+export function staleEvent(flag: Flag, stale: boolean): DomainEvent {
+  const type = stale ? 'feature-stale-on' : 'feature-stale-off';
+  return { type, ...aboutFlag(flag), data: null, preData: null };
+}
+
+/** The flag as events and answers carry it. */
+export function dataOf(world: World, { project, record }: Omit<LocatedFlag, 'refused'>): FlagData {
+  return flagData(record.flag, flagVariants(record.flag, firstEnvironment(world, project)));
+}
+
+function renamingFault(name: string, given: unknown): string {
+  return `A flag cannot be renamed: the name in the request is ${JSON.stringify(given) ?? 'absent'}, the flag's is "${name}".`;
+}

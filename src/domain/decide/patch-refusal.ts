@@ -1,0 +1,27 @@
+/** How a JSON Patch that cannot be applied is refused: with the index of the operation at fault (decisions.md §2). */
+import type { PatchOperation } from '../json-patch.ts';
+import { type Refusal, refuse } from '../refusal.ts';
+
+interface PatchFailure {
+  readonly kind: 'invalid' | 'test-failed';
+  readonly index: number;
+  readonly message: string;
+}
+
+/** A `test` that does not hold is a conflict with the state (409); everything else is a bad request (400). */
+export function patchRefusal({ kind, index, message }: PatchFailure): Refusal {
+  const name = kind === 'test-failed' ? 'InvalidOperationError' : 'ValidationError';
+  return refuse(name, message, [{ message, path: `/body/${index}` }]);
+}
+
+/**
+ * The patch can be applied, but its result breaks a rule at `field` of the document. Blamed is the last operation
+ * that wrote to that field, or, where none names it, the last one.
+ */
+export function patchFault(operations: readonly PatchOperation[], field: string, message: string): Refusal {
+  const pointer = `/${field}`;
+  const writes = ({ path }: PatchOperation) => path === pointer || path.startsWith(`${pointer}/`);
+  const blamed = operations.findLastIndex(writes);
+  const index = blamed >= 0 ? blamed : operations.length - 1;
+  return refuse('ValidationError', message, [{ message, path: `/body/${index}` }]);
+}

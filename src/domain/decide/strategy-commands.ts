@@ -1,0 +1,207 @@
+/** Decisions on strategies and switches of a flag in an environment (endpoints 9–14). */
+import * as v from 'valibot';
+import { nextSwitch } from '../environment-switch.ts';
+import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../events.ts';
+import type { Flag } from '../flag.ts';
+import { issuesOf } from '../issues.ts';
+import { type JsonValue, jsonEqual } from '../json.ts';
+import { applyPatch, type PatchOperation } from '../json-patch.ts';
+import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../locate.ts';
+import { invalidOperation } from '../refusal.ts';
+import {
+  createStrategy,
+  nextSortOrder,
+  type Strategy,
+  type StrategyInput,
+  StrategyInputSchema,
+} from '../strategy.ts';
+import type { World } from '../world.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+import { refuseArchived } from './guards.ts';
+import { patchFault, patchRefusal } from './patch-refusal.ts';
+
+interface NamesFlagEnvironment {
+  readonly project: string;
+  readonly flag: string;
+  readonly environment: string;
+}
+interface NamesStrategy extends NamesFlagEnvironment {
+  readonly strategyId: string;
+}
+
+export interface AddStrategy extends NamesFlagEnvironment {
+  readonly type: 'add-strategy';
+  readonly strategy: StrategyInput;
+}
+
+export function addStrategy(world: World, command: AddStrategy, context: DecideContext): Decision {
+  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.part.strategies);
+  const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
+  return [strategyAdded(flag, command.environment, strategy)];
+}
+
+export interface ReplaceStrategy extends NamesStrategy {
+  readonly type: 'replace-strategy';
+  readonly strategy: StrategyInput;
+}
+
+export function replaceStrategy(world: World, command: ReplaceStrategy): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  const archived = refuseArchived(located.record.flag);
+  if (archived !== null) return archived;
+  const { id, sortOrder } = located.strategy;
+  const after = createStrategy(command.strategy, id, command.strategy.sortOrder ?? sortOrder);
+  return strategyUpdated(located, after);
+}
+
+export interface PatchStrategy extends NamesStrategy {
+  readonly type: 'patch-strategy';
+  readonly operations: readonly PatchOperation[];
+}
+
+export function patchStrategy(world: World, command: PatchStrategy): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  const { operations } = command;
+  const before = strategyData(flag, located.strategy);
+  const patched = applyPatch(before as unknown as JsonValue, operations);
+  if (!patched.ok) return patchRefusal(patched);
+  const parsed = v.safeParse(StrategyInputSchema, patched.document);
+  if (!parsed.success) {
+    const [issue] = issuesOf(parsed.issues);
+    return patchFault(
+      operations,
+      issue?.path.split('/')[1] ?? '',
+      issue?.message ?? 'The result is not valid.',
+    );
+  }
+  const { id, featureName } = patched.document as { id?: unknown; featureName?: unknown };
+  if (id !== before.id) return patchFault(operations, 'id', 'The id of a strategy cannot be changed.');
+  if (featureName !== before.featureName) {
+    return patchFault(operations, 'featureName', 'A strategy cannot be moved to another flag.');
+  }
+  const after = createStrategy(parsed.output, before.id, parsed.output.sortOrder ?? before.sortOrder);
+  return strategyUpdated(located, after);
+}
+
+export interface RemoveStrategy extends NamesStrategy {
+  readonly type: 'remove-strategy';
+}
+
+/** An enabled environment without strategies would serve everyone: removing the last one disables it too. */
+export function removeStrategy(world: World, command: RemoveStrategy): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  const events = [strategyRemoved(flag, command.environment, located.strategy)];
+  if (located.part.strategies.length > 1) return events;
+  const next = nextSwitch(located.part.enabled, 'LAST_STRATEGY_REMOVED', 0);
+  if (next === 'refused' || !next.changed) return events;
+  return [...events, switched(flag, command.environment, next.enabled)];
+}
+
+export interface SwitchEnvironment extends NamesFlagEnvironment {
+  readonly type: 'switch-environment';
+  readonly enabled: boolean;
+}
+
+export function switchEnvironment(world: World, command: SwitchEnvironment): Decision {
+  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  const { part } = located;
+  const next = nextSwitch(part.enabled, command.enabled ? 'ON' : 'OFF', part.strategies.length);
+  if (next === 'refused') {
+    return invalidOperation(
+      `The flag "${flag.name}" has no strategies in the environment "${command.environment}"; add one before switching it on.`,
+    );
+  }
+  return next.changed ? [switched(flag, command.environment, next.enabled)] : UNCHANGED;
+}
+
+export interface OrderStrategies extends NamesFlagEnvironment {
+  readonly type: 'order-strategies';
+  readonly order: readonly { readonly id: string; readonly sortOrder: number }[];
+}
+
+/** Strategies that are not named keep their place; an id that the environment does not have is refused. */
+export function orderStrategies(world: World, command: OrderStrategies): Decision {
+  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  for (const [index, { id }] of command.order.entries()) {
+    const missing = locateStrategy(world, command.project, command.flag, command.environment, id);
+    if (missing.refused)
+      return { ...missing, details: [{ message: missing.message, path: `/body/${index}/id` }] };
+  }
+  const orders = new Map(command.order.map(({ id, sortOrder }) => [id, sortOrder]));
+  const before = located.part.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));
+  const after = before.map(({ id, sortOrder }) => ({ id, sortOrder: orders.get(id) ?? sortOrder }));
+  if (jsonEqual(before, after)) return UNCHANGED;
+  return [
+    {
+      type: 'strategy-order-changed',
+      ...aboutFlagEnvironment(flag, command.environment),
+      data: { strategies: after },
+      preData: { strategies: before },
+    },
+  ];
+}
+
+function locateNamed(world: World, { project, flag, environment, strategyId }: NamesStrategy) {
+  return locateStrategy(world, project, flag, environment, strategyId);
+}
+
+export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
+  return { ...strategy, featureName: flag.name };
+}
+
+function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, after: Strategy): Decision {
+  if (jsonEqual(strategy as unknown as JsonValue, after as unknown as JsonValue)) return UNCHANGED;
+  return [
+    {
+      type: 'feature-strategy-update',
+      ...aboutFlagEnvironment(flag, part.name),
+      data: strategyData(flag, after),
+      preData: strategyData(flag, strategy),
+    },
+  ];
+}
+
+export function strategyAdded(flag: Flag, environment: string, strategy: Strategy): DomainEvent {
+  return {
+    type: 'feature-strategy-add',
+    ...aboutFlagEnvironment(flag, environment),
+    data: strategyData(flag, strategy),
+    preData: null,
+  };
+}
+
+export function strategyRemoved(flag: Flag, environment: string, strategy: Strategy): DomainEvent {
+  return {
+    type: 'feature-strategy-remove',
+    ...aboutFlagEnvironment(flag, environment),
+    data: null,
+    preData: strategyData(flag, strategy),
+  };
+}
+
+export function switched(flag: Flag, environment: string, enabled: boolean): DomainEvent {
+  const type = enabled ? 'feature-environment-enabled' : 'feature-environment-disabled';
+  return { type, ...aboutFlagEnvironment(flag, environment), data: null, preData: null };
+}

@@ -1,0 +1,110 @@
+/** Decisions on variants: of the whole flag (endpoints 15, 16), or of one environment. */
+import { aboutFlag, aboutFlagEnvironment } from '../events.ts';
+import { environmentOf, flagVariants } from '../flag.ts';
+import { type JsonValue, jsonEqual } from '../json.ts';
+import { applyPatch, type PatchOperation } from '../json-patch.ts';
+import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../locate.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
+import { normaliseVariants, type Variant } from '../variant.ts';
+import type { World } from '../world.ts';
+import { type Decision, UNCHANGED } from './decision.ts';
+import { refuseArchived } from './guards.ts';
+import { patchFault, patchRefusal } from './patch-refusal.ts';
+
+interface NamesVariants {
+  readonly project: string;
+  readonly flag: string;
+  /** Null: those of the flag, in all of its project's environments. */
+  readonly environment: string | null;
+}
+
+export interface SetVariants extends NamesVariants {
+  readonly type: 'set-variants';
+  /** Checked, and with the weights distributed. */
+  readonly variants: readonly Variant[];
+}
+
+export function setVariants(world: World, command: SetVariants): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  return (
+    refuseArchived(located.record.flag) ??
+    variantEvents(world, located, command.environment, command.variants)
+  );
+}
+
+export interface PatchVariants extends NamesVariants {
+  readonly type: 'patch-variants';
+  readonly operations: readonly PatchOperation[];
+}
+
+export function patchVariants(world: World, command: PatchVariants): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  const archived = refuseArchived(located.record.flag);
+  if (archived !== null) return archived;
+  const variants = patchedVariants(currentVariants(world, located, command.environment), command.operations);
+  if (isRefusal(variants)) return variants;
+  return variantEvents(world, located, command.environment, variants);
+}
+
+function patchedVariants(
+  before: readonly Variant[],
+  operations: readonly PatchOperation[],
+): readonly Variant[] | Refusal {
+  const patched = applyPatch(before as unknown as JsonValue, operations);
+  if (!patched.ok) return patchRefusal(patched);
+  const result = normaliseVariants(patched.document);
+  if (result.ok) return result.variants;
+  const [issue] = result.issues;
+  return patchFault(operations, issue?.path.slice(1) ?? '', issue?.message ?? 'The result is not valid.');
+}
+
+function locateNamed(world: World, { project, flag, environment }: NamesVariants) {
+  return environment === null
+    ? locateFlag(world, project, flag)
+    : locateFlagEnvironment(world, project, flag, environment);
+}
+
+function currentVariants(
+  world: World,
+  { project, record }: LocatedFlag,
+  environment: string | null,
+): readonly Variant[] {
+  return environment === null
+    ? flagVariants(record.flag, firstEnvironment(world, project))
+    : environmentOf(record.flag, environment).variants;
+}
+
+/** The events that give the flag `variants`, in one environment or in all; none when it has them already. */
+export function variantEvents(
+  world: World,
+  located: LocatedFlag,
+  environment: string | null,
+  variants: readonly Variant[],
+): Decision {
+  const { flag } = located.record;
+  const { environments } = located.project.settings;
+  if (environments.length === 0 && variants.length > 0) {
+    return invalidOperation(
+      `The project "${flag.project}" has no environments, and variants belong to an environment; add one first.`,
+    );
+  }
+  const targets = environment === null ? environments : [environment];
+  const same = (name: string) =>
+    jsonEqual(environmentOf(flag, name).variants as unknown as JsonValue, variants as unknown as JsonValue);
+  if (targets.every(same)) return UNCHANGED;
+  const change = {
+    data: { variants },
+    preData: { variants: currentVariants(world, located, environment) },
+  };
+  return environment === null
+    ? [{ type: 'feature-variants-updated', ...aboutFlag(flag), ...change }]
+    : [
+        {
+          type: 'feature-environment-variants-updated',
+          ...aboutFlagEnvironment(flag, environment),
+          ...change,
+        },
+      ];
+}

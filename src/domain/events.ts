@@ -1,0 +1,159 @@
+/**
+ * The events of the service: what a command's decision consists of, what the journal holds and what users search
+ * (decisions.md §6). A closed union; `apply` has a case for each.
+ *
+ * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
+ * token, is in `hidden`, which never leaves the journal.
+ */
+import type { Dependency, FlagData, Tag } from './flag.ts';
+import type { Strategy } from './strategy.ts';
+import type { Variant } from './variant.ts';
+import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
+
+/** An event of type `T`, about the things that `Scope` names. */
+type About<T extends string, Scope, Data = null, PreData = null> = {
+  readonly type: T;
+  readonly data: Data;
+  readonly preData: PreData;
+} & Scope;
+
+interface Nothing {
+  readonly project: null;
+  readonly featureName: null;
+  readonly environment: null;
+}
+interface InProject {
+  readonly project: string;
+  readonly featureName: null;
+  readonly environment: null;
+}
+interface OfFlag {
+  readonly project: string;
+  readonly featureName: string;
+  readonly environment: null;
+}
+interface OfFlagEnvironment {
+  readonly project: string;
+  readonly featureName: string;
+  readonly environment: string;
+}
+interface InProjectEnvironment {
+  readonly project: string;
+  readonly featureName: null;
+  readonly environment: string;
+}
+interface OfEnvironment {
+  readonly project: null;
+  readonly featureName: null;
+  readonly environment: string;
+}
+
+/** The strategy as events show it: with the flag's name, as answers do. */
+export type StrategyData = Strategy & { readonly featureName: string };
+
+/** Variants per environment, by which a clone copies environments whose variants differ. */
+export interface EnvironmentVariants {
+  readonly name: string;
+  readonly variants: readonly Variant[];
+}
+
+export interface VariantsData {
+  readonly variants: readonly Variant[];
+}
+
+export interface MembershipData {
+  readonly userId: number;
+  readonly roleId: number;
+  readonly roleName: string;
+  readonly email: string | null;
+}
+
+export interface StrategyOrderData {
+  readonly strategies: readonly { readonly id: string; readonly sortOrder: number }[];
+}
+
+export type ApiTokenData = Omit<ApiToken, 'digest'>;
+export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
+
+export type FlagEvent =
+  | (About<'feature-created', OfFlag, FlagData> & {
+      readonly hidden?: { readonly environments: readonly EnvironmentVariants[] };
+    })
+  | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
+  | About<'feature-stale-on', OfFlag>
+  | About<'feature-stale-off', OfFlag>
+  | About<'feature-archived', OfFlag>
+  | About<'feature-revived', OfFlag>
+  | About<'feature-deleted', OfFlag, null, FlagData>
+  | About<'feature-strategy-add', OfFlagEnvironment, StrategyData>
+  | About<'feature-strategy-update', OfFlagEnvironment, StrategyData, StrategyData>
+  | About<'feature-strategy-remove', OfFlagEnvironment, null, StrategyData>
+  | About<'strategy-order-changed', OfFlagEnvironment, StrategyOrderData, StrategyOrderData>
+  | About<'feature-environment-enabled', OfFlagEnvironment>
+  | About<'feature-environment-disabled', OfFlagEnvironment>
+  | About<'feature-variants-updated', OfFlag, VariantsData, VariantsData>
+  | About<'feature-environment-variants-updated', OfFlagEnvironment, VariantsData, VariantsData>
+  | About<'feature-tagged', OfFlag, Tag>
+  | About<'feature-untagged', OfFlag, null, Tag>
+  | About<'feature-dependency-added', OfFlag, Dependency>
+  | About<'feature-dependency-removed', OfFlag, null, Dependency>
+  | About<'feature-dependencies-removed', OfFlag, null, { readonly dependencies: readonly Dependency[] }>;
+
+export type ProjectEvent =
+  | About<'project-created', InProject, ProjectSettings>
+  | About<'project-updated', InProject, ProjectSettings, ProjectSettings>
+  | About<'project-deleted', InProject, null, ProjectSettings>
+  | About<'project-environment-added', InProjectEnvironment>
+  | About<'project-environment-removed', InProjectEnvironment>
+  | About<'project-user-added', InProject, MembershipData>
+  | About<'project-user-role-changed', InProject, MembershipData, MembershipData>
+  | About<'project-user-removed', InProject, null, MembershipData>;
+
+export type DirectoryEvent =
+  | About<'environment-created', OfEnvironment, Environment>
+  | About<'environment-updated', OfEnvironment, Environment, Environment>
+  | About<'environment-deleted', OfEnvironment, null, Environment>
+  | About<'user-created', Nothing, User>
+  | About<'user-updated', Nothing, User, User>
+  | About<'user-deleted', Nothing, null, User>
+  | (About<'api-token-created', Nothing, ApiTokenData> & { readonly hidden: { readonly digest: string } })
+  | (About<'api-token-updated', Nothing, ApiTokenData, ApiTokenData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'api-token-deleted', Nothing, null, ApiTokenData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'pat-created', Nothing, PersonalTokenData> & { readonly hidden: { readonly digest: string } })
+  | (About<'pat-deleted', Nothing, null, PersonalTokenData> & {
+      readonly hidden: { readonly digest: string };
+    });
+
+export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent;
+
+/** The event of `type` about a flag as a whole; the scope's fields in one place. */
+export function aboutFlag(flag: { readonly name: string; readonly project: string }): OfFlag {
+  return { project: flag.project, featureName: flag.name, environment: null };
+}
+
+export function aboutFlagEnvironment(
+  flag: { readonly name: string; readonly project: string },
+  environment: string,
+): OfFlagEnvironment {
+  return { project: flag.project, featureName: flag.name, environment };
+}
+
+export const inProject = (project: string): InProject => ({ project, featureName: null, environment: null });
+
+export const inProjectEnvironment = (project: string, environment: string): InProjectEnvironment => ({
+  project,
+  featureName: null,
+  environment,
+});
+
+export const ofEnvironment = (environment: string): OfEnvironment => ({
+  project: null,
+  featureName: null,
+  environment,
+});
+
+export const ABOUT_NOTHING: Nothing = { project: null, featureName: null, environment: null };

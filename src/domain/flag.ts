@@ -1,0 +1,127 @@
+/**
+ * A flag as the engine holds it: one immutable object, replaced as a whole on each change, so that a snapshot
+ * or a cached answer may keep a reference to it.
+ *
+ * `environments` is sparse: an environment that was never touched has no entry and reads as disabled, without
+ * strategies and variants. So adding an environment to a project costs nothing per flag.
+ */
+import type { Strategy } from './strategy.ts';
+import type { Variant } from './variant.ts';
+
+export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
+export type FlagType = (typeof FLAG_TYPES)[number];
+
+/** Days after which an unarchived flag of the type counts as potentially stale; null: never (decisions.md §2). */
+export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
+  release: 40,
+  experiment: 40,
+  operational: 7,
+  'kill-switch': null,
+  permission: null,
+};
+
+/** Long enough for any real name, short enough to stand in a URL, a log line and a path of 8,000 bytes. */
+export const FLAG_NAME_LENGTH_MAX = 100;
+const FLAG_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
+
+export interface FlagEnvironment {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** In order of `sortOrder`. */
+  readonly strategies: readonly Strategy[];
+  /** In the order the client sent. */
+  readonly variants: readonly Variant[];
+}
+
+export interface Tag {
+  readonly type: string;
+  readonly value: string;
+}
+
+/** This flag is only evaluated when `feature`, its parent, is enabled (or disabled), in one of `variants` if given. */
+export interface Dependency {
+  readonly feature: string;
+  readonly enabled: boolean;
+  readonly variants: readonly string[];
+}
+
+export interface Flag {
+  readonly name: string;
+  readonly project: string;
+  readonly description: string | null;
+  readonly type: FlagType;
+  readonly stale: boolean;
+  readonly impressionData: boolean;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly archivedAt: string | null;
+  readonly environments: readonly FlagEnvironment[];
+  readonly tags: readonly Tag[];
+  readonly dependencies: readonly Dependency[];
+  /** Names of the flags that depend on this one. */
+  readonly children: readonly string[];
+}
+
+/** The metadata of a flag as events and the answers of create, update, patch and clone carry it. */
+export interface FlagData {
+  readonly name: string;
+  readonly project: string;
+  readonly description: string | null;
+  readonly type: FlagType;
+  readonly stale: boolean;
+  readonly impressionData: boolean;
+  readonly createdAt: string;
+  readonly lastSeenAt: null;
+  readonly variants: readonly Variant[] | null;
+  readonly archived: boolean;
+}
+
+const UNTOUCHED_PARTS = { enabled: false, strategies: [], variants: [] } as const;
+
+/** The flag's configuration in `environment`; the default one when it was never touched. */
+export function environmentOf(flag: Flag, environment: string): FlagEnvironment {
+  return (
+    flag.environments.find((one) => one.name === environment) ?? { name: environment, ...UNTOUCHED_PARTS }
+  );
+}
+
+/** `firstEnvironment` is the project's first in order: its variants stand for the flag's (decisions.md §4). */
+export function flagVariants(flag: Flag, firstEnvironment: string | undefined): readonly Variant[] {
+  return firstEnvironment === undefined ? [] : environmentOf(flag, firstEnvironment).variants;
+}
+
+export function flagData(flag: Flag, variants: readonly Variant[]): FlagData {
+  return {
+    name: flag.name,
+    project: flag.project,
+    description: flag.description,
+    type: flag.type,
+    stale: flag.stale,
+    impressionData: flag.impressionData,
+    createdAt: flag.createdAt,
+    lastSeenAt: null,
+    variants: variants.length > 0 ? variants : null,
+    archived: flag.archivedAt !== null,
+  };
+}
+
+/** Null when `name` may name a flag, else a sentence that says why not. */
+export function flagNameFault(name: string): string | null {
+  if (name.length === 0) return 'A flag needs a name of 1 to 100 characters; the name given is empty.';
+  if (name.length > FLAG_NAME_LENGTH_MAX) {
+    return `A flag's name has at most ${FLAG_NAME_LENGTH_MAX} characters; the one given has ${name.length}.`;
+  }
+  if (name === '.' || name === '..') return `A flag cannot be named "${name}", because that is a path.`;
+  if (!FLAG_NAME_PATTERN.test(name)) {
+    return `The flag name ${JSON.stringify(name)} has characters other than letters, digits, "_", ".", "~" and "-".`;
+  }
+  return null;
+}
+
+/** What a client may send to describe a flag; absent fields keep their value. */
+export interface FlagMetadata {
+  readonly description?: string | null | undefined;
+  readonly type?: FlagType | undefined;
+  readonly stale?: boolean | undefined;
+  readonly impressionData?: boolean | undefined;
+}

@@ -1,0 +1,83 @@
+/**
+ * Finding what a request names, in the order in which it names it. The first thing that does not exist is a 404
+ * whose message says which and where.
+ */
+import { environmentOf, type FlagEnvironment } from './flag.ts';
+import { notFound, type Refusal } from './refusal.ts';
+import type { Strategy } from './strategy.ts';
+import { type FlagRecord, type ProjectState, projectEnvironments, type User, type World } from './world.ts';
+
+export function locateProject(world: World, id: string): ProjectState | Refusal {
+  return world.projects.get(id) ?? notFound(`There is no project "${id}".`);
+}
+
+export interface LocatedFlag {
+  readonly refused?: never;
+  readonly project: ProjectState;
+  readonly record: FlagRecord;
+}
+
+/** A flag asked for under a project that is not its own is not found (decisions.md §2). */
+export function locateFlag(world: World, projectId: string, name: string): LocatedFlag | Refusal {
+  const project = world.projects.get(projectId);
+  if (project === undefined) return notFound(`There is no project "${projectId}".`);
+  const record = project.flags.get(name);
+  if (record === undefined) return notFound(`There is no flag "${name}" in the project "${projectId}".`);
+  return { project, record };
+}
+
+/** A flag by its name alone, which is unique over the whole service. */
+export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Refusal {
+  const projectId = world.directory.flagProjects.get(name);
+  if (projectId === undefined) return notFound(`There is no flag "${name}".`);
+  return locateFlag(world, projectId, name);
+}
+
+export interface LocatedEnvironment extends LocatedFlag {
+  readonly part: FlagEnvironment;
+}
+
+export function locateFlagEnvironment(
+  world: World,
+  projectId: string,
+  name: string,
+  environment: string,
+): LocatedEnvironment | Refusal {
+  const located = locateFlag(world, projectId, name);
+  if (located.refused) return located;
+  if (!located.project.settings.environments.includes(environment)) {
+    return notFound(`The project "${projectId}" has no environment "${environment}".`);
+  }
+  return { ...located, part: environmentOf(located.record.flag, environment) };
+}
+
+export interface LocatedStrategy extends LocatedEnvironment {
+  readonly strategy: Strategy;
+}
+
+export function locateStrategy(
+  world: World,
+  projectId: string,
+  name: string,
+  environment: string,
+  strategyId: string,
+): LocatedStrategy | Refusal {
+  const located = locateFlagEnvironment(world, projectId, name, environment);
+  if (located.refused) return located;
+  const strategy = located.part.strategies.find((one) => one.id === strategyId);
+  if (strategy === undefined) {
+    return notFound(
+      `The flag "${name}" has no strategy "${strategyId}" in the environment "${environment}".`,
+    );
+  }
+  return { ...located, strategy };
+}
+
+export function locateUser(world: World, id: number): User | Refusal {
+  return world.directory.users.get(id) ?? notFound(`There is no user ${id}.`);
+}
+
+/** The project's first environment in order, whose variants stand for a flag's own (decisions.md §4). */
+export function firstEnvironment(world: World, project: ProjectState): string | undefined {
+  return projectEnvironments(world, project)[0]?.name;
+}

@@ -1,0 +1,48 @@
+/**
+ * What a command answers when it is not carried out: a closed set of expected refusals, returned as values.
+ * A refusal changes nothing. The HTTP layer maps each name to a status in one table (src/http/errors.ts).
+ */
+
+/** A part of the request that is at fault. `path` is a JSON pointer from the request, such as `/body/name`. */
+export interface RefusalDetail {
+  readonly message: string;
+  readonly path?: string;
+}
+
+export type RefusalName =
+  | 'ValidationError'
+  | 'AuthenticationRequired'
+  | 'NoAccessError'
+  | 'NotFoundError'
+  | 'MethodNotAllowedError'
+  | 'NameExistsError'
+  | 'InvalidOperationError'
+  | 'PreconditionFailedError'
+  | 'PayloadTooLargeError'
+  | 'UnsupportedMediaTypeError'
+  | 'ServiceUnavailableError'
+  | 'MembershipRuleError';
+
+export interface Refusal {
+  readonly refused: true;
+  readonly name: RefusalName;
+  readonly message: string;
+  readonly details: readonly RefusalDetail[];
+}
+
+export function refuse(name: RefusalName, message: string, details: readonly RefusalDetail[] = []): Refusal {
+  return { refused: true, name, message, details: details.length > 0 ? details : [{ message }] };
+}
+
+export const notFound = (message: string): Refusal => refuse('NotFoundError', message);
+export const nameExists = (message: string): Refusal => refuse('NameExistsError', message);
+export const invalidOperation = (message: string): Refusal => refuse('InvalidOperationError', message);
+
+/** A 400 whose fault lies at `path`, a JSON pointer from the request. */
+export function invalid(message: string, path: string): Refusal {
+  return refuse('ValidationError', message, [{ message, path }]);
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && (value as { refused?: unknown }).refused === true;
+}

@@ -1,0 +1,131 @@
+/**
+ * The whole state of the service. Its containers (Maps, records) are written only by `apply` (invariant 1), each
+ * by the one actor that owns it; the objects inside them are immutable and replaced as a whole.
+ *
+ * Every part carries the id of the last event that touched it, its revision: a read waits until that id is
+ * durable (invariant 4), and the ETag of an answer is made of it.
+ *
+ * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
+ */
+import type { Flag } from './flag.ts';
+
+/** The holder of one flag. `bytes` is the renderer's cache, dropped at each change of the flag. */
+export interface FlagRecord {
+  flag: Flag;
+  /** Id of the last event that changed the flag. */
+  revision: number;
+  bytes: object | null;
+}
+
+export interface ProjectSettings {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly mode: 'open' | 'protected' | 'private';
+  readonly defaultStickiness: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Names of the project's environments; their order is that of the service's environments. */
+  readonly environments: readonly string[];
+}
+
+export interface ProjectState {
+  settings: ProjectSettings;
+  /** User id → role id. */
+  readonly members: Map<number, number>;
+  /** In creation order, archived flags included. */
+  readonly flags: Map<string, FlagRecord>;
+  /** Id of the last event that changed the project or anything in it. */
+  revision: number;
+  /** Id of the last event that changed what every flag's answer depends on: the project's environments. */
+  environmentsRevision: number;
+}
+
+export interface Environment {
+  readonly name: string;
+  readonly type: string;
+  readonly enabled: boolean;
+  readonly protected: boolean;
+  readonly sortOrder: number;
+}
+
+export interface User {
+  readonly id: number;
+  readonly name: string | null;
+  readonly username: string | null;
+  readonly email: string | null;
+  /** A role id. */
+  readonly rootRole: number;
+  readonly createdAt: string;
+}
+
+export type ApiTokenType = 'admin' | 'client' | 'frontend';
+
+export interface ApiToken {
+  /** SHA-256 of the secret, hexadecimal. The secret itself is stored nowhere. */
+  readonly digest: string;
+  readonly tokenName: string;
+  readonly type: ApiTokenType;
+  readonly projects: readonly string[];
+  readonly environment: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+}
+
+export interface PersonalToken {
+  readonly id: number;
+  readonly userId: number;
+  readonly digest: string;
+  readonly description: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** What belongs to no project. */
+export interface DirectoryState {
+  readonly users: Map<number, User>;
+  /** In order of sortOrder, then creation. */
+  environments: readonly Environment[];
+  /** Digest → token. */
+  readonly apiTokens: Map<string, ApiToken>;
+  /** Digest → token. */
+  readonly personalTokens: Map<string, PersonalToken>;
+  /** Flag name → id of the project that holds it: names are unique over the whole service. */
+  readonly flagProjects: Map<string, string>;
+  lastUserId: number;
+  lastPersonalTokenId: number;
+  /** Id of the last event that changed the directory. */
+  revision: number;
+  /** Id of the last event that changed the list of environments. */
+  environmentsRevision: number;
+  /** Id of the last event that changed who may do what. */
+  accessRevision: number;
+}
+
+export interface World {
+  readonly directory: DirectoryState;
+  readonly projects: Map<string, ProjectState>;
+}
+
+export function emptyWorld(): World {
+  return {
+    directory: {
+      users: new Map(),
+      environments: [],
+      apiTokens: new Map(),
+      personalTokens: new Map(),
+      flagProjects: new Map(),
+      lastUserId: 0,
+      lastPersonalTokenId: 0,
+      revision: 0,
+      environmentsRevision: 0,
+      accessRevision: 0,
+    },
+    projects: new Map(),
+  };
+}
+
+/** The project's environments, in the order of the service's. */
+export function projectEnvironments(world: World, project: ProjectState): readonly Environment[] {
+  return world.directory.environments.filter((one) => project.settings.environments.includes(one.name));
+}
