@@ -1,0 +1,83 @@
+// A batch: the frames that one write and one sync take to the disk, packed into one contiguous buffer.
+//
+// The journal has two of them. One is on its way to the disk and must not be touched; the other is open and takes
+// what arrives meanwhile. Where a batch will lie in which file is settled when its first frame arrives, so that every
+// frame's position is known, and its header can be sealed, before anything is written.
+import assert from 'node:assert/strict';
+import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
+
+/** Holds about two thousand frames of a typical command; most batches are far smaller. */
+const BUFFER_BYTES_FIRST = 512 * 1024;
+
+/** A burst may grow the buffer; beyond this it is given back after its write, so that memory does not stay high. */
+const BUFFER_BYTES_KEPT = 8 * 1024 * 1024;
+
+export interface BatchPlace {
+  /** The segment, by the id of its first event. */
+  readonly segment: number;
+  /** Offset in the segment at which the batch begins. */
+  readonly offset: number;
+  /** Whether the segment has to be created first. */
+  readonly rolls: boolean;
+  /** Checksum of the frame before the batch. */
+  readonly chain: number;
+}
+
+const NOWHERE: BatchPlace = { segment: 0, offset: 0, rolls: false, chain: 0 };
+
+export class Batch {
+  #buffer = Buffer.allocUnsafe(BUFFER_BYTES_FIRST);
+  place: BatchPlace = NOWHERE;
+  bytes = 0;
+  frames = 0;
+  lastId = 0;
+  /** Checksum of the last frame. */
+  chain = 0;
+
+  /** Begins the batch at a place; it is empty until now. */
+  begin(place: BatchPlace): void {
+    assert(this.frames === 0, 'a batch begins once');
+    this.place = place;
+    this.chain = place.chain;
+  }
+
+  /** Adds a frame; returns its offset in the segment. */
+  add(payload: Buffer, lastId: number): number {
+    const at = this.bytes;
+    this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
+    this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
+    this.chain = sealFrame(this.#buffer, at, {
+      payloadBytes: payload.length,
+      previous: this.chain,
+      batchStart: this.place.offset,
+    });
+    this.bytes += FRAME_HEADER_BYTES + payload.length;
+    this.frames += 1;
+    this.lastId = lastId;
+    return this.place.offset + at;
+  }
+
+  /** What has to be written at `place.offset`. */
+  content(): Buffer {
+    return this.#buffer.subarray(0, this.bytes);
+  }
+
+  /** Offset in the segment behind the batch. */
+  get end(): number {
+    return this.place.offset + this.bytes;
+  }
+
+  clear(): void {
+    this.place = NOWHERE;
+    this.bytes = 0;
+    this.frames = 0;
+    if (this.#buffer.length > BUFFER_BYTES_KEPT) this.#buffer = Buffer.allocUnsafe(BUFFER_BYTES_FIRST);
+  }
+
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(bytes, this.#buffer.length * 2));
+    larger.set(this.content(), 0);
+    this.#buffer = larger;
+  }
+}

@@ -1,0 +1,59 @@
+// The free-space reserve: writes are refused while there is still room to end cleanly (invariant 6).
+//
+// A write that finds the disk full stops the process, since a short write leaves the journal in a state that only
+// recovery may touch. Refusing earlier keeps the process up: reads go on, and writes resume by themselves once there
+// is room again. Checked off the hot path, at most once a second.
+import type { FileSystem } from './file-system.ts';
+
+/** Room for several seconds of writes at full speed between two checks, and for a snapshot of a small installation. */
+export const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
+
+/** Between two looks at the free space: a statfs costs a thread of libuv's pool for some microseconds. */
+export const SPACE_CHECK_INTERVAL_MS = 1000;
+
+export interface FreeSpaceOptions {
+  readonly fs: FileSystem;
+  readonly folder: string;
+  readonly reserveBytes: number;
+  readonly clock: () => number;
+}
+
+export class FreeSpace {
+  readonly #options: FreeSpaceOptions;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking = false;
+  #freeBytes = Number.POSITIVE_INFINITY;
+
+  constructor(options: FreeSpaceOptions) {
+    this.#options = options;
+  }
+
+  get enough(): boolean {
+    return this.#freeBytes >= this.#options.reserveBytes;
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  async check(): Promise<void> {
+    this.#checkedAt = this.#options.clock();
+    this.#checking = true;
+    try {
+      this.#freeBytes = await this.#options.fs.freeBytes(this.#options.folder);
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  /**
+   * Starts a check unless one ran within the last second. A clock that was set back counts as elapsed.
+   * A check that fails changes nothing: the disk reports its trouble through the next write, where it is fatal.
+   */
+  checkIfDue(): void {
+    if (this.#checking) return;
+    const elapsedMs = this.#options.clock() - this.#checkedAt;
+    if (elapsedMs >= 0 && elapsedMs < SPACE_CHECK_INTERVAL_MS) return;
+    this.check().catch(() => undefined);
+  }
+}

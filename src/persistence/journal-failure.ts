@@ -1,0 +1,30 @@
+// What the journal says when it can promise nothing any more. The process ends with EXIT_JOURNAL_FAILED (invariant 6).
+
+/** EX_IOERR of sysexits.h: supervisors can tell it from a crash, and a human finds it in the manual. */
+export const EXIT_JOURNAL_FAILED = 74;
+
+export interface JournalFailureDetails {
+  readonly file: string;
+  /** Offset of the batch that could not be made durable. */
+  readonly offset: number;
+  /** Everything up to this event is on disk. */
+  readonly durableId: number;
+  readonly cause: unknown;
+}
+
+export class JournalFailure extends Error {
+  override readonly name = 'JournalFailure';
+  readonly file: string;
+  readonly offset: number;
+  readonly durableId: number;
+
+  constructor({ file, offset, durableId, cause }: JournalFailureDetails) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const what = `The journal could not be written at offset ${offset} of ${file}: ${reason}.`;
+    const rest = `Every event up to ${durableId} is on disk; nothing after it was acknowledged.`;
+    super(`${what} ${rest} Look at the disk and its free space, then start the server again.`, { cause });
+    this.file = file;
+    this.offset = offset;
+    this.durableId = durableId;
+  }
+}

@@ -1,0 +1,55 @@
+// The journal as the engine sees it: a chain of frames, and a promise about each.
+//
+// `FileJournal` (file-journal.ts) keeps it in files of this machine; a replicated log can stand in for it.
+import type { Frame, FramePosition } from './frame.ts';
+
+/** Where the journal ends, and appending goes on. */
+export interface JournalTail {
+  /** Id of the last event; 0 when there is none. */
+  readonly lastId: number;
+  /** Its time, in milliseconds since 1970. */
+  readonly lastAt: number;
+  /** Checksum of its frame. */
+  readonly chain: number;
+  /** The segment to append to, by its first event id; null when the next frame begins the first one. */
+  readonly segment: number | null;
+  readonly offset: number;
+}
+
+export const EMPTY_TAIL: JournalTail = { lastId: 0, lastAt: 0, chain: 0, segment: null, offset: 0 };
+
+export interface CommitObservation {
+  readonly frames: number;
+  readonly bytes: number;
+  readonly writeMs: number;
+  readonly syncMs: number;
+}
+
+export interface JournalStats {
+  readonly batches: number;
+  readonly frames: number;
+  readonly bytes: number;
+  readonly freeBytes: number;
+}
+
+/** Invariant 3 is the implementation's to keep: `durableId` moves when the disk has confirmed, and in order. */
+export interface Journal {
+  /** Adds a frame to the open batch. Its first id follows the last one appended. */
+  append(frame: Frame): FramePosition;
+  /** Starts writing what was appended, unless a write is under way; its end starts the next one. */
+  commit(): void;
+  /** Id of the last event appended, and of the last one on disk. */
+  readonly appendedId: number;
+  readonly durableId: number;
+  /** Checksum of the last frame appended: what a snapshot of this moment has to carry. */
+  readonly appendedChain: number;
+  readonly pendingFrames: number;
+  readonly pendingBytes: number;
+  /** Whether a new command should be accepted; asking may start a look at the free space. */
+  readonly writable: boolean;
+  readonly refusalReason: string | null;
+  /** Resolves when all that was appended before the call is on disk; rejects when the journal has failed. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+  stats(): JournalStats;
+}
