@@ -7,7 +7,7 @@
  * several fields, a whole sentence with its full stop.
  */
 import type * as v from 'valibot';
-import { pointerToken } from './json.ts';
+import { pointerToken } from './json-pointer.ts';
 
 export interface Issue {
   /** JSON pointer below the value that was checked; '' for the value itself. */

@@ -4,6 +4,7 @@
  * after that it would make the recovered state differ from the one that was running.
  * Plain-object walks here read own keys only, so nothing inherited is ever looked at or copied.
  */
+import { pointerToken } from './json-pointer.ts';
 
 export type JsonValue = null | boolean | number | string | JsonArray | JsonObject;
 export type JsonArray = readonly JsonValue[];
@@ -43,7 +44,7 @@ export function cloneJson<T extends JsonValue>(value: T): T {
 export interface JsonMeasure {
   /** 0 for a scalar, 1 for an array or object of scalars. */
   readonly depth: number;
-  /** About the bytes of its JSON text: never less than half of it, as long as strings are mostly ASCII. */
+  /** About the length of its JSON text, in characters. */
   readonly size: number;
 }
 
@@ -58,11 +59,6 @@ export function measureJson(value: JsonValue): JsonMeasure {
     size += part.size + (isJsonArray(value) ? 1 : key.length + 4);
   }
   return { depth: depth + 1, size };
-}
-
-/** One token of a JSON pointer (RFC 6901). */
-export function pointerToken(key: string | number): string {
-  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** `Array.isArray` alone does not narrow a union with a readonly array. */
