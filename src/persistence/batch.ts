@@ -1,8 +1,10 @@
-// A batch: the frames that one write and one sync take to the disk, packed into one contiguous buffer.
-//
-// The journal has two of them. One is on its way to the disk and must not be touched; the other is open and takes
-// what arrives meanwhile. Where a batch will lie in which file is settled when its first frame arrives, so that every
-// frame's position is known, and its header can be sealed, before anything is written.
+/**
+ * A batch: the frames that one write and one sync take to the disk, packed into one contiguous buffer.
+ *
+ * The journal has two of them. One is on its way to the disk and must not be touched; the other is open and takes
+ * what arrives meanwhile. Where a batch will lie in which file is settled when its first frame arrives, so that every
+ * frame's position is known, and its header can be sealed, before anything is written.
+ */
 import assert from 'node:assert/strict';
 import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
 

@@ -1,7 +1,9 @@
-// The one way in which the persistence layer says "I will not start on this data folder".
-//
-// Whoever catches it stops the process: the folder is left as it was found, and the message tells an operator
-// which file, where in it, what is still known to be good, and what can be done.
+/**
+ * The one way in which the persistence layer says "I will not start on this data folder".
+ *
+ * Whoever catches it stops the process: the folder is left as it was found, and the message tells an operator
+ * which file, where in it, what is still known to be good, and what can be done.
+ */
 
 export interface DataFolderProblem {
   /** Path of the file at fault, or of the folder when a file is missing. */

@@ -1,25 +1,27 @@
-// The durable mark, `durable.mark` in the journal's folder: "everything up to here was on disk".
-//
-// It closes the one gap that the frames leave open: wrong bytes in the very last batch look like a torn tail, because
-// no later frame proves that the batch had been synced. Where the mark covers them, they are damage, not a tail.
-//
-// It is written after the answers have gone out and is not synced, except when the journal is closed. That is safe
-// because it only ever states what is durable already: an old mark proves less, never something false.
-//
-// Format 1. Two slots, at offsets 0 and 4096, on different sectors and pages, written in turn; the readable one with
-// the higher sequence holds. A write torn by a power cut therefore costs the newer statement only. Little-endian:
-//
-//   offset  bytes  what
-//        0      8  magic: "FLAGMARK"
-//        8      4  format version: 1
-//       12      4  CRC-32 of the last durable frame (the chain value)
-//       16      8  sequence, one more with every write
-//       24      8  id of the last durable event
-//       32      8  segment, by the id of its first event
-//       40      8  offset in the segment behind the last durable frame
-//       48      4  CRC-32 of bytes 0–47
-//
-// History: 1, the first. A newer version is refused by name.
+/**
+ * The durable mark, `durable.mark` in the journal's folder: "everything up to here was on disk".
+ *
+ * It closes the one gap that the frames leave open: wrong bytes in the very last batch look like a torn tail, because
+ * no later frame proves that the batch had been synced. Where the mark covers them, they are damage, not a tail.
+ *
+ * It is written after the answers have gone out and is not synced, except when the journal is closed. That is safe
+ * because it only ever states what is durable already: an old mark proves less, never something false.
+ *
+ * Format 1. Two slots, at offsets 0 and 4096, on different sectors and pages, written in turn; the readable one with
+ * the higher sequence holds. A write torn by a power cut therefore costs the newer statement only. Little-endian:
+ *
+ *   offset  bytes  what
+ *        0      8  magic: "FLAGMARK"
+ *        8      4  format version: 1
+ *       12      4  CRC-32 of the last durable frame (the chain value)
+ *       16      8  sequence, one more with every write
+ *       24      8  id of the last durable event
+ *       32      8  segment, by the id of its first event
+ *       40      8  offset in the segment behind the last durable frame
+ *       48      4  CRC-32 of bytes 0–47
+ *
+ * History: 1, the first. A newer version is refused by name.
+ */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ADVICE_NEWER_FORMAT, DataFolderError } from './data-folder-error.ts';

@@ -1,16 +1,18 @@
-// The journal in files: an append-only chain of frames, and the promise behind every acknowledgement.
-//
-// Invariants
-// - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after `fdatasync` of the batch
-//   returned, in order. One sync is in flight; what is appended meanwhile is the next batch (group commit).
-// - No timer ever delays a commit: a lone write starts when `commit` is called, a busy journal batches by itself.
-// - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
-//   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
-// - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
-//   disk to its end. Recovery tells damage from a torn tail by that.
-//
-// Ordering after a sync: the next batch is handed to the disk first, then the callers of the finished one are told,
-// so that the disk works while answers are sent.
+/**
+ * The journal in files: an append-only chain of frames, and the promise behind every acknowledgement.
+ *
+ * Invariants
+ * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after `fdatasync` of the batch
+ *   returned, in order. One sync is in flight; what is appended meanwhile is the next batch (group commit).
+ * - No timer ever delays a commit: a lone write starts when `commit` is called, a busy journal batches by itself.
+ * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
+ *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
+ * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
+ *   disk to its end. Recovery tells damage from a torn tail by that.
+ *
+ * Ordering after a sync: the next batch is handed to the disk first, then the callers of the finished one are told,
+ * so that the disk works while answers are sent.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Batch } from './batch.ts';
@@ -249,15 +251,9 @@ export class FileJournal implements Journal {
     for (const waiter of woken) waiter.resolve();
   }
 
-  #fail(batch: Batch, cause: unknown): void {
+  #fail(file: string, offset: number, cause: unknown): void {
     if (this.#failure !== null) return;
-    const file = this.#pathOf(batch.place.segment);
-    const failure = new JournalFailure({
-      file,
-      offset: batch.place.offset,
-      durableId: this.durableId,
-      cause,
-    });
+    const failure = new JournalFailure({ file, offset, durableId: this.durableId, cause });
     this.#failure = failure;
     const waiters = this.#waiters;
     this.#waiters = [];

@@ -1,12 +1,14 @@
-// The port through which persistence reaches the disk: the real one is here, the simulated one in test/support.
-//
-// Guarantees that callers build on, and that a simulation has to model:
-// - a write is lost by a power cut until `datasync` or `sync` of its file has returned; parts of it may survive;
-// - a created, renamed or removed name is lost by a power cut until `syncFolder` of its folder has returned;
-// - `write` may write less than it was given, without an error: on a full disk that is the first sign;
-// - after a failed `datasync` or `sync` nothing is known about what had been written, so no caller may retry.
-//
-// All calls go through libuv's threads: none blocks the event loop.
+/**
+ * The port through which persistence reaches the disk: the real one is here, the simulated one in test/support.
+ *
+ * Guarantees that callers build on, and that a simulation has to model:
+ * - a write is lost by a power cut until `datasync` or `sync` of its file has returned; parts of it may survive;
+ * - a created, renamed or removed name is lost by a power cut until `syncFolder` of its folder has returned;
+ * - `write` may write less than it was given, without an error: on a full disk that is the first sign;
+ * - after a failed `datasync` or `sync` nothing is known about what had been written, so no caller may retry.
+ *
+ * All calls go through libuv's threads: none blocks the event loop.
+ */
 import fs, { promises } from 'node:fs';
 
 /** `read`: must exist. `write`: read and write, must exist. `create`: read and write, must not exist. */

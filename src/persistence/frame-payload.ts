@@ -1,8 +1,10 @@
-// The payload of a frame: encoding, and decoding that trusts nothing.
-//
-// A MessagePack map with the keys `id`, `at`, `by`, `userId`, `events` and, where there is one, `answer`, in this
-// order. `id` comes first, because recovery reads it without decoding the rest, and because the bytes `a2 69 64`
-// are what it looks for when it searches damaged bytes for a frame.
+/**
+ * The payload of a frame: encoding, and decoding that trusts nothing.
+ *
+ * A MessagePack map with the keys `id`, `at`, `by`, `userId`, `events` and, where there is one, `answer`, in this
+ * order. `id` comes first, because recovery reads it without decoding the rest, and because the bytes `a2 69 64`
+ * are what it looks for when it searches damaged bytes for a frame.
+ */
 import assert from 'node:assert/strict';
 import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
 import { countMapEntries, guard, pack, unpack } from './message-pack.ts';

@@ -1,24 +1,26 @@
-// A frame: one committed command on disk. All of its events survive a crash, or none does (invariant 2).
-//
-// Format 1. Every number is little-endian.
-//
-//   offset  bytes  what
-//        0      4  payload length in bytes, 1 … FRAME_BYTES_MAX
-//        4      4  CRC-32 (that of zlib) of bytes 0–3 followed by bytes 8 to the end of the payload
-//        8      4  CRC-32 of the frame before; of the first frame in a segment: the segment header's chain value
-//       12      4  offset in this segment at which the write batch that holds this frame began
-//       16      …  payload: one MessagePack map, its first key `id` (see frame-payload.ts)
-//
-// `previous` chains the frames: a frame that was dropped, doubled, swapped or brought from elsewhere shows, though
-// its own checksum holds. `batchStart` tells damage from a torn tail: one sync is in flight at a time, and a batch is
-// written only after the one before it is on disk, hence everything before a frame's `batchStart` had been synced
-// when the frame was written. Wrong bytes at offset o with a good frame after them whose `batchStart` lies beyond o
-// are damage; wrong bytes that no such frame follows belong to the last batch, which nobody was ever answered for.
-//
-// Sample, the payload `{ id: 1 }` alone (not a valid frame, but short), first in its segment:
-//   05 00 00 00 | 03 8a 7b 90 | 00 00 00 00 | 40 00 00 00 | 81 a2 69 64 01
-//
-// History: 1, the first. The version stands in the segment header (segment.ts).
+/**
+ * A frame: one committed command on disk. All of its events survive a crash, or none does (invariant 2).
+ *
+ * Format 1. Every number is little-endian.
+ *
+ *   offset  bytes  what
+ *        0      4  payload length in bytes, 1 … FRAME_BYTES_MAX
+ *        4      4  CRC-32 (that of zlib) of bytes 0–3 followed by bytes 8 to the end of the payload
+ *        8      4  CRC-32 of the frame before; of the first frame in a segment: the segment header's chain value
+ *       12      4  offset in this segment at which the write batch that holds this frame began
+ *       16      …  payload: one MessagePack map, its first key `id` (see frame-payload.ts)
+ *
+ * `previous` chains the frames: a frame that was dropped, doubled, swapped or brought from elsewhere shows, though
+ * its own checksum holds. `batchStart` tells damage from a torn tail: one sync is in flight at a time, and a batch is
+ * written only after the one before it is on disk, hence everything before a frame's `batchStart` had been synced
+ * when the frame was written. Wrong bytes at offset o with a good frame after them whose `batchStart` lies beyond o
+ * are damage; wrong bytes that no such frame follows belong to the last batch, which nobody was ever answered for.
+ *
+ * Sample, the payload `{ id: 1 }` alone (not a valid frame, but short), first in its segment:
+ *   05 00 00 00 | 03 8a 7b 90 | 00 00 00 00 | 40 00 00 00 | 81 a2 69 64 01
+ *
+ * History: 1, the first. The version stands in the segment header (segment.ts).
+ */
 import { crc32 } from 'node:zlib';
 
 /** A change as it is remembered; `hidden` is what replay needs and no reader of events may see. */

@@ -1,6 +1,8 @@
-// The journal as the engine sees it: a chain of frames, and a promise about each.
-//
-// `FileJournal` (file-journal.ts) keeps it in files of this machine; a replicated log can stand in for it.
+/**
+ * The journal as the engine sees it: a chain of frames, and a promise about each.
+ *
+ * `FileJournal` (file-journal.ts) keeps it in files of this machine; a replicated log can stand in for it.
+ */
 import type { Frame, FramePosition } from './frame.ts';
 
 /** Where the journal ends, and appending goes on. */

@@ -1,12 +1,14 @@
-// MessagePack as Flagstaff writes it, and the guard that every stored value passes on its way in and out.
-//
-// Written: nil, booleans, numbers, strings, arrays and maps with string keys, so that any language can read it;
-// and, for a property set to `undefined`, the extension type 0 with one byte, to be read as nil. Nothing else.
-//
-// The guard walks the bytes before anything is decoded, because a checksum proves only that the bytes are those
-// that were written: content may be hostile. It bounds depth (a decoder recurses), counts (a decoder allocates
-// what a length field says) and kinds. The same guard runs before an append, hence nothing can be written that a
-// later start would refuse.
+/**
+ * MessagePack as Flagstaff writes it, and the guard that every stored value passes on its way in and out.
+ *
+ * Written: nil, booleans, numbers, strings, arrays and maps with string keys, so that any language can read it;
+ * and, for a property set to `undefined`, the extension type 0 with one byte, to be read as nil. Nothing else.
+ *
+ * The guard walks the bytes before anything is decoded, because a checksum proves only that the bytes are those
+ * that were written: content may be hostile. It bounds depth (a decoder recurses), counts (a decoder allocates
+ * what a length field says) and kinds. The same guard runs before an append, hence nothing can be written that a
+ * later start would refuse.
+ */
 import { Packr } from 'msgpackr';
 
 /** Protects the stack: msgpackr overflows it near depth 1,400. Request bodies are limited to 64, state adds a few. */

@@ -1,7 +1,9 @@
-// Reading a segment from front to back: every frame's checksum and link is verified, none is decoded.
-//
-// The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
-// would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
+/**
+ * Reading a segment from front to back: every frame's checksum and link is verified, none is decoded.
+ *
+ * The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
+ * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
+ */
 import { crc32 } from 'node:zlib';
 import type { OpenFile } from './file-system.ts';
 import {

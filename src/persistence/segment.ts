@@ -1,23 +1,25 @@
-// A segment: one file of the journal, `<id of its first event, 20 digits>.journal`, a header and then frames.
-//
-// Format 1. Every number is little-endian.
-//
-//   offset  bytes  what
-//        0      8  magic: "FLAGJRNL"
-//        8      4  format version: 1
-//       12      4  CRC-32 of the last frame before this segment (the chain value); 0 before the first event of all
-//       16      8  id of the first event that this segment holds or will hold
-//       24     36  zeros
-//       60      4  CRC-32 of bytes 0–59
-//       64      …  frames (frame.ts), one directly after the other, to the end of the file
-//
-// Sample, the header of the first segment of all:
-//   46 4c 41 47 4a 52 4e 4c 01 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00, 36 zeros, 66 12 d0 3e
-//
-// The header is on disk, and the name of the file too, before the first frame is written: a good frame in a file
-// proves that its header had been whole. A segment is written only after the one before it is on disk to its end.
-//
-// History: 1, the first. A newer version is refused by name; there is no older one.
+/**
+ * A segment: one file of the journal, `<id of its first event, 20 digits>.journal`, a header and then frames.
+ *
+ * Format 1. Every number is little-endian.
+ *
+ *   offset  bytes  what
+ *        0      8  magic: "FLAGJRNL"
+ *        8      4  format version: 1
+ *       12      4  CRC-32 of the last frame before this segment (the chain value); 0 before the first event of all
+ *       16      8  id of the first event that this segment holds or will hold
+ *       24     36  zeros
+ *       60      4  CRC-32 of bytes 0–59
+ *       64      …  frames (frame.ts), one directly after the other, to the end of the file
+ *
+ * Sample, the header of the first segment of all:
+ *   46 4c 41 47 4a 52 4e 4c 01 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00, 36 zeros, 66 12 d0 3e
+ *
+ * The header is on disk, and the name of the file too, before the first frame is written: a good frame in a file
+ * proves that its header had been whole. A segment is written only after the one before it is on disk to its end.
+ *
+ * History: 1, the first. A newer version is refused by name; there is no older one.
+ */
 import { crc32 } from 'node:zlib';
 import { ADVICE_DAMAGED, ADVICE_NEWER_FORMAT, DataFolderError } from './data-folder-error.ts';
 

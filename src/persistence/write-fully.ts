@@ -1,4 +1,6 @@
-// The one rule about writing: all of it, or an error.
+/**
+ * The one rule about writing: all of it, or an error.
+ */
 import type { OpenFile } from './file-system.ts';
 
 /** A write that took fewer bytes than it was given. On a full disk this comes before any error does. */
