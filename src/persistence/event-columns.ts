@@ -1,0 +1,155 @@
+/**
+ * What the index knows about one segment's events: a row of six numbers per event, kept as columns.
+ * 24 bytes an event; no objects, so that the collector never walks them.
+ *
+ * An event's place within its frame is not stored: the events of a frame are neighbours and share its offset,
+ * so the distance to the first of them is the place (`indexInFrame`). Likewise a frame ends where the next one
+ * begins.
+ *
+ * The columns live in shared memory: the text-search thread reads them in place. Only rows of durable events
+ * are ever handed to it, and rows are never changed once written, so no locks are needed.
+ */
+import assert from 'node:assert/strict';
+
+/** First allocation of a segment; small, because a young data folder should not cost megabytes. */
+const CAPACITY_MIN = 1024;
+/** 1.5 rather than 2 keeps the slack of the one growing segment under a half; sealed ones have none. */
+const GROWTH = 1.5;
+
+export interface EventRow {
+  readonly offset: number;
+  readonly type: number;
+  readonly project: number;
+  readonly feature: number;
+  readonly environment: number;
+  readonly by: number;
+}
+
+export type ColumnName = keyof EventRow;
+
+/** The order in which sidecars store the columns: part of their format. */
+export const COLUMN_NAMES: readonly ColumnName[] = [
+  'offset',
+  'type',
+  'project',
+  'feature',
+  'environment',
+  'by',
+];
+
+export type ColumnSet = Record<ColumnName, Uint32Array>;
+
+export const BYTES_PER_EVENT = COLUMN_NAMES.length * Uint32Array.BYTES_PER_ELEMENT;
+
+/** A stable view of a segment's first `count` rows: what a search works on, here or in another thread. */
+export interface SegmentView {
+  readonly firstId: number;
+  readonly count: number;
+  /** Where the last of these rows' frames ends in the segment file. */
+  readonly bytesEnd: number;
+  readonly columns: Readonly<ColumnSet>;
+}
+
+export class EventColumns {
+  readonly firstId: number;
+  #count = 0;
+  #bytesEnd: number;
+  #columns: ColumnSet;
+
+  constructor(firstId: number, bytesEnd: number, capacity = CAPACITY_MIN) {
+    this.firstId = firstId;
+    this.#bytesEnd = bytesEnd;
+    this.#columns = allocate(Math.max(capacity, 1));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+  get lastId(): number {
+    return this.firstId + this.#count - 1;
+  }
+  get bytesEnd(): number {
+    return this.#bytesEnd;
+  }
+  get bytesAllocated(): number {
+    return this.#columns.offset.length * BYTES_PER_EVENT;
+  }
+
+  push(row: EventRow): void {
+    const at = this.#count;
+    if (at === this.#columns.offset.length) this.#resize(Math.ceil(at * GROWTH));
+    const columns = this.#columns;
+    columns.offset[at] = row.offset;
+    columns.type[at] = row.type;
+    columns.project[at] = row.project;
+    columns.feature[at] = row.feature;
+    columns.environment[at] = row.environment;
+    columns.by[at] = row.by;
+    this.#count = at + 1;
+  }
+
+  /** Declares the frame at `offset` complete; frames follow each other without a gap. */
+  endFrame(offset: number, bytesEnd: number): void {
+    assert(
+      offset === this.#bytesEnd,
+      `a frame at ${offset} was added after one that ends at ${this.#bytesEnd}`,
+    );
+    assert(bytesEnd > offset, 'a frame has a length');
+    this.#bytesEnd = bytesEnd;
+  }
+
+  /** Gives back the slack: nothing is added to a segment after the journal has rolled to the next. */
+  seal(): void {
+    if (this.#columns.offset.length > this.#count) this.#resize(this.#count);
+  }
+
+  /** The first `count` rows; a view survives later growth, since growth copies and rows never change. */
+  view(count = this.#count): SegmentView {
+    assert(count >= 0 && count <= this.#count, 'a view cannot be longer than its segment');
+    const bytesEnd = count < this.#count ? (this.#columns.offset[count] ?? 0) : this.#bytesEnd;
+    return { firstId: this.firstId, count, bytesEnd, columns: this.#columns };
+  }
+
+  #resize(capacity: number): void {
+    const grown = allocate(Math.max(capacity, 1));
+    for (const name of COLUMN_NAMES) grown[name].set(this.#columns[name].subarray(0, this.#count));
+    this.#columns = grown;
+  }
+}
+
+function allocate(capacity: number): ColumnSet {
+  const column = (): Uint32Array =>
+    new Uint32Array(new SharedArrayBuffer(capacity * Uint32Array.BYTES_PER_ELEMENT));
+  return {
+    offset: column(),
+    type: column(),
+    project: column(),
+    feature: column(),
+    environment: column(),
+    by: column(),
+  };
+}
+
+/** The first row at or after `from` whose frame starts at or beyond `offset`; `count` when there is none. */
+export function firstRowAtOffset(view: SegmentView, offset: number, from = 0): number {
+  const offsets = view.columns.offset;
+  let low = from;
+  let high = view.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((offsets[middle] ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where the frame of this row lies in the segment file. */
+export function frameExtent(view: SegmentView, row: number): { offset: number; bytesEnd: number } {
+  const offset = view.columns.offset[row] ?? 0;
+  const next = firstRowAtOffset(view, offset + 1, row);
+  return { offset, bytesEnd: next < view.count ? (view.columns.offset[next] ?? 0) : view.bytesEnd };
+}
+
+export function indexInFrame(view: SegmentView, row: number): number {
+  return row - firstRowAtOffset(view, view.columns.offset[row] ?? 0);
+}

@@ -1,0 +1,112 @@
+/**
+ * The index of the event log: for every event in the journal, where it lies and what the filters ask about.
+ *
+ * Holds no events, only columns of numbers per segment and the tables of names behind the codes. It is derived
+ * from the journal and may be dropped and rebuilt at any time. Ids are contiguous: from `firstId`, the first event
+ * of the oldest segment that is kept, to `lastId`, the last one added. It knows events before they are durable;
+ * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
+ */
+import assert from 'node:assert/strict';
+import { EventColumns, type SegmentView } from './event-columns.ts';
+import type { EventNames } from './event-filter.ts';
+import type { Frame, FramePosition, RecordedEvent } from './frame.ts';
+import { NameTable } from './name-table.ts';
+import { SEGMENT_HEADER_BYTES } from './segment.ts';
+
+export class EventIndex {
+  readonly names: EventNames & { readonly environments: NameTable; readonly authors: NameTable } = {
+    types: new NameTable(),
+    projects: new NameTable(),
+    features: new NameTable(),
+    environments: new NameTable(),
+    authors: new NameTable(),
+  };
+  /** Oldest first. */
+  readonly #segments: EventColumns[] = [];
+
+  /** 0 when there are no events. */
+  get firstId(): number {
+    return this.#segments[0]?.firstId ?? 0;
+  }
+  get lastId(): number {
+    return this.#segments.at(-1)?.lastId ?? 0;
+  }
+  get count(): number {
+    return this.#segments.length === 0 ? 0 : this.lastId - this.firstId + 1;
+  }
+  get bytesAllocated(): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
+  }
+
+  /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
+  add(frame: Frame, position: FramePosition): void {
+    const segment = this.#segmentFor(frame, position);
+    const by = this.names.authors.codeOf(frame.by);
+    segment.endFrame(position.offset, position.offset + position.length);
+    for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
+  }
+
+  #row(event: RecordedEvent, offset: number, by: number) {
+    return {
+      offset,
+      type: this.names.types.codeOf(event.type),
+      project: this.names.projects.codeOf(event.project),
+      feature: this.names.features.codeOf(event.featureName),
+      environment: this.names.environments.codeOf(event.environment),
+      by,
+    };
+  }
+
+  #segmentFor(frame: Frame, position: FramePosition): EventColumns {
+    const open = this.#segments.at(-1);
+    assert(
+      open === undefined || frame.id === open.lastId + 1,
+      `event ${frame.id} does not follow ${this.lastId}`,
+    );
+    if (open?.firstId === position.segment) return open;
+    assert(
+      frame.id === position.segment,
+      `event ${frame.id} cannot be the first of segment ${position.segment}`,
+    );
+    return this.beginSegment(new EventColumns(position.segment, SEGMENT_HEADER_BYTES));
+  }
+
+  /** Takes over columns that were read from a sidecar, or begins empty ones. */
+  beginSegment(columns: EventColumns): EventColumns {
+    const open = this.#segments.at(-1);
+    assert(
+      open === undefined || columns.firstId === open.lastId + 1,
+      `segment ${columns.firstId} does not follow event ${this.lastId}`,
+    );
+    open?.seal();
+    this.#segments.push(columns);
+    return columns;
+  }
+
+  /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
+  dropSegmentsBefore(id: number): readonly number[] {
+    const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
+    const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
+    return this.#segments.splice(0, Math.max(kept, 0)).map((segment) => segment.firstId);
+  }
+
+  /** The rows of events with ids up to `lastId`, oldest segment first. */
+  views(lastId: number): SegmentView[] {
+    return this.#segments
+      .filter((segment) => segment.firstId <= lastId)
+      .map((segment) => segment.view(Math.min(segment.count, lastId - segment.firstId + 1)));
+  }
+
+  /** The segment that holds this event, or null. */
+  viewOf(id: number): SegmentView | null {
+    let low = 0;
+    let high = this.#segments.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#segments[middle]?.firstId ?? 0) <= id) low = middle + 1;
+      else high = middle;
+    }
+    const segment = this.#segments[low - 1];
+    return segment !== undefined && id <= segment.lastId ? segment.view() : null;
+  }
+}

@@ -1,0 +1,113 @@
+// Reads single frames back from the segment files, for pages of events and for history.
+//
+// Frames that lie near each other are fetched in one read, and each is handed on and forgotten before the next
+// group is read: memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
+// operating system keeps the pages, and decoding a page of a hundred events costs less than a millisecond.
+//
+// Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
+import { join } from 'node:path';
+import { ADVICE_DAMAGED, DataFolderError } from './data-folder-error.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, frameChecksum, readFrameHeader } from './frame.ts';
+import { decodePayload } from './frame-payload.ts';
+import { segmentFileName } from './segment.ts';
+
+/** Reading this much in vain costs less than another call to the disk. */
+const GAP_BYTES_MAX = 32 * 1024;
+
+/** Bounds the buffer of a grouped read; a single larger frame still gets a buffer of its own. */
+const GROUP_BYTES_MAX = 1024 * 1024;
+
+/** A frame's extent in a segment file, header included. */
+export interface FramePlace {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytesEnd: number;
+}
+
+/** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
+export function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly problem: string } {
+  const header = readFrameHeader(bytes, offset);
+  if (header === null || offset + FRAME_HEADER_BYTES + header.payloadBytes > bytes.length) {
+    return { problem: 'a frame is cut short' };
+  }
+  if (frameChecksum(bytes, offset, header.payloadBytes) !== header.checksum) {
+    return { problem: 'a checksum does not match' };
+  }
+  const payloadAt = offset + FRAME_HEADER_BYTES;
+  const decoded = decodePayload(bytes.subarray(payloadAt, payloadAt + header.payloadBytes));
+  return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
+}
+
+/** Calls `visit` for every place, in the order of the files and offsets, whatever the order given. */
+export async function readFrames(
+  { fs, folder }: { readonly fs: FileSystem; readonly folder: string },
+  places: readonly FramePlace[],
+  visit: (frame: Frame, place: FramePlace) => void,
+): Promise<void> {
+  for (const group of groupPlaces(places)) {
+    const path = join(folder, segmentFileName(group.segment));
+    const bytes = await readExtent(fs, path, group);
+    for (const place of group.places) {
+      const frame = decodeFrameAt(bytes, place.offset - group.offset);
+      if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
+      visit(frame, place);
+    }
+  }
+}
+
+function damaged(problem: string, file: string, offset: number): DataFolderError {
+  return new DataFolderError(`An event cannot be read back: ${problem}`, {
+    file,
+    offset,
+    advice: ADVICE_DAMAGED,
+  });
+}
+
+interface Group {
+  readonly segment: number;
+  readonly offset: number;
+  bytesEnd: number;
+  readonly places: FramePlace[];
+}
+
+function groupPlaces(places: readonly FramePlace[]): Group[] {
+  const groups: Group[] = [];
+  for (const place of [...places].sort((a, b) => a.segment - b.segment || a.offset - b.offset)) {
+    const group = groups.at(-1);
+    if (group !== undefined && fits(group, place)) {
+      group.places.push(place);
+      group.bytesEnd = Math.max(group.bytesEnd, place.bytesEnd);
+    } else {
+      groups.push({ ...place, places: [place] });
+    }
+  }
+  return groups;
+}
+
+const fits = (group: Group, place: FramePlace): boolean =>
+  place.segment === group.segment &&
+  place.offset - group.bytesEnd <= GAP_BYTES_MAX &&
+  place.bytesEnd - group.offset <= GROUP_BYTES_MAX;
+
+async function readExtent(fs: FileSystem, path: string, extent: Group): Promise<Buffer> {
+  const length = extent.bytesEnd - extent.offset;
+  const bytes = Buffer.allocUnsafe(length);
+  const count = await withFile(fs, path, (file) => file.read(bytes, 0, length, extent.offset));
+  if (count < length) throw damaged('the file is too short', path, extent.offset + count);
+  return bytes;
+}
+
+/** Opens a file for the duration of `use`, and closes it whatever happens. */
+export async function withFile<T>(
+  fs: FileSystem,
+  path: string,
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await fs.open(path, 'read');
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Names as small numbers: each distinct string gets the next code, for as long as the table lives.
+ * Code 0 is "no name" (`null`), so that a column of codes needs no second column for absence.
+ * Codes never reach a file as they are: a sidecar carries its own names and is re-coded when it is loaded,
+ * because two processes meet the same names in different orders.
+ */
+import assert from 'node:assert/strict';
+
+/** Protects the u32 columns that hold the codes; memory runs out long before. */
+const NAMES_MAX = 0xffff_fffe;
+
+export const NO_NAME = 0;
+
+export class NameTable {
+  readonly #codes = new Map<string, number>();
+  readonly #names: (string | null)[] = [null];
+  /** Lower-case names by code, filled when a search first asks: most processes never search every table. */
+  readonly #folded: string[] = [''];
+
+  get size(): number {
+    return this.#names.length;
+  }
+
+  /** The name's code, a new one if the name was never met. */
+  codeOf(name: string | null): number {
+    if (name === null) return NO_NAME;
+    const known = this.#codes.get(name);
+    return known ?? this.#add(name);
+  }
+
+  /** The name's code, or null when no event carries that name. */
+  find(name: string): number | null {
+    return this.#codes.get(name) ?? null;
+  }
+
+  nameOf(code: number): string | null {
+    const name = this.#names[code];
+    assert(name !== undefined, `no name has the code ${code}`);
+    return name;
+  }
+
+  /** One byte per code, 1 where the lower-case name contains `folded`. */
+  tableOfNamesContaining(folded: string): Uint8Array {
+    const table = new Uint8Array(this.size);
+    for (let code = 1; code < table.length; code++)
+      table[code] = this.#foldedName(code).includes(folded) ? 1 : 0;
+    return table;
+  }
+
+  #foldedName(code: number): string {
+    for (let next = this.#folded.length; next <= code; next++) {
+      this.#folded.push((this.#names[next] ?? '').toLowerCase());
+    }
+    return this.#folded[code] ?? '';
+  }
+
+  #add(name: string): number {
+    const code = this.#names.length;
+    assert(code <= NAMES_MAX, 'more distinct names than a column can hold');
+    this.#names.push(name);
+    this.#codes.set(name, code);
+    return code;
+  }
+}
