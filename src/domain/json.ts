@@ -90,7 +90,7 @@ function faultIn(value: unknown, depth: number, at: Step | null): StorableFault 
     case 'string':
       return isWellFormed(value) ? null : fault(at, LONE_SURROGATE);
     case 'number':
-      return Number.isFinite(value) ? null : fault(at, `The number ${value} is outside what JSON can hold.`);
+      return Number.isFinite(value) ? null : fault(at, OUT_OF_RANGE);
     case 'boolean':
       return null;
     case 'object':
@@ -131,6 +131,7 @@ function isHarmless(value: unknown): boolean {
   return typeof value === 'boolean' || value === null;
 }
 
+const OUT_OF_RANGE = 'The number is beyond the range of a double, about 1.8e308.';
 const LONE_SURROGATE = 'The text holds half of a surrogate pair, which is no Unicode character.';
 const LONE_SURROGATE_KEY = 'A field name holds half of a surrogate pair, which is no Unicode character.';
 const PROTO_KEY = 'A field must not be named __proto__.';

@@ -1,0 +1,252 @@
+/**
+ * JSON Patch (RFC 6902): all six operations, all or nothing, on a copy.
+ *
+ * fast-json-patch makes the single changes; deciding what may be changed is done here, because as it comes the
+ * library (3.1.1)
+ * - follows inherited properties, so that a `copy` from /constructor and an `add` below it reach every object;
+ * - takes /01, /1e0 and the empty token for positions in a list, and wraps positions around at 2^31;
+ * - lets the document share objects with the patch, and a moved or copied root with its own inside;
+ * - calls hasOwnProperty on the document, where a field of that name breaks it;
+ * - clones whatever a `move` overwrites, which makes a few hundred moves of large values stall the process.
+ * So it is handed `add`, `remove` and `replace` only, with a pointer that was resolved over own properties just
+ * before. `move` is a removal and an addition; `copy` adds a deep copy; `test` compares without the library.
+ */
+import jsonPatch from 'fast-json-patch';
+import * as v from 'valibot';
+import { shown } from './issues.ts';
+import {
+  checkStorable,
+  cloneJson,
+  isJsonArray,
+  isJsonObject,
+  JSON_DEPTH_MAX,
+  type JsonValue,
+  jsonEqual,
+  measureJson,
+} from './json.ts';
+import { arrayIndex, parsePointer, pointerToken } from './json-pointer.ts';
+
+/** Protects the event loop: each operation may shift a whole list. People write a handful of them. */
+export const PATCH_OPERATIONS_MAX = 1000;
+
+/**
+ * Size of the document plus all that the operations put into it, removed again or not. Protects memory, as forty
+ * copies of the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can
+ * replace the largest document that could have been sent.
+ */
+export const PATCH_SIZE_MAX = 2 * 1024 * 1024;
+
+const PointerSchema = v.pipe(v.string('a JSON pointer'), v.description('A JSON pointer (RFC 6901).'));
+
+const OperationSchema = v.variant(
+  'op',
+  [
+    v.object({ op: v.picklist(['add', 'replace', 'test']), path: PointerSchema, value: v.unknown() }),
+    v.object({ op: v.literal('remove'), path: PointerSchema }),
+    v.object({ op: v.picklist(['move', 'copy']), from: PointerSchema, path: PointerSchema }),
+  ],
+  ({ input }) =>
+    isJsonObject(input) || isJsonArray(input) || input === null
+      ? 'a JSON Patch operation'
+      : 'one of add, remove, replace, move, copy, test',
+);
+
+export const PatchSchema = v.pipe(
+  v.array(OperationSchema, 'a list of JSON Patch operations'),
+  v.maxLength(PATCH_OPERATIONS_MAX, `a list of at most ${PATCH_OPERATIONS_MAX} operations`),
+  v.title('JSON Patch'),
+);
+
+export type PatchOperation = v.InferOutput<typeof OperationSchema>;
+
+export type PatchOutcome =
+  | { readonly ok: true; readonly document: JsonValue }
+  | {
+      readonly ok: false;
+      /** `test-failed`: the patch is sound, but a `test` in it does not hold. */
+      readonly kind: 'invalid' | 'test-failed';
+      /** Position of the operation at fault. */
+      readonly index: number;
+      readonly message: string;
+    };
+
+/** Neither `document` nor `operations` are changed, and the result shares nothing with them. */
+export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
+  const patch = new Patching(document);
+  for (const [index, operation] of operations.entries()) {
+    const fault = patch.apply(operation);
+    if (fault === null) continue;
+    const { kind, reason } = fault;
+    return {
+      ok: false,
+      kind,
+      index,
+      message: `Operation ${index} (${operation.op}) ${VERBS[kind]}: ${reason}.`,
+    };
+  }
+  return { ok: true, document: patch.document };
+}
+
+const VERBS = { invalid: 'cannot be applied', 'test-failed': 'does not hold' } as const;
+
+/** `reason` is a clause: "there is nothing at …". */
+interface Fault {
+  readonly kind: 'invalid' | 'test-failed';
+  readonly reason: string;
+}
+
+type Tokens = readonly string[];
+
+/** The copy under work. After a fault it may be half changed, and is given up. */
+class Patching {
+  document: JsonValue;
+  #size: number;
+
+  constructor(document: JsonValue) {
+    this.document = cloneJson(document);
+    this.#size = measureJson(document).size;
+  }
+
+  apply(operation: PatchOperation): Fault | null {
+    const path = parsePointer(operation.path);
+    if (!path.ok) return badPointer('path', operation.path, path.reason);
+    switch (operation.op) {
+      case 'add':
+        return unstorable(operation.value) ?? this.#add(path.tokens, operation.value as JsonValue);
+      case 'replace':
+        return unstorable(operation.value) ?? this.#replace(path.tokens, operation.value as JsonValue);
+      case 'test':
+        return unstorable(operation.value) ?? this.#test(path.tokens, operation.value as JsonValue);
+      case 'remove':
+        return this.#remove(path.tokens);
+      case 'move':
+      case 'copy': {
+        const from = parsePointer(operation.from);
+        if (!from.ok) return badPointer('from', operation.from, from.reason);
+        return operation.op === 'move'
+          ? this.#move(from.tokens, path.tokens)
+          : this.#copy(from.tokens, path.tokens);
+      }
+    }
+  }
+
+  #add(path: Tokens, value: JsonValue): Fault | null {
+    return placeFault(this.document, path) ?? this.#insert('add', path, value);
+  }
+
+  #replace(path: Tokens, value: JsonValue): Fault | null {
+    if (valueAt(this.document, path) === undefined) return nothingAt(path);
+    return this.#insert('replace', path, value);
+  }
+
+  #test(path: Tokens, value: JsonValue): Fault | null {
+    const found = valueAt(this.document, path);
+    if (found === undefined) return nothingAt(path);
+    if (jsonEqual(found, value)) return null;
+    return {
+      kind: 'test-failed',
+      reason: `at ${written(path)} there is ${shown(found)}, not ${shown(value)}`,
+    };
+  }
+
+  #remove(path: Tokens): Fault | null {
+    if (valueAt(this.document, path) === undefined) return nothingAt(path);
+    this.document = jsonPatch.applyOperation(this.document, {
+      op: 'remove',
+      path: pointerOf(path),
+    }).newDocument;
+    return null;
+  }
+
+  #copy(from: Tokens, path: Tokens): Fault | null {
+    const value = valueAt(this.document, from);
+    return value === undefined ? nothingAt(from) : this.#add(path, value);
+  }
+
+  #move(from: Tokens, path: Tokens): Fault | null {
+    const value = valueAt(this.document, from);
+    if (value === undefined) return nothingAt(from);
+    if (startsWith(path, from)) {
+      if (path.length === from.length) return null;
+      return invalid(`${written(from)} cannot be moved into itself`);
+    }
+    return this.#remove(from) ?? this.#add(path, value);
+  }
+
+  /** The place was checked. The limits come before the copy is made. */
+  #insert(op: 'add' | 'replace', path: Tokens, value: JsonValue): Fault | null {
+    const { depth, size } = measureJson(value);
+    if (path.length + depth > JSON_DEPTH_MAX) {
+      return invalid(`the result would be nested more than ${JSON_DEPTH_MAX} levels deep`);
+    }
+    this.#size += size;
+    if (this.#size > PATCH_SIZE_MAX) {
+      return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
+    }
+    const change = { op, path: pointerOf(path), value: cloneJson(value) };
+    this.document = jsonPatch.applyOperation(this.document, change).newDocument;
+    return null;
+  }
+}
+
+/** Undefined where nothing is. Own fields and items only: nothing inherited can be reached. */
+function valueAt(document: JsonValue, path: Tokens): JsonValue | undefined {
+  let value: JsonValue | undefined = document;
+  for (const token of path) {
+    if (value === undefined) return undefined;
+    value = childOf(value, token);
+  }
+  return value;
+}
+
+function childOf(value: JsonValue, token: string): JsonValue | undefined {
+  if (isJsonArray(value)) {
+    const index = arrayIndex(token);
+    return index === undefined ? undefined : value[index];
+  }
+  return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+}
+
+/** Why nothing can be added at `path`; its parent must be there, and a position at most one past the end. */
+function placeFault(document: JsonValue, path: Tokens): Fault | null {
+  const last = path.at(-1);
+  if (last === undefined) return null;
+  const parentPath = path.slice(0, -1);
+  const parent = valueAt(document, parentPath);
+  if (parent === undefined) return nothingAt(parentPath);
+  if (isJsonObject(parent)) return null;
+  if (!isJsonArray(parent)) return invalid(`at ${written(parentPath)} there is neither an object nor a list`);
+  if (last === '-') return null;
+  const index = arrayIndex(last);
+  if (index !== undefined && index <= parent.length) return null;
+  return invalid(`${shown(last)} is no position in the list of ${parent.length} at ${written(parentPath)}`);
+}
+
+function unstorable(value: unknown): Fault | null {
+  const fault = checkStorable(value);
+  return fault === null ? null : invalid(`its value cannot be kept. ${fault.message.slice(0, -1)}`);
+}
+
+function badPointer(field: 'path' | 'from', pointer: string, reason: string): Fault {
+  return invalid(`its ${field} ${shown(pointer)} is no valid pointer, ${reason}`);
+}
+
+function nothingAt(path: Tokens): Fault {
+  return invalid(`there is nothing at ${written(path)}`);
+}
+
+function invalid(reason: string): Fault {
+  return { kind: 'invalid', reason };
+}
+
+function startsWith(path: Tokens, start: Tokens): boolean {
+  return start.length <= path.length && start.every((token, index) => token === path[index]);
+}
+
+function pointerOf(path: Tokens): string {
+  return path.map((token) => `/${pointerToken(token)}`).join('');
+}
+
+function written(path: Tokens): string {
+  return path.length === 0 ? 'the root' : shown(pointerOf(path));
+}

@@ -1,0 +1,37 @@
+/**
+ * JSON pointers (RFC 6901). The names through which JavaScript reaches the prototype of an object are refused in
+ * any position: a document never needs them, and a pointer that steps through one of them would read or change
+ * what all objects of the process share.
+ */
+
+const HOSTILE_TOKENS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** One token as it is written in a pointer. */
+export function pointerToken(key: string | number): string {
+  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+export type ParsedPointer =
+  | { readonly ok: true; readonly tokens: readonly string[] }
+  | { readonly ok: false; readonly reason: string };
+
+/** The unescaped tokens; none for '', the whole document. The reason of a fault is a clause: "it must start …". */
+export function parsePointer(pointer: string): ParsedPointer {
+  if (pointer === '') return { ok: true, tokens: [] };
+  if (!pointer.startsWith('/')) return { ok: false, reason: 'it must be empty or start with a slash' };
+  const tokens: string[] = [];
+  for (const written of pointer.slice(1).split('/')) {
+    if (/~(?![01])/.test(written)) return { ok: false, reason: 'a tilde in it must be written ~0' };
+    // In this order, so that ~01 becomes ~1 and not a slash.
+    const token = written.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (HOSTILE_TOKENS.has(token)) return { ok: false, reason: `it must not contain ${token}` };
+    tokens.push(token);
+  }
+  return { ok: true, tokens };
+}
+
+/** Undefined unless the token is written exactly as the index is: no sign, leading zero, exponent or space. */
+export function arrayIndex(token: string): number | undefined {
+  const index = Number(token);
+  return Number.isSafeInteger(index) && index >= 0 && String(index) === token ? index : undefined;
+}
