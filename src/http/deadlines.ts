@@ -1,0 +1,94 @@
+/**
+ * Deadlines for many requests at the price of a linked list.
+ *
+ * All entries of a queue have the same duration, so the order in which they enter is the order in which they
+ * expire: entering and leaving cost a few pointer writes, and one coarse tick looks at the oldest only. A timer per
+ * request would cost more than answering it.
+ */
+import { performance } from 'node:perf_hooks';
+
+/** How late a deadline may be noticed. Deadlines are tens of seconds; a second more protects as well. */
+const TICK_MS = 1_000;
+
+/** Time as the engines see it; a parameter so that tests make it pass. */
+export interface TransportClock {
+  /** Milliseconds from any fixed point; never goes backwards. */
+  now(): number;
+  /** Calls back every `periodMs` until the returned function is called. Must not keep the process alive. */
+  every(periodMs: number, callback: () => void): () => void;
+}
+
+export const systemClock: TransportClock = {
+  now: () => performance.now(),
+  every(periodMs, callback) {
+    const timer = setInterval(callback, periodMs);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+};
+
+/** What a queue links into its list. The fields belong to the queue; an entry is in one queue at a time. */
+export abstract class DeadlineEntry {
+  queue: DeadlineQueue | null = null;
+  older: DeadlineEntry | null = null;
+  newer: DeadlineEntry | null = null;
+  enteredAt = 0;
+
+  /** Called once the deadline has passed, after the entry has left the queue. */
+  abstract expire(): void;
+}
+
+export class DeadlineQueue {
+  readonly #durationMs: number;
+  readonly #clock: TransportClock;
+  readonly #stop: () => void;
+  #oldest: DeadlineEntry | null = null;
+  #newest: DeadlineEntry | null = null;
+  #size = 0;
+
+  constructor(durationMs: number, clock: TransportClock) {
+    this.#durationMs = durationMs;
+    this.#clock = clock;
+    this.#stop = clock.every(Math.min(TICK_MS, durationMs), () => this.#sweep());
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  enter(entry: DeadlineEntry): void {
+    entry.queue?.leave(entry);
+    entry.queue = this;
+    entry.enteredAt = this.#clock.now();
+    entry.older = this.#newest;
+    if (this.#newest === null) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+    this.#size += 1;
+  }
+
+  leave(entry: DeadlineEntry): void {
+    if (entry.queue !== this) return;
+    if (entry.older === null) this.#oldest = entry.newer;
+    else entry.older.newer = entry.newer;
+    if (entry.newer === null) this.#newest = entry.older;
+    else entry.newer.older = entry.older;
+    entry.queue = null;
+    entry.older = null;
+    entry.newer = null;
+    this.#size -= 1;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now();
+    while (this.#oldest !== null && now - this.#oldest.enteredAt >= this.#durationMs) {
+      const expired = this.#oldest;
+      this.leave(expired);
+      expired.expire();
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * A request as an engine receives it: the head first, the body later, and a verdict on its framing.
+ *
+ * Where two parties may read the length of a message differently, one of them can be made to run what the other
+ * took for a body. So whatever is ambiguous about framing or identity is refused, never interpreted: a second
+ * Content-Length, Host or Authorization, a length that is not plain digits, any Transfer-Encoding other than
+ * `chunked`. Both engines judge with this one class, uWebSockets.js because its parser lets these pass.
+ */
+import type { TransportRequest } from './transport.ts';
+import { HEADERS_MAX } from './transport-limits.ts';
+
+/** Why a request is refused before any handler sees it. */
+export interface Fault {
+  readonly status: number;
+  readonly reason: string;
+}
+
+const fault = (status: number, reason: string): Fault => ({ status, reason });
+
+export const NO_HOST = fault(400, 'The request has no Host header.');
+const TWO_HOSTS = fault(400, 'The request has more than one Host header.');
+const TWO_AUTHORIZATIONS = fault(400, 'The request has more than one Authorization header.');
+const TWO_LENGTHS = fault(400, 'The request has more than one Content-Length header.');
+const TWO_ENCODINGS = fault(400, 'The request has more than one Transfer-Encoding header.');
+const LENGTH_AND_ENCODING = fault(
+  400,
+  'The request has both a Content-Length and a Transfer-Encoding header.',
+);
+const BAD_LENGTH = fault(400, 'The Content-Length header is not a whole number.');
+const UNKNOWN_ENCODING = fault(501, 'The only Transfer-Encoding understood is "chunked".');
+const TOO_MANY_HEADERS = fault(431, `The request has more than ${HEADERS_MAX} headers.`);
+export const MALFORMED = fault(400, 'The request is not well-formed HTTP/1.1.');
+export const HEAD_TOO_LARGE = fault(431, 'The request line and headers are too large.');
+export const TARGET_TOO_LONG = fault(414, 'The path and query are too long.');
+export const BODY_TOO_LARGE = fault(413, 'The request body is too large.');
+export const BODIES_TOO_MANY = fault(503, 'The server is receiving too many request bodies at once.');
+export const TOO_SLOW = fault(408, 'The request took too long to arrive.');
+export const NO_ANSWER = fault(503, 'The request took too long to answer.');
+export const HANDLER_FAILED = fault(500, 'The request failed because of an error inside the server.');
+
+/** Fifteen digits stay exact in a double, and no limit here comes near them. */
+const LENGTH_PATTERN = /^[0-9]{1,15}$/;
+
+/** `close` as one of the options of a Connection header. */
+const CLOSE_PATTERN = /(^|,)[ \t]*close[ \t]*(,|$)/i;
+
+const NO_BYTES = new Uint8Array(0);
+
+export class ReceivedRequest implements TransportRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Set once, by the engine, when the last byte has arrived. */
+  body: Uint8Array = NO_BYTES;
+  /** The announced length; -1 when none was. */
+  contentLength = -1;
+  chunked = false;
+  /** Whether the client asked for the connection to end after the answer. */
+  wantsClose = false;
+  fault: Fault | null = null;
+  /** Flat: name, value. Requests carry a handful of headers, so a scan beats building a map. */
+  readonly #headers: string[] = [];
+  #hasHost = false;
+  #hasAuthorization = false;
+
+  constructor(method: string, path: string, query: string) {
+    this.method = method;
+    this.path = path;
+    this.query = query;
+  }
+
+  get hasBody(): boolean {
+    return this.body.byteLength > 0;
+  }
+
+  /** Whether bytes follow the head, as far as the head says. */
+  get expectsBody(): boolean {
+    return this.chunked || this.contentLength > 0;
+  }
+
+  header(name: string): string {
+    const headers = this.#headers;
+    for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
+    return '';
+  }
+
+  /** Takes the next header, its name in lower case, and notes what is wrong with it. */
+  addHeader(name: string, value: string): void {
+    this.#headers.push(name, value);
+    if (name === 'host') {
+      if (this.#hasHost) this.fault ??= TWO_HOSTS;
+      this.#hasHost = true;
+    } else if (name === 'authorization') {
+      if (this.#hasAuthorization) this.fault ??= TWO_AUTHORIZATIONS;
+      this.#hasAuthorization = true;
+    } else if (name === 'content-length') {
+      this.#addLength(value);
+    } else if (name === 'transfer-encoding') {
+      this.#addEncoding(value);
+    } else if (name === 'connection' && value !== 'keep-alive') {
+      this.wantsClose ||= CLOSE_PATTERN.test(value);
+    }
+  }
+
+  /** The verdict, once all headers have been added. */
+  judge(targetBytesMax: number): Fault | null {
+    if (!this.#hasHost) this.fault ??= NO_HOST;
+    if (this.#headers.length > 2 * HEADERS_MAX) this.fault ??= TOO_MANY_HEADERS;
+    if (this.chunked && this.contentLength >= 0) this.fault ??= LENGTH_AND_ENCODING;
+    if (this.path.length + this.query.length > targetBytesMax) this.fault ??= TARGET_TOO_LONG;
+    return this.fault;
+  }
+
+  #addLength(value: string): void {
+    if (this.contentLength >= 0) this.fault ??= TWO_LENGTHS;
+    else if (!LENGTH_PATTERN.test(value)) this.fault ??= BAD_LENGTH;
+    else this.contentLength = Number(value);
+  }
+
+  #addEncoding(value: string): void {
+    if (this.chunked) this.fault ??= TWO_ENCODINGS;
+    else if (value !== 'chunked') this.fault ??= UNKNOWN_ENCODING;
+    else this.chunked = true;
+  }
+}

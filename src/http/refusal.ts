@@ -1,0 +1,36 @@
+/**
+ * Makes sure that there is always something to send: a reply that must not go out becomes a 500, and a 500 that
+ * cannot be worded becomes one without words. So an engine can answer whatever happens above it.
+ */
+import type { Fault } from './received-request.ts';
+import { HANDLER_FAILED } from './received-request.ts';
+import { assertSendable } from './reply-headers.ts';
+import type { Reply, TransportOptions } from './transport.ts';
+
+type Above = Pick<TransportOptions, 'refuse' | 'log'>;
+
+/** The answer to a request that is refused for `fault`. Never throws. */
+export function refusal(above: Above, fault: Fault): Reply {
+  try {
+    const reply = above.refuse(fault.status, fault.reason);
+    assertSendable(reply);
+    return reply;
+  } catch (error) {
+    above.log.error(
+      { err: error, status: fault.status },
+      'The answer to a refused request could not be worded.',
+    );
+    return { status: fault.status, headers: [], body: null };
+  }
+}
+
+/** `reply`, or a 500 in its place when it must not be sent. Never throws. */
+export function sendableReply(above: Above, reply: Reply): Reply {
+  try {
+    assertSendable(reply);
+    return reply;
+  } catch (error) {
+    above.log.error({ err: error, status: reply.status }, 'A reply was not fit to be sent.');
+    return refusal(above, HANDLER_FAILED);
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Finds what answers a method and a path: a tree of path segments, built once from patterns such as
+ * `/api/admin/projects/:projectId/features/:featureName`.
+ *
+ * - One spelling per resource: matching is on the raw path, so empty segments (`//`, a trailing slash), dot segments
+ *   (encoded ones too), path parameters (`;`) and encoded spellings of fixed segments name nothing.
+ * - Fixed segments win over parameters. Where the fixed one does not lead to the end, or does not have the method,
+ *   the parameter is tried, so that a flag named `validate` stays reachable next to `/features/validate`.
+ * - Parameters are decoded once, after matching: a `%2F` is part of the value and never splits it.
+ */
+import assert from 'node:assert/strict';
+import { decodeSegment } from './percent.ts';
+
+export interface Route<T> {
+  readonly method: string;
+  /** Segments starting with `:` are parameters. */
+  readonly pattern: string;
+  readonly value: T;
+}
+
+export type RouteMatch<T> =
+  | {
+      readonly kind: 'found';
+      readonly found: T /** In the order of the pattern. */;
+      readonly params: string[];
+    }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'method-not-allowed' /** Sorted, HEAD with GET. */; readonly allowed: string[] }
+  | { readonly kind: 'bad-encoding' };
+
+export interface RouteMatcher<T> {
+  match(method: string, rawPath: string): RouteMatch<T>;
+}
+
+/**
+ * Compiles the routes, all under `basePath` (such as `/flags`; empty for none).
+ * HEAD goes where GET goes, unless it has a route of its own.
+ */
+export function compileRoutes<T>(routes: Iterable<Route<T>>, basePath = ''): RouteMatcher<T> {
+  const root = new Branch<T>();
+  for (const { method, pattern, value } of routes) {
+    const leaf = segmentsOf(basePath + pattern).reduce((branch, segment) => branch.grow(segment), root);
+    assert(!leaf.values.has(method), `two routes for ${method} ${pattern}`);
+    leaf.values.set(method, value);
+  }
+  addHead(root);
+  return { match: (method, rawPath) => match(root, method, rawPath) };
+}
+
+class Branch<T> {
+  readonly fixed = new Map<string, Branch<T>>();
+  parameter: Branch<T> | null = null;
+  /** By method; empty where no pattern ends. */
+  readonly values = new Map<string, T>();
+
+  grow(segment: string): Branch<T> {
+    if (segment.startsWith(':')) {
+      this.parameter ??= new Branch();
+      return this.parameter;
+    }
+    const known = this.fixed.get(segment);
+    if (known !== undefined) return known;
+    const grown = new Branch<T>();
+    this.fixed.set(segment, grown);
+    return grown;
+  }
+}
+
+/** One search: where it is looking, and what it has learnt on the way. Results are read off its fields. */
+interface Search<T> {
+  readonly method: string;
+  readonly path: string;
+  /** Raw parameter segments on the current way down. */
+  readonly params: string[];
+  /** Patterns that fit the path but lack the method; null until there is one. */
+  others: Branch<T>[] | null;
+}
+
+const NOT_FOUND = { kind: 'not-found' } as const;
+const BAD_ENCODING = { kind: 'bad-encoding' } as const;
+const SEMICOLON = ';';
+
+function match<T>(root: Branch<T>, method: string, path: string): RouteMatch<T> {
+  if (path.charCodeAt(0) !== 0x2f || path.includes(SEMICOLON)) return NOT_FOUND;
+  const search: Search<T> = { method, path, params: [], others: null };
+  const leaf = descend(search, root, 1);
+  if (leaf !== null) return decodeParams(leaf.values.get(method)!, search.params);
+  if (search.others === null) return NOT_FOUND;
+  return { kind: 'method-not-allowed', allowed: methodsOf(search.others) };
+}
+
+/**
+ * The branch that the rest of the path, from `start`, leads to and that has the method. Backtracks from fixed
+ * segments to parameters; every branch of the tree lies on one way only, so it is visited at most once.
+ */
+function descend<T>(search: Search<T>, branch: Branch<T>, start: number): Branch<T> | null {
+  const slash = search.path.indexOf('/', start);
+  const isLast = slash === -1;
+  const segment = isLast ? search.path.slice(start) : search.path.slice(start, slash);
+  const fixed = branch.fixed.get(segment);
+  if (fixed !== undefined) {
+    const leaf = isLast ? arrive(search, fixed) : descend(search, fixed, slash + 1);
+    if (leaf !== null) return leaf;
+  }
+  if (branch.parameter === null || !isName(segment)) return null;
+  search.params.push(segment);
+  const leaf = isLast ? arrive(search, branch.parameter) : descend(search, branch.parameter, slash + 1);
+  if (leaf === null) search.params.pop();
+  return leaf;
+}
+
+function arrive<T>(search: Search<T>, branch: Branch<T>): Branch<T> | null {
+  if (branch.values.has(search.method)) return branch;
+  if (branch.values.size > 0) {
+    search.others ??= [];
+    search.others.push(branch);
+  }
+  return null;
+}
+
+/** Empty and dot segments name nothing, in any spelling: a proxy in front may have resolved them already. */
+function isName(segment: string): boolean {
+  if (segment === '') return false;
+  const first = segment.charCodeAt(0);
+  if (first !== 0x2e && first !== 0x25) return true;
+  const dots = segment.replaceAll(/%2e/gi, '.');
+  return dots !== '.' && dots !== '..';
+}
+
+/** Decodes in place: the array was made for this search. */
+function decodeParams<T>(found: T, params: string[]): RouteMatch<T> {
+  for (let i = 0; i < params.length; i += 1) {
+    const decoded = decodeSegment(params[i]!);
+    if (decoded === null) return BAD_ENCODING;
+    params[i] = decoded;
+  }
+  return { kind: 'found', found, params };
+}
+
+function methodsOf<T>(branches: readonly Branch<T>[]): string[] {
+  return [...new Set(branches.flatMap((branch) => [...branch.values.keys()]))].sort();
+}
+
+function addHead<T>(branch: Branch<T>): void {
+  const get = branch.values.get('GET');
+  if (get !== undefined && !branch.values.has('HEAD')) branch.values.set('HEAD', get);
+  for (const child of branch.fixed.values()) addHead(child);
+  if (branch.parameter !== null) addHead(branch.parameter);
+}
+
+function segmentsOf(pattern: string): string[] {
+  assert(
+    /^(\/[A-Za-z0-9:._~-]+)+$/.test(pattern),
+    `route pattern ${JSON.stringify(pattern)} is not a plain path`,
+  );
+  return pattern.split('/').slice(1);
+}

@@ -1,0 +1,61 @@
+/**
+ * What one client, or all of them together, may take from the process. Each limit says what it protects.
+ */
+
+/**
+ * Largest request line and headers together. Protects memory per connection while a head trickles in. Room for a
+ * browser that drags a company's cookies along; uWebSockets' own default of 4 KiB has none.
+ */
+export const HEADER_BLOCK_BYTES_MAX = 16 * 1024;
+
+/** Most header fields. uWebSockets has 100 slots, of which the request line and the end mark take one each. */
+export const HEADERS_MAX = 98;
+
+export interface TransportLimits {
+  /** Largest body. Protects memory, and the event loop from long parsing: the largest document is a JSON patch. */
+  readonly bodyBytesMax: number;
+  /** Bytes of unfinished bodies, over all requests. Protects memory from many clients at once. */
+  readonly bodiesBytesMax: number;
+  /** Longest path and query. Protects matching and logs; no name here is longer than 100 characters. */
+  readonly targetBytesMax: number;
+  /** From the head to the answer. Frees what slow senders hold, and ends requests that a handler forgot. */
+  readonly requestDeadlineMs: number;
+  /** From the answer's first byte to its last. Frees what slow readers hold; long enough for a slow line. */
+  readonly replyDeadlineMs: number;
+  /** How long a connection may be silent before or between requests. uWebSockets has 10 s built in. */
+  readonly idleMs: number;
+  /** Open connections. Protects the file descriptors that the journal needs: at their end, accept spins a core. */
+  readonly connectionsMax: number;
+}
+
+/** More than this many connections at once is a flood even where descriptors abound. */
+const CONNECTIONS_MAX = 10_000;
+/** Descriptors kept for the journal, snapshots, workers and what Node opens itself. */
+const DESCRIPTORS_RESERVED = 200;
+/** With no more descriptors than are reserved, serve a few connections rather than none. */
+const CONNECTIONS_MIN = 32;
+
+export function resolveLimits(overrides: Partial<TransportLimits> = {}): TransportLimits {
+  return {
+    bodyBytesMax: 1024 * 1024,
+    bodiesBytesMax: 64 * 1024 * 1024,
+    targetBytesMax: 8 * 1024,
+    requestDeadlineMs: 30_000,
+    replyDeadlineMs: 120_000,
+    idleMs: 10_000,
+    connectionsMax: overrides.connectionsMax ?? connectionsWithin(descriptorLimit()),
+    ...overrides,
+  };
+}
+
+export function connectionsWithin(descriptorsMax: number): number {
+  return Math.max(CONNECTIONS_MIN, Math.min(CONNECTIONS_MAX, descriptorsMax - DESCRIPTORS_RESERVED));
+}
+
+/** The soft limit on open files. Node has no call for it, but its diagnostic report carries it (not on Windows). */
+function descriptorLimit(): number {
+  const report: unknown = process.report.getReport();
+  if (typeof report !== 'object' || report === null || !('userLimits' in report)) return CONNECTIONS_MAX;
+  const { open_files: openFiles } = report.userLimits as { open_files?: { soft?: number | string } };
+  return typeof openFiles?.soft === 'number' ? openFiles.soft : CONNECTIONS_MAX;
+}

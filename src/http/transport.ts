@@ -1,0 +1,78 @@
+/**
+ * The seam between HTTP engines and everything above them.
+ *
+ * What an engine guarantees, whichever it is:
+ * - `handle` runs once per request, after the whole body has arrived and its framing has been checked. A request
+ *   that is malformed, too large or too slow is refused before that, so a handler may act on what it is given.
+ * - Every request handed over ends: with the first `send`, with a 503 at the deadline, or with the connection.
+ *   A second `send` is logged and ignored; one after the client has gone does nothing.
+ * - A handler that throws, or a reply that must not be sent, becomes a 500. Neither ends the process.
+ *
+ * Two engines stand behind it: uWebSockets.js, and node:http for platforms without a uWebSockets binary. The same
+ * test suite runs over both, and nothing above this file may know which one it is talking to.
+ */
+import type { TransportClock } from './deadlines.ts';
+import type { TransportLimits } from './transport-limits.ts';
+
+export interface TransportRequest {
+  /** As sent: methods are case-sensitive, so `get` is not `GET`. */
+  readonly method: string;
+  /** The part before `?`, undecoded. */
+  readonly path: string;
+  /** The part after `?`, undecoded; empty when there is none. */
+  readonly query: string;
+  /** The first header of that lower-case name; empty when absent. Bytes arrive as Latin-1 characters. */
+  header(name: string): string;
+  /** The whole body; it belongs to the handler, no engine writes to it any more. */
+  readonly body: Uint8Array;
+  /** Whether there is at least one byte of body. */
+  readonly hasBody: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** Flat: name, value, name, value. Without `content-length` and `connection`, which the engine writes. */
+  readonly headers: readonly string[];
+  /** Shared by reference where possible: must not change after `send`. Strings are sent as UTF-8. */
+  readonly body: Uint8Array | string | null;
+}
+
+export interface TransportResponse {
+  /** Answers; for a HEAD request with the same reply as for GET, of which the engine leaves out the body. */
+  send(reply: Reply): void;
+  /** The client is gone. What the request set in motion may still have happened. */
+  readonly aborted: boolean;
+}
+
+export type RequestHandler = (request: TransportRequest, response: TransportResponse) => void;
+
+/** What pino offers, as far as an engine needs it. */
+export interface TransportLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface TransportOptions {
+  readonly host: string;
+  /** 0 lets the operating system choose. */
+  readonly port: number;
+  readonly handle: RequestHandler;
+  /** Words the answer to a request that never reaches `handle`, or that `handle` failed. */
+  readonly refuse: (status: number, reason: string) => Reply;
+  readonly log: TransportLog;
+  readonly limits?: Partial<TransportLimits>;
+  readonly clock?: TransportClock;
+}
+
+export interface Transport {
+  readonly engine: 'uws' | 'node';
+  /** Resolves when connections are accepted; rejects, saying why, when the address cannot be had. */
+  listen(): Promise<{ readonly port: number }>;
+  /** Stops accepting connections. Requests on open ones are still answered, each with `connection: close`. */
+  drain(): void;
+  /** Ends every connection, answered or not: drain and wait for `openRequests` to reach 0 first. */
+  close(): Promise<void>;
+  readonly openConnections: number;
+  /** Requests whose head has arrived and whose answer has not been handed to the kernel whole. */
+  readonly openRequests: number;
+}

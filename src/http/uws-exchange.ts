@@ -1,0 +1,218 @@
+/**
+ * One request and its answer on uWebSockets.js.
+ *
+ * The rules of that library which this file keeps, so that nobody else has to know them:
+ * - Nothing is called on `res` after the answer or an abort: that throws, and a throw inside a callback ends the
+ *   process. Every use goes through this class, which knows.
+ * - An abort handler must be there before the callback returns without an answer.
+ * - The parser runs on to the next request in its buffer as soon as the callback returns. So whatever was refused,
+ *   and every chunked request (whose trailers the parser takes for a new request), is answered from a later turn of
+ *   the event loop: meeting a further request before that, the library closes the connection, and what was
+ *   smuggled never runs.
+ * - `end` copies what the socket does not take. Only small bodies go that way; the rest is offered with `tryEnd`
+ *   from the one shared buffer, as the reader makes room.
+ */
+import type { HttpResponse } from 'uWebSockets.js';
+import type { BodyBudget } from './body-collector.ts';
+import { BodyCollector } from './body-collector.ts';
+import type { DeadlineQueue } from './deadlines.ts';
+import { DeadlineEntry } from './deadlines.ts';
+import type { Fault, ReceivedRequest } from './received-request.ts';
+import { BODY_TOO_LARGE, HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
+import { refusal, sendableReply } from './refusal.ts';
+import { bodyBytes, bytesOf, isBodiless, statusLine } from './reply-headers.ts';
+import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
+import type { TransportLimits } from './transport-limits.ts';
+
+/** What all exchanges of a server share. */
+export interface UwsServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
+  readonly limits: TransportLimits;
+  readonly bodies: BodyBudget;
+  /** Requests being received or handled. */
+  readonly requests: DeadlineQueue;
+  /** Answers that the client has not made room for yet. */
+  readonly replies: DeadlineQueue;
+  draining: boolean;
+}
+
+/** Copied per connection at most, where `end` is used: what a reader who never reads may cost. */
+const COPIED_BODY_BYTES_MAX = 16 * 1024;
+
+/**
+ * How much of a chunked body that is too large is swallowed before the 413. Closing at once would make the kernel
+ * discard the answer along with what the client is still sending; beyond this, the client is not worth it.
+ */
+const SWALLOWED_BYTES_MAX = 8 * 1024 * 1024;
+
+export class UwsExchange extends DeadlineEntry implements TransportResponse {
+  aborted = false;
+  readonly #server: UwsServer;
+  readonly #res: HttpResponse;
+  readonly #request: ReceivedRequest;
+  /** Whether `res` may still be used. */
+  #isOpen = true;
+  #isAnswered = false;
+  /** Inside one of the library's callbacks, which have corked the socket already. */
+  #isCorked = true;
+  /** What follows on the connection cannot be trusted, or is not wanted. */
+  #mustClose = false;
+  #body: BodyCollector | null = null;
+  /** Why a body that is still arriving is no longer kept. */
+  #fault: Fault | null = null;
+  #swallowedBytes = 0;
+
+  constructor(server: UwsServer, res: HttpResponse, request: ReceivedRequest) {
+    super();
+    this.#server = server;
+    this.#res = res;
+    this.#request = request;
+  }
+
+  /** The head has arrived. Called within the library's callback, and must not throw. */
+  begin(): void {
+    const { limits } = this.#server;
+    const fault = this.#request.judge(limits.targetBytesMax);
+    if (fault !== null) this.#refuseLater(fault, true);
+    else if (this.#request.contentLength > limits.bodyBytesMax) this.#refuseAnnounced();
+    else if (this.#request.expectsBody) this.#receiveBody();
+    else this.#handle();
+    // No abort can arrive before this callback returns, so an answer given by now has saved two native calls.
+    if (this.#isOpen) this.#stayOpen();
+    this.#isCorked = false;
+  }
+
+  send(reply: Reply): void {
+    if (this.#isAnswered) {
+      const { path } = this.#request;
+      this.#server.log.warn({ path, status: reply.status }, 'A second answer to one request was ignored.');
+      return;
+    }
+    this.#isAnswered = true;
+    if (!this.#isOpen) return;
+    this.queue?.leave(this);
+    const sendable = sendableReply(this.#server, reply);
+    if (this.#isCorked) this.#write(sendable);
+    else this.#res.cork(() => this.#write(sendable));
+  }
+
+  expire(): void {
+    if (this.#isAnswered) this.#res.close();
+    else if (this.#body === null) this.#refuse(NO_ANSWER, false);
+    else this.#refuse(TOO_SLOW, true);
+  }
+
+  #stayOpen(): void {
+    this.#res.onAborted(() => this.#abort());
+    if (!this.#isAnswered) this.#server.requests.enter(this);
+  }
+
+  #abort(): void {
+    this.aborted = true;
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#isOpen = false;
+    this.queue?.leave(this);
+    this.#body?.discard();
+    this.#body = null;
+  }
+
+  #handle(): void {
+    if (this.#isAnswered || !this.#isOpen) return;
+    try {
+      const outcome: unknown = this.#server.handle(this.#request, this);
+      // The type says void, but an async function fits it, and its rejection would end the process.
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#fail(error));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#server.log.error({ err: error, path: this.#request.path }, 'A request handler failed.');
+    this.#refuse(HANDLER_FAILED, false);
+  }
+
+  #receiveBody(): void {
+    const { limits, bodies } = this.#server;
+    this.#body = new BodyCollector(limits.bodyBytesMax, bodies);
+    this.#res.onData((chunk, isLast) => {
+      this.#isCorked = true;
+      this.#receive(chunk, isLast);
+      this.#isCorked = false;
+    });
+  }
+
+  #receive(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#isAnswered || this.#body === null) return;
+    // Copied, because the library empties its buffer when this returns.
+    if (this.#fault === null) this.#fault = this.#body.add(Buffer.from(new Uint8Array(chunk)));
+    if (this.#fault !== null) this.#swallow(this.#fault, chunk.byteLength, isLast);
+    else if (isLast) this.#complete(this.#body);
+  }
+
+  #complete(body: BodyCollector): void {
+    this.#request.body = body.take();
+    this.#body = null;
+    if (!this.#request.chunked) return this.#handle();
+    this.#mustClose = true;
+    setImmediate(() => this.#handle());
+  }
+
+  #swallow(fault: Fault, bytes: number, isLast: boolean): void {
+    this.#swallowedBytes += bytes;
+    if (isLast || this.#swallowedBytes > SWALLOWED_BYTES_MAX) this.#refuseLater(fault, this.#request.chunked);
+  }
+
+  /**
+   * A body announced as too large. The length is good, so the library skips the body by itself and the connection
+   * stays usable; only a client that waits for `100 Continue` may never send it.
+   */
+  #refuseAnnounced(): void {
+    this.#refuseLater(BODY_TOO_LARGE, this.#request.header('expect') !== '');
+  }
+
+  #refuseLater(fault: Fault, mustClose: boolean): void {
+    setImmediate(() => this.#refuse(fault, mustClose));
+  }
+
+  #refuse(fault: Fault, mustClose: boolean): void {
+    if (this.#isAnswered || !this.#isOpen) return;
+    this.#mustClose ||= mustClose;
+    this.send(refusal(this.#server, fault));
+  }
+
+  /** Writes status, headers and body. The socket is corked, so all of it leaves in one system call. */
+  #write(reply: Reply): void {
+    const res = this.#res;
+    if (reply.status !== 200) res.writeStatus(statusLine(reply.status));
+    for (let i = 0; i < reply.headers.length; i += 2)
+      res.writeHeader(reply.headers[i]!, reply.headers[i + 1]!);
+    // The library closes by itself, without saying so, when the request's Connection header has five letters.
+    const closesItself = this.#request.header('connection').length === 5;
+    if (closesItself) res.writeHeader('connection', 'close');
+    const close = !closesItself && (this.#mustClose || this.#server.draining || this.#request.wantsClose);
+    if (this.#request.method === 'HEAD' || isBodiless(reply.status)) this.#writeNoBody(reply, close);
+    else if (bodyBytes(reply.body) > COPIED_BODY_BYTES_MAX) this.#writeLarge(bytesOf(reply.body), close);
+    else this.#writeSmall(reply.body, close);
+  }
+
+  #writeNoBody(reply: Reply, close: boolean): void {
+    // Given a length, endWithoutBody of this version waits for that many bytes; so the header is written by hand.
+    if (!isBodiless(reply.status)) this.#res.writeHeader('content-length', String(bodyBytes(reply.body)));
+    this.#res.endWithoutBody(undefined, close);
+    this.#finish();
+  }
+
+  #writeSmall(body: Reply['body'], close: boolean): void {
+    this.#res.end(body ?? '', close);
+    this.#finish();
+  }
+
+  #writeLarge(body: Uint8Array, close: boolean): void {
+    // TODO
+    this.#res.end(body, close);
+    this.#finish();
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * HTTP on uWebSockets.js: the fast engine. This file owns the listening socket and the connections; what happens
+ * to one request is in uws-exchange.ts.
+ *
+ * What this engine does differently from node:http, because its parser answers before this code can:
+ * - HTTP/1.0, absolute-form targets (`GET http://…`) and bare line feeds get 505, an oversized head 431, a body
+ *   with broken chunks 400: with the parser's own HTML, after which the connection ends.
+ * - A head with obsolete folding, a blank before the colon or a control character is never taken for complete;
+ *   nothing behind it on that connection is run, and the connection ends after 10 s.
+ * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
+ */
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
+import { BodyBudget } from './body-collector.ts';
+import { DeadlineQueue, systemClock } from './deadlines.ts';
+import { explainListenFailure } from './listen-failure.ts';
+import { ReceivedRequest } from './received-request.ts';
+import type { Transport, TransportOptions } from './transport.ts';
+import { HEADER_BLOCK_BYTES_MAX, resolveLimits } from './transport-limits.ts';
+import type { UwsServer } from './uws-exchange.ts';
+import { UwsExchange } from './uws-exchange.ts';
+
+/** What is used of the module at run time; its type declarations leave some of it out. */
+interface UwsModule {
+  App(): TemplatedApp;
+  us_listen_socket_close(socket: us_listen_socket): void;
+  us_socket_local_port(socket: us_socket): number;
+  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
+}
+
+interface ListeningApp {
+  listen(
+    host: string,
+    port: number,
+    options: number,
+    done: (socket: us_listen_socket | false) => void,
+  ): unknown;
+}
+
+/** Loads the native module; rejects where there is no binary for this platform and Node version. */
+export async function loadUws(): Promise<UwsModule> {
+  // Read by the native code once, when it is loaded.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BLOCK_BYTES_MAX);
+  const loaded: unknown = await import('uWebSockets.js');
+  return loaded as UwsModule;
+}
+
+export async function createUwsTransport(options: TransportOptions): Promise<Transport> {
+  return new UwsTransport(await loadUws(), options);
+}
+
+class UwsTransport implements Transport {
+  readonly engine = 'uws';
+  readonly #uws: UwsModule;
+  readonly #app: TemplatedApp;
+  readonly #options: TransportOptions;
+  readonly #server: UwsServer;
+  #listenSocket: us_listen_socket | null = null;
+  #openConnections = 0;
+  #isFull = false;
+
+  constructor(uws: UwsModule, options: TransportOptions) {
+    const limits = resolveLimits(options.limits);
+    const clock = options.clock ?? systemClock;
+    this.#uws = uws;
+    this.#options = options;
+    this.#server = {
+      handle: options.handle,
+      refuse: options.refuse,
+      log: options.log,
+      limits,
+      bodies: new BodyBudget(limits.bodiesBytesMax),
+      requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
+      replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
+      draining: false,
+    };
+    this.#app = uws.App();
+    this.#app.filter((res, change) => this.#countConnection(res, change));
+    this.#app.any('/*', (res, req) => {
+      const exchange = new UwsExchange(this.#server, res, receiveHead(req));
+      exchange.begin();
+    });
+  }
+
+  get openConnections(): number {
+    return this.#openConnections;
+  }
+
+  get openRequests(): number {
+    return this.#server.requests.size + this.#server.replies.size;
+  }
+
+  async listen(): Promise<{ readonly port: number }> {
+    const { host, port } = this.#options;
+    const socket = await new Promise<us_listen_socket | false>((resolve) => {
+      const app = this.#app as unknown as ListeningApp;
+      // Without the exclusive flag a second process would share the port, and half of the requests, in silence.
+      app.listen(host, port, this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
+    });
+    if (socket === false) throw await explainListenFailure(host, port);
+    this.#listenSocket = socket;
+    return { port: this.#uws.us_socket_local_port(socket) };
+  }
+
+  drain(): void {
+    this.#server.draining = true;
+    if (this.#listenSocket === null) return;
+    this.#uws.us_listen_socket_close(this.#listenSocket);
+    this.#listenSocket = null;
+  }
+
+  async close(): Promise<void> {
+    this.drain();
+    this.#app.close();
+    this.#server.requests.close();
+    this.#server.replies.close();
+  }
+
+  #countConnection(res: HttpResponse, change: number): void {
+    this.#openConnections += change;
+    const { connectionsMax } = this.#server.limits;
+    if (this.#openConnections <= connectionsMax) {
+      if (change < 0) this.#isFull = false;
+      return;
+    }
+    if (!this.#isFull)
+      this.#options.log.warn({ connectionsMax }, 'Too many connections: new ones are closed.');
+    this.#isFull = true;
+    res.close();
+  }
+}
+
+/** Everything is read here and now: `req` is gone when the callback returns. */
+function receiveHead(req: HttpRequest): ReceivedRequest {
+  const request = new ReceivedRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery());
+  req.forEach((name, value) => {
+    request.addHeader(name, value);
+  });
+  return request;
+}
