@@ -75,10 +75,7 @@ class UwsTransport implements Transport {
     };
     this.#app = uws.App();
     this.#app.filter((res, change) => this.#countConnection(res, change));
-    this.#app.any('/*', (res, req) => {
-      const exchange = new UwsExchange(this.#server, res, receiveHead(req));
-      exchange.begin();
-    });
+    this.#app.any('/*', (res, req) => this.#receive(res, req));
   }
 
   get openConnections(): number {
@@ -115,6 +112,16 @@ class UwsTransport implements Transport {
     this.#server.replies.close();
   }
 
+  #receive(res: HttpResponse, req: HttpRequest): void {
+    try {
+      new UwsExchange(this.#server, res, receiveHead(req)).begin();
+    } catch (error) {
+      // A bug in the engine itself: what it threw would end the process, and all other connections with it.
+      this.#options.log.error({ err: error }, 'A connection was closed because of an error in the HTTP engine.');
+      res.close();
+    }
+  }
+
   #countConnection(res: HttpResponse, change: number): void {
     this.#openConnections += change;
     const { connectionsMax } = this.#server.limits;
@@ -131,7 +138,8 @@ class UwsTransport implements Transport {
 
 /** Everything is read here and now: `req` is gone when the callback returns. */
 function receiveHead(req: HttpRequest): ReceivedRequest {
-  const request = new ReceivedRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery());
+  // Declared as a string, but undefined when the target has no `?`.
+  const request = new ReceivedRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery() ?? '');
   req.forEach((name, value) => {
     request.addHeader(name, value);
   });
