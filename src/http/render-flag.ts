@@ -1,0 +1,100 @@
+/**
+ * A flag as JSON bytes: whole, and as a summary in lists. Both are made once per change of the flag and kept in
+ * its record; a read of an unchanged flag sends the same bytes again.
+ *
+ * What a flag's JSON shows of its surroundings is the project's environments: `environmentsRevision` tells when
+ * those changed. The ETag is the newest of both revisions, so it costs no hashing.
+ */
+import { environmentOf, type Flag, flagData, flagVariants } from '../domain/flag.ts';
+import { firstEnvironment } from '../domain/locate.ts';
+import {
+  type Environment,
+  type FlagRecord,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../domain/world.ts';
+import { JSON_HEADERS } from './json-reply.ts';
+import type { Reply } from './transport.ts';
+
+interface FlagBytes {
+  readonly environmentsRevision: number;
+  whole: CachedReply | null;
+  summary: string | null;
+}
+
+/** A reply that can be sent again, and the ETag that it carries, in quotes. */
+export interface CachedReply {
+  readonly reply: Reply;
+  readonly etag: string;
+}
+
+export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): CachedReply {
+  const bytes = bytesOf(world, project, record);
+  if (bytes.whole === null) {
+    const etag = `"${Math.max(record.revision, bytes.environmentsRevision)}"`;
+    const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
+    bytes.whole = { etag, reply: { status: 200, headers: [...JSON_HEADERS, 'etag', etag], body } };
+  }
+  return bytes.whole;
+}
+
+export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {
+  const bytes = bytesOf(world, project, record);
+  bytes.summary ??= JSON.stringify(summaryView(record.flag, projectEnvironments(world, project)));
+  return bytes.summary;
+}
+
+/** The newest event that any flag's JSON in the project shows besides those about the flag itself. */
+export function environmentsRevision(world: World, project: ProjectState): number {
+  return Math.max(project.environmentsRevision, world.directory.environmentsRevision);
+}
+
+function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {
+  const revision = environmentsRevision(world, project);
+  const cached = record.bytes as FlagBytes | null;
+  if (cached !== null && cached.environmentsRevision === revision) return cached;
+  const fresh: FlagBytes = { environmentsRevision: revision, whole: null, summary: null };
+  record.bytes = fresh;
+  return fresh;
+}
+
+function summaryView(flag: Flag, environments: readonly Environment[]) {
+  return {
+    name: flag.name,
+    type: flag.type,
+    stale: flag.stale,
+    createdAt: flag.createdAt,
+    lastSeenAt: null,
+    environments: environments.map(({ name }) => ({
+      name,
+      displayName: name,
+      enabled: environmentOf(flag, name).enabled,
+    })),
+  };
+}
+
+export function wholeFlagView(world: World, project: ProjectState, flag: Flag) {
+  return {
+    ...flagData(flag, flagVariants(flag, firstEnvironment(world, project))),
+    archivedAt: flag.archivedAt,
+    environments: projectEnvironments(world, project).map((environment) =>
+      environmentView(flag, environment),
+    ),
+    children: flag.children,
+    dependencies: flag.dependencies,
+    tags: flag.tags,
+  };
+}
+
+export function environmentView(flag: Flag, { name, type }: Environment) {
+  const { enabled, strategies } = environmentOf(flag, name);
+  return {
+    name,
+    displayName: name,
+    type,
+    enabled,
+    lastSeenAt: null,
+    strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * What a route is. The table of routes (routes.ts) is the one place from which routing, authentication, rights,
+ * validation and the description of the interface come; a handler only says what is read, or which command is
+ * meant and how its outcome is answered.
+ */
+import type * as v from 'valibot';
+import type { Engine } from '../actors/engine.ts';
+import type { Command } from '../domain/decide/decide.ts';
+import type { DomainEvent } from '../domain/events.ts';
+import type { Refusal, RefusalName } from '../domain/refusal.ts';
+import type { World } from '../domain/world.ts';
+import type { Caller, Permission } from './access.ts';
+import type { Reply } from './transport.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type Schema = v.GenericSchema;
+
+/** What a handler gets to see of a request. */
+export interface RequestContext<Body> {
+  readonly world: World;
+  readonly engine: Engine;
+  readonly caller: Caller;
+  /** Path parameters by name, decoded. Only those of the route's path are there. */
+  readonly params: Params;
+  /** Of the query string, by name; empty when absent. */
+  query(name: string): string;
+  readonly body: Body;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The path parameters of all routes. A route's handler reads only those in its path. */
+export interface Params {
+  readonly projectId: string;
+  readonly featureName: string;
+  readonly environment: string;
+  readonly strategyId: string;
+  readonly userId: string;
+  readonly roleId: string;
+  readonly id: string;
+  readonly child: string;
+  readonly [name: string]: string;
+}
+
+interface RouteBase {
+  readonly method: Method;
+  /** Below `/api/admin`, with `:name` for parameters. */
+  readonly path: string;
+  readonly operationId: string;
+  /** The heading under which the description lists it. */
+  readonly tag: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly permission: Permission;
+  /** Finds what the path names: a refusal where it does not exist, told before the body is looked at. */
+  readonly locate?: (world: World, params: Params) => object | Refusal;
+  /** Of the request's body; absent where none is read. */
+  readonly body?: v.GenericSchema;
+  /** Status of the success, and the schema of its body; null for none. */
+  readonly success: { readonly status: number; readonly schema: Schema | null };
+  /** Refusals beyond those that every route of its kind can give. */
+  readonly refusals?: readonly RefusalName[];
+}
+
+/** What a read gives: a reply that is ready, and the newest event that it shows. */
+export interface ReadAnswer {
+  readonly revision: number;
+  readonly reply: Reply;
+  /** The reply's ETag, in quotes, where it has one: a client that has it already gets 304. */
+  readonly etag?: string;
+}
+
+export interface ReadRoute<Body = unknown> extends RouteBase {
+  readonly kind: 'read';
+  read(context: RequestContext<Body>): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
+}
+
+export interface WriteRoute<Body = unknown> extends RouteBase {
+  readonly kind: 'write';
+  command(context: RequestContext<Body>): Command | Refusal;
+  /** The reply, from the state right after the command. `events` is empty where nothing changed. */
+  answer(context: RequestContext<Body>, events: readonly DomainEvent[]): Reply;
+}
+
+/** As the dispatcher sees it: the body is whatever the route's own schema let through. */
+export type Route = ReadRoute | WriteRoute;
+
+type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+
+/** A route that reads; the type of `context.body` comes from its schema. */
+export function readRoute<S extends v.GenericSchema | undefined = undefined>(
+  route: Omit<ReadRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
+): Route {
+  return { ...route, kind: 'read' } as unknown as Route;
+}
+
+/** A route that writes; the type of `context.body` comes from its schema. */
+export function writeRoute<S extends v.GenericSchema | undefined = undefined>(
+  route: Omit<WriteRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
+): Route {
+  return { ...route, kind: 'write' } as unknown as Route;
+}

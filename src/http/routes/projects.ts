@@ -1,0 +1,44 @@
+/** A project's overview and its list of flags (endpoints 1, 2). */
+
+import { isRefusal } from '../../domain/refusal.ts';
+import type { ProjectState, World } from '../../domain/world.ts';
+import type { CachedReply } from '../render-flag.ts';
+import { flagList, projectOverview, projectRevision } from '../render-project.ts';
+import { type Route, readRoute } from '../route.ts';
+import { FlagListSchema, ProjectOverviewSchema } from '../schemas.ts';
+import * as locate from './locators.ts';
+
+type Render = (world: World, project: ProjectState, now: number) => CachedReply;
+
+function readProject(render: Render): Parameters<typeof readRoute>[0]['read'] {
+  return ({ world, params, now }) => {
+    const project = locate.project(world, params);
+    if (isRefusal(project)) return project;
+    return { revision: projectRevision(world, project), ...render(world, project, now) };
+  };
+}
+
+export const projectRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId',
+    operationId: 'getProjectOverview',
+    tag: 'Projects',
+    summary: 'Read a project with its flags.',
+    permission: 'read',
+    success: { status: 200, schema: ProjectOverviewSchema },
+    refusals: ['NotFoundError'],
+    read: readProject(projectOverview),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/features',
+    operationId: 'listFeatures',
+    tag: 'Features',
+    summary: "List a project's flags.",
+    permission: 'read',
+    success: { status: 200, schema: FlagListSchema },
+    refusals: ['NotFoundError'],
+    read: readProject(flagList),
+  }),
+];
