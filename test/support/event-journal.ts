@@ -1,0 +1,91 @@
+/** A journal on a disk in memory, with as little said as a test of its readers needs. */
+import { EventLog } from '../../src/persistence/event-log.ts';
+import { FileJournal } from '../../src/persistence/file-journal.ts';
+import type { Frame, FramePosition, RecordedEvent } from '../../src/persistence/frame.ts';
+import { EMPTY_TAIL } from '../../src/persistence/journal.ts';
+import { inlineTextSearch } from '../../src/persistence/text-search.ts';
+import { MemoryFileSystem } from './memory-file-system.ts';
+
+export const FOLDER = '/data/journal';
+
+export interface CommandSketch {
+  readonly by?: string;
+  readonly at?: number;
+  readonly answer?: unknown;
+  readonly events: readonly Partial<RecordedEvent>[];
+}
+
+export const event = (sketch: Partial<RecordedEvent>): RecordedEvent => ({
+  type: 'feature-created',
+  project: null,
+  featureName: null,
+  environment: null,
+  data: null,
+  preData: null,
+  ...sketch,
+});
+
+/** Appends commands and knows where they went. */
+export class EventJournal {
+  readonly disk: MemoryFileSystem;
+  readonly added: { readonly frame: Frame; readonly position: FramePosition }[] = [];
+  readonly journal: FileJournal;
+
+  private constructor(disk: MemoryFileSystem, journal: FileJournal) {
+    this.disk = disk;
+    this.journal = journal;
+  }
+
+  static async create({ segmentBytes = 1024 * 1024 } = {}): Promise<EventJournal> {
+    const disk = new MemoryFileSystem();
+    await disk.makeFolder(FOLDER);
+    const journal = await FileJournal.open({
+      fs: disk,
+      folder: FOLDER,
+      tail: EMPTY_TAIL,
+      segmentBytes,
+      onDurable: () => undefined,
+      onFailure: (failure) => {
+        throw failure;
+      },
+    });
+    return new EventJournal(disk, journal);
+  }
+
+  append({ by = 'alice', at, answer, events }: CommandSketch): FramePosition {
+    const id = this.journal.appendedId + 1;
+    const frame: Frame = {
+      id,
+      at: at ?? id * 1000,
+      by,
+      userId: 1,
+      events: events.map(event),
+      ...(answer === undefined ? {} : { answer }),
+    };
+    const position = this.journal.append(frame);
+    this.added.push({ frame, position });
+    return position;
+  }
+
+  async write(...commands: readonly CommandSketch[]): Promise<void> {
+    for (const command of commands) {
+      this.append(command);
+      this.journal.commit();
+      await this.journal.flush();
+    }
+  }
+
+  /** Opens a log on what the disk holds by now. */
+  openLog(notes: string[] = []): Promise<EventLog> {
+    return openLog(this.disk, notes);
+  }
+}
+
+export function openLog(disk: MemoryFileSystem, notes: string[] = []): Promise<EventLog> {
+  return EventLog.open({
+    fs: disk,
+    folder: FOLDER,
+    textSearch: inlineTextSearch(disk),
+    note: (message) => notes.push(message),
+  });
+}
