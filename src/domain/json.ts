@@ -28,12 +28,15 @@ export function checkStorable(value: unknown): StorableFault | null {
   return faultIn(value, 0, null);
 }
 
-/** Keys in any order, items in their order; 0 and -0 are one number. Costs no more than the smaller value. */
-export function jsonEqual(a: JsonValue, b: JsonValue): boolean {
+/**
+ * Keys in any order, items in their order; 0 and -0 are one number. Both must be JSON: typed as unknown since
+ * TypeScript takes no interface for a JsonObject.
+ */
+export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (isJsonArray(a)) return isJsonArray(b) && arraysEqual(a, b);
-  return !isJsonArray(b) && objectsEqual(a, b);
+  return !isJsonArray(b) && objectsEqual(a as JsonObject, b as JsonObject);
 }
 
 /** A copy that shares no array or object with `value`. */
@@ -48,13 +51,14 @@ export interface JsonMeasure {
   readonly size: number;
 }
 
-export function measureJson(value: JsonValue): JsonMeasure {
+/** Of JSON only, as above. */
+export function measureJson(value: unknown): JsonMeasure {
   if (typeof value === 'string') return { depth: 0, size: value.length + 2 };
   if (typeof value !== 'object' || value === null) return { depth: 0, size: SCALAR_SIZE };
   let depth = 0;
   let size = 2;
   for (const key of Object.keys(value)) {
-    const part = measureJson((value as JsonObject)[key] as JsonValue);
+    const part = measureJson((value as JsonObject)[key]);
     if (part.depth > depth) depth = part.depth;
     size += part.size + (isJsonArray(value) ? 1 : key.length + 4);
   }
@@ -145,13 +149,13 @@ function fault(at: Step | null, message: string): StorableFault {
 }
 
 function arraysEqual(a: JsonArray, b: JsonArray): boolean {
-  return a.length === b.length && a.every((item, index) => jsonEqual(item, b[index] as JsonValue));
+  return a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
 }
 
 function objectsEqual(a: JsonObject, b: JsonObject): boolean {
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key] as JsonValue, b[key] as JsonValue));
+  return keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]));
 }
 
 function cloneValue(value: JsonValue): JsonValue {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createActor } from 'xstate';
+import {
+  type ArchiveEvent,
+  type ArchiveState,
+  archiveSwitchMachine,
+  nextArchiveState,
+} from '../../src/domain/archive-switch.ts';
+import type { Outcome } from '../../src/domain/transition-table.ts';
+
+const STATES: ArchiveState[] = ['active', 'archived', 'deleted'];
+const EVENTS: ArchiveEvent[] = ['ARCHIVE', 'REVIVE', 'DELETE'];
+
+test('the table says the same as the interpreter for every state, event and count of children', () => {
+  assert.deepEqual(Object.keys(archiveSwitchMachine.states), STATES);
+  assert.deepEqual(new Set(archiveSwitchMachine.events), new Set(EVENTS));
+  for (const state of STATES) {
+    for (const event of EVENTS) {
+      for (const childCount of [0, 1, 2, 30]) {
+        const told = nextArchiveState(state, event, childCount);
+        assert.deepEqual(told, interpreted(state, event, childCount), `${state} ${event} ${childCount}`);
+      }
+    }
+  }
+});
+
+test('the table is the one that was decided', () => {
+  const to = (state: ArchiveState): Outcome<ArchiveState> => ({ changed: true, state });
+  const stays = (state: ArchiveState): Outcome<ArchiveState> => ({ changed: false, state });
+  const decided: [ArchiveState, ArchiveEvent, childCount: number, Outcome<ArchiveState>][] = [
+    ['active', 'ARCHIVE', 0, to('archived')],
+    ['active', 'ARCHIVE', 1, 'refused'],
+    ['active', 'REVIVE', 0, stays('active')],
+    ['active', 'REVIVE', 1, stays('active')],
+    ['active', 'DELETE', 0, 'refused'],
+    ['active', 'DELETE', 1, 'refused'],
+    ['archived', 'ARCHIVE', 0, stays('archived')],
+    ['archived', 'ARCHIVE', 1, stays('archived')],
+    ['archived', 'REVIVE', 0, to('active')],
+    ['archived', 'REVIVE', 1, to('active')],
+    ['archived', 'DELETE', 0, to('deleted')],
+    ['archived', 'DELETE', 1, to('deleted')],
+    ...EVENTS.flatMap((event) =>
+      [0, 1].map((count): [ArchiveState, ArchiveEvent, number, 'refused'] => [
+        'deleted',
+        event,
+        count,
+        'refused',
+      ]),
+    ),
+  ];
+  for (const [state, event, childCount, outcome] of decided) {
+    assert.deepEqual(nextArchiveState(state, event, childCount), outcome, `${state} ${event} ${childCount}`);
+  }
+});
+
+function interpreted(state: ArchiveState, type: ArchiveEvent, childCount: number): Outcome<ArchiveState> {
+  const snapshot = archiveSwitchMachine.resolveState({ value: state, context: { childCount } });
+  const actor = createActor(archiveSwitchMachine, { snapshot, input: { childCount } }).start();
+  if (!actor.getSnapshot().can({ type })) return 'refused';
+  actor.send({ type });
+  const after = actor.getSnapshot().value;
+  actor.stop();
+  return { changed: after !== state, state: after };
+}
