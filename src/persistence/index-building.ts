@@ -19,7 +19,7 @@ import {
   SEGMENT_SUFFIX,
   segmentFileName,
 } from './segment.ts';
-import { type ScanEnd, type ScanStart, scanFrames } from './segment-scan.ts';
+import { findProofOfDamage, type ScanEnd, type ScanStart, scanFrames } from './segment-scan.ts';
 
 export interface BuildProgress {
   readonly segmentsDone: number;
@@ -48,9 +48,12 @@ export async function buildIndex(options: BuildOptions): Promise<void> {
   const firstIds = await segmentIds(fs, folder);
   for (const [position, firstId] of firstIds.entries()) {
     const path = join(folder, segmentFileName(firstId));
-    const end = await withFile(fs, path, (file) => indexSegment(options, { firstId, path, file }));
     const isNewest = position === firstIds.length - 1;
-    if (end.problem !== null && !(isNewest && end.problem.tornLike)) throw broken(end, path, index.lastId);
+    await withFile(fs, path, async (file) => {
+      const end = await indexSegment(options, { firstId, path, file });
+      if (end.problem !== null && !(isNewest && (await isTail(file, end))))
+        throw broken(end, path, index.lastId);
+    });
     options.onProgress?.({ segmentsDone: position + 1, segments: firstIds.length, events: index.count });
   }
 }
@@ -59,6 +62,10 @@ async function segmentIds(fs: FileSystem, folder: string): Promise<number[]> {
   const names = await fs.list(folder);
   const ids = names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
   return ids.sort((a, b) => a - b);
+}
+
+async function isTail(file: OpenFile, end: ScanEnd): Promise<boolean> {
+  return end.problem?.tornLike === true && (await findProofOfDamage(file, end.offset)) === null;
 }
 
 function broken(end: ScanEnd, file: string, lastGoodEventId: number): DataFolderError {

@@ -19,9 +19,9 @@
 //     40+m     4n  each event's frame offset, then likewise n type codes, project codes, feature codes, environment
 //                  codes and author codes
 //
-// Sample, a segment without events (first id 1):
-//   46 4c 41 47 49 4e 44 58 | 01 00 00 00 | CRC | 01 00 00 00 00 00 00 00 | 00 00 00 00 | 40 00 00 00 |
-//   00 00 00 00 | 06 00 00 00 | 95 90 90 90 90 90
+// Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left out):
+//   46 4c 41 47 49 4e 44 58 | 01 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | a8 00 00 00 |
+//   .. .. .. .. | 0d 00 00 00 | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62 | 40 00 00 00 | 20 zeros
 //
 // History: 1, the first. Any other version is ignored and rebuilt.
 import assert from 'node:assert/strict';
