@@ -46,11 +46,6 @@ export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-export function bodyBytes(body: Reply['body']): number {
-  if (body === null) return 0;
-  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-}
-
 export function bytesOf(body: Reply['body']): Uint8Array {
   return body instanceof Uint8Array ? body : Buffer.from(body ?? '');
 }

@@ -9,8 +9,9 @@
  *   and every chunked request (whose trailers the parser takes for a new request), is answered from a later turn of
  *   the event loop: meeting a further request before that, the library closes the connection, and what was
  *   smuggled never runs.
- * - `end` copies what the socket does not take. Only small bodies go that way; the rest is offered with `tryEnd`
- *   from the one shared buffer, as the reader makes room.
+ * - `end` copies what the socket does not take, also for a client that pipelines requests and never reads. So
+ *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and an answer that waits
+ *   for its reader is unanswered to the library, which then refuses further requests.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import type { BodyBudget } from './body-collector.ts';
@@ -20,7 +21,7 @@ import { DeadlineEntry } from './deadlines.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
 import { BODY_TOO_LARGE, HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
 import { refusal, sendableReply } from './refusal.ts';
-import { bodyBytes, bytesOf, isBodiless, statusLine } from './reply-headers.ts';
+import { bytesOf, isBodiless, statusLine } from './reply-headers.ts';
 import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
@@ -35,7 +36,7 @@ export interface UwsServer extends Pick<TransportOptions, 'handle' | 'refuse' | 
   draining: boolean;
 }
 
-/** Copied per connection at most, where `end` is used: what a reader who never reads may cost. */
+/** Copied per connection at most, where `end` is used: what a reader that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
 
 /**
@@ -193,26 +194,72 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
     const closesItself = this.#request.header('connection').length === 5;
     if (closesItself) res.writeHeader('connection', 'close');
     const close = !closesItself && (this.#mustClose || this.#server.draining || this.#request.wantsClose);
-    if (this.#request.method === 'HEAD' || isBodiless(reply.status)) this.#writeNoBody(reply, close);
-    else if (bodyBytes(reply.body) > COPIED_BODY_BYTES_MAX) this.#writeLarge(bytesOf(reply.body), close);
-    else this.#writeSmall(reply.body, close);
+    if (isBodiless(reply.status)) this.#writeBodiless(close);
+    else if (this.#request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body).byteLength, close);
+    else this.#writeBody(bytesOf(reply.body), close);
   }
 
-  #writeNoBody(reply: Reply, close: boolean): void {
+  /** A 204 or 304, which has no Content-Length; except where the library must close, and then insists on one. */
+  #writeBodiless(close: boolean): void {
+    if (close && this.#mustClose) {
+      this.#res.endWithoutBody(0, true);
+    } else {
+      if (close) this.#res.writeHeader('connection', 'close');
+      this.#res.endWithoutBody();
+    }
+    this.#finish();
+  }
+
+  #writeHeadOnly(length: number, close: boolean): void {
+    if (close && length > 0) {
+      // An answer that is never over for the library, as below.
+      this.#res.writeHeader('connection', 'close').tryEnd('', length);
+      setImmediate(() => this.#isOpen && this.#res.close());
+      return;
+    }
     // Given a length, endWithoutBody of this version waits for that many bytes; so the header is written by hand.
-    if (!isBodiless(reply.status)) this.#res.writeHeader('content-length', String(bodyBytes(reply.body)));
-    this.#res.endWithoutBody(undefined, close);
+    if (length > 0) this.#res.writeHeader('content-length', String(length)).endWithoutBody();
+    else this.#res.end('', close);
     this.#finish();
   }
 
-  #writeSmall(body: Reply['body'], close: boolean): void {
-    this.#res.end(body ?? '', close);
-    this.#finish();
+  #writeBody(bytes: Uint8Array, close: boolean): void {
+    if (bytes.byteLength === 0 || (close && bytes.byteLength <= COPIED_BODY_BYTES_MAX)) {
+      this.#res.end(bytes, close);
+      this.#finish();
+    } else if (close) {
+      this.#writeLargeAndClose(bytes);
+    } else {
+      const [, isDone] = this.#res.tryEnd(bytes, bytes.byteLength);
+      if (isDone) this.#finish();
+      else this.#offerLater(bytes, bytes.byteLength);
+    }
   }
 
-  #writeLarge(body: Uint8Array, close: boolean): void {
-    // TODO
-    this.#res.end(body, close);
-    this.#finish();
+  /**
+   * `tryEnd` cannot be told to close, `end` copies all of it, and after either the socket is out of reach. So the
+   * last byte goes out under a length that is one too large: the answer is whole for the client (its length was
+   * written with the first part) yet never over for the library, which leaves the closing to this class.
+   * Not while corked: an accepted byte might still sit in the cork buffer when the socket is closed.
+   */
+  #writeLargeAndClose(bytes: Uint8Array): void {
+    const length = bytes.byteLength;
+    this.#res.writeHeader('connection', 'close');
+    const [isAccepted] = this.#res.tryEnd(bytes.subarray(0, -1), length);
+    this.#offerLater(bytes, length + 1);
+    if (isAccepted) setImmediate(() => this.#isOpen && this.#offer(bytes, length - 1, length + 1));
+  }
+
+  /** Waits for the reader to make room. Its connection ends when that takes too long. */
+  #offerLater(bytes: Uint8Array, endOffset: number): void {
+    this.#server.replies.enter(this);
+    this.#res.onWritable((offset) => this.#offer(bytes, offset, endOffset));
+  }
+
+  #offer(bytes: Uint8Array, offset: number, endOffset: number): boolean {
+    const [isAccepted, isDone] = this.#res.tryEnd(bytes.subarray(offset), endOffset);
+    if (isDone) this.#finish();
+    else if (isAccepted) this.#res.close();
+    return isAccepted;
   }
 }

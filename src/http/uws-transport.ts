@@ -117,7 +117,10 @@ class UwsTransport implements Transport {
       new UwsExchange(this.#server, res, receiveHead(req)).begin();
     } catch (error) {
       // A bug in the engine itself: what it threw would end the process, and all other connections with it.
-      this.#options.log.error({ err: error }, 'A connection was closed because of an error in the HTTP engine.');
+      this.#options.log.error(
+        { err: error },
+        'A connection was closed because of an error in the HTTP engine.',
+      );
       res.close();
     }
   }
