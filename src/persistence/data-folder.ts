@@ -10,7 +10,7 @@
  * Names that end in `.tmp` are unfinished and removed at the next start; those that end in `.damaged` were set aside
  * and are never touched again. Other names are reported and left alone.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FileSystem } from './file-system.ts';
 
 export const TEMPORARY_SUFFIX = '.tmp';
@@ -32,4 +32,5 @@ export async function createDataFolder(fs: FileSystem, folder: DataFolder): Prom
   await fs.makeFolder(folder.journal);
   await fs.makeFolder(folder.snapshots);
   await fs.syncFolder(folder.root);
+  await fs.syncFolder(dirname(folder.root));
 }

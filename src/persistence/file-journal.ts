@@ -92,6 +92,8 @@ export class FileJournal implements Journal {
   static async open(options: FileJournalOptions): Promise<FileJournal> {
     const journal = new FileJournal(options);
     await journal.#openFile();
+    // Recovery has made the tail durable; a crash before the next write must not make it look torn.
+    if (options.tail.segment !== null) await journal.#writeMark();
     await journal.#space.check();
     return journal;
   }

@@ -1,0 +1,64 @@
+/**
+ * One process per data folder, by a lock of the kernel on `flagstaff.lock`.
+ *
+ * The lock belongs to the open file, so a crash cannot leave it behind, and no clean-up is ever needed; a lock file
+ * whose mere existence counts, or a process id that is checked for life, fails in one of these ways. The process id
+ * in the file is for operators (`kill $(cat data/flagstaff.lock)`) and for the message below, not for the decision.
+ *
+ * Taken before anything else in the folder is opened. On the real disk only: a simulated one has a single process.
+ */
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { tryLock } from 'fs-native-extensions';
+
+export const LOCK_FILE_NAME = 'flagstaff.lock';
+
+/** Another process has the data folder open. */
+export class FolderLockedError extends Error {
+  override readonly name = 'FolderLockedError';
+  readonly folder: string;
+  /** The other process, or null when it has not yet written its id. */
+  readonly pid: number | null;
+
+  constructor(folder: string, pid: number | null) {
+    const who = pid === null ? 'Another process' : `The process ${pid}`;
+    super(
+      `${who} has the data folder ${folder} open. Stop it first, or give this server a folder of its own.`,
+    );
+    this.folder = folder;
+    this.pid = pid;
+  }
+}
+
+export interface FolderLock {
+  /** Empties the file and lets go of the lock. */
+  release(): void;
+}
+
+/** Takes the lock, making the folder when missing. Throws `FolderLockedError` at once when it is held. */
+export function lockFolder(folder: string): FolderLock {
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Appending opens without truncating: until the lock is granted, the content is another process's.
+  const fd = fs.openSync(join(folder, LOCK_FILE_NAME), 'a+', 0o600);
+  try {
+    if (!tryLock(fd)) throw new FolderLockedError(folder, readPid(fd));
+    fs.ftruncateSync(fd);
+    fs.writeSync(fd, `${process.pid}\n`);
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+  return { release: () => release(fd) };
+}
+
+function release(fd: number): void {
+  fs.ftruncateSync(fd);
+  fs.closeSync(fd);
+}
+
+function readPid(fd: number): number | null {
+  const bytes = Buffer.alloc(32);
+  const count = fs.readSync(fd, bytes, 0, bytes.length, 0);
+  const pid = Number.parseInt(bytes.toString('latin1', 0, count), 10);
+  return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
+}

@@ -1,0 +1,105 @@
+/**
+ * The decision table of recovery: from what lies in a data folder to what is done about it.
+ *
+ * The survey only reads; then exactly one of these cases holds; only then is anything loaded, and only after all of
+ * it was loaded is anything on disk changed. A refusal therefore leaves the folder as it was.
+ *
+ *   label                         journal   mark      snapshots                     outcome
+ *   fresh                         none      absent    none                          begin with event 1
+ *   snapshot-only                 none      absent    newest good                   start from it, warn loudly
+ *   snapshot-only-damaged         none      absent    newest bad                    refuse
+ *   journal-missing               none      present   any                           refuse
+ *   journal-damaged               damaged   any       any                           refuse
+ *   journal-behind-mark           ends before the mark, any                         refuse
+ *   journal-behind-snapshot       ends before the newest snapshot, good or bad      refuse
+ *   journal-starts-late           begins after the newest good one (or after 1)     refuse
+ *   snapshot-foreign              does not hold the newest good one's last frame    refuse
+ *   journal-only                  good      reached   none                          replay all
+ *   journal-instead-of-snapshots  good      reached   all bad                       replay all, set them aside
+ *   snapshot-and-journal          good      reached   newest good                   load it, replay the rest
+ *   older-snapshot-and-journal    good      reached   newest bad, an older one good load that, set the bad aside
+ *
+ * "Good" includes a torn tail: whatever the case, it is cut off before the journal is appended to. A snapshot that
+ * is bad has still said how far the state had come; the journal has to reach as far, or something is lost.
+ * Files of a newer format, and names that end like the folder's own but are not, are refused by the survey itself.
+ */
+import assert from 'node:assert/strict';
+
+export interface RecoveryFacts {
+  readonly journal: 'none' | 'good' | 'damaged';
+  readonly mark: 'absent' | 'unreadable' | 'good';
+  /** Whether the mark, if there is one to read, lies within the journal and agrees with it. */
+  readonly reachesMark: boolean;
+  readonly firstId: number;
+  readonly lastId: number;
+  /** By its name, good or bad; 0 when there is none. */
+  readonly newestSnapshotId: number;
+  /** 0 when there is none. */
+  readonly newestGoodSnapshotId: number;
+  /** Whether the journal holds the frame that the newest good snapshot ends with. */
+  readonly holdsSnapshotFrame: boolean;
+}
+
+export type RecoveryLabel =
+  | 'fresh'
+  | 'snapshot-only'
+  | 'snapshot-only-damaged'
+  | 'journal-missing'
+  | 'journal-damaged'
+  | 'journal-behind-mark'
+  | 'journal-behind-snapshot'
+  | 'journal-starts-late'
+  | 'snapshot-foreign'
+  | 'journal-only'
+  | 'journal-instead-of-snapshots'
+  | 'snapshot-and-journal'
+  | 'older-snapshot-and-journal';
+
+export interface RecoveryCase {
+  readonly label: RecoveryLabel;
+  readonly outcome: 'start' | 'refuse';
+  readonly holds: (facts: RecoveryFacts) => boolean;
+}
+
+const nothingButSnapshots = (f: RecoveryFacts): boolean => f.journal === 'none' && f.mark === 'absent';
+const reaches = (f: RecoveryFacts): boolean => f.journal === 'good' && f.reachesMark;
+const covers = (f: RecoveryFacts): boolean => reaches(f) && f.lastId >= f.newestSnapshotId;
+const joins = (f: RecoveryFacts): boolean => covers(f) && f.firstId <= f.newestGoodSnapshotId + 1;
+const fits = (f: RecoveryFacts): boolean =>
+  joins(f) && (f.newestGoodSnapshotId === 0 || f.holdsSnapshotFrame);
+const newestIsGood = (f: RecoveryFacts): boolean => f.newestSnapshotId === f.newestGoodSnapshotId;
+const noneGood = (f: RecoveryFacts): boolean => f.newestGoodSnapshotId === 0;
+
+const start = (label: RecoveryLabel, holds: RecoveryCase['holds']): RecoveryCase => ({
+  label,
+  outcome: 'start',
+  holds,
+});
+const refuse = (label: RecoveryLabel, holds: RecoveryCase['holds']): RecoveryCase => ({
+  label,
+  outcome: 'refuse',
+  holds,
+});
+
+export const RECOVERY_CASES: readonly RecoveryCase[] = [
+  start('fresh', (f) => nothingButSnapshots(f) && f.newestSnapshotId === 0),
+  start('snapshot-only', (f) => nothingButSnapshots(f) && f.newestSnapshotId > 0 && newestIsGood(f)),
+  refuse('snapshot-only-damaged', (f) => nothingButSnapshots(f) && !newestIsGood(f)),
+  refuse('journal-missing', (f) => f.journal === 'none' && f.mark !== 'absent'),
+  refuse('journal-damaged', (f) => f.journal === 'damaged'),
+  refuse('journal-behind-mark', (f) => f.journal === 'good' && !f.reachesMark),
+  refuse('journal-behind-snapshot', (f) => reaches(f) && !covers(f)),
+  refuse('journal-starts-late', (f) => covers(f) && !joins(f)),
+  refuse('snapshot-foreign', (f) => joins(f) && !fits(f)),
+  start('journal-only', (f) => fits(f) && f.newestSnapshotId === 0),
+  start('journal-instead-of-snapshots', (f) => fits(f) && noneGood(f) && f.newestSnapshotId > 0),
+  start('snapshot-and-journal', (f) => fits(f) && !noneGood(f) && newestIsGood(f)),
+  start('older-snapshot-and-journal', (f) => fits(f) && !noneGood(f) && !newestIsGood(f)),
+];
+
+/** The one case that holds. */
+export function decideRecovery(facts: RecoveryFacts): RecoveryCase {
+  const [holding, ...more] = RECOVERY_CASES.filter(({ holds }) => holds(facts));
+  assert(holding !== undefined && more.length === 0, `one case of recovery holds: ${JSON.stringify(facts)}`);
+  return holding;
+}
