@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import {
+  type Constraint,
+  ConstraintSchema,
+  MULTI_VALUE_OPERATORS,
+  SINGLE_VALUE_OPERATORS,
+} from '../../src/domain/constraint.ts';
+import { type Issue, issuesOf } from '../../src/domain/issues.ts';
+
+function accepted(value: unknown): Constraint {
+  return v.parse(ConstraintSchema, value);
+}
+
+function issues(value: unknown): Issue[] {
+  return issuesOf(v.safeParse(ConstraintSchema, value).issues ?? []);
+}
+
+/** A value that the operator accepts. */
+function goodValue(operator: string): string {
+  if (operator.startsWith('NUM_')) return '15';
+  return operator.startsWith('DATE_') ? '2024-05-01T09:30:00Z' : '1.4.0';
+}
+
+test('every operator of the interface belongs to exactly one of the two kinds', () => {
+  assert.equal(new Set([...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS]).size, 15);
+});
+
+test('multi-value operators take a list of strings, also an empty one, and get their defaults', () => {
+  for (const operator of MULTI_VALUE_OPERATORS) {
+    const values = ['a', 'b'];
+    const defaults = { caseInsensitive: false, inverted: false };
+    assert.deepEqual(accepted({ contextName: 'userId', operator, values }), {
+      contextName: 'userId',
+      operator,
+      values,
+      ...defaults,
+    });
+    assert.deepEqual(accepted({ contextName: 'userId', operator, values: [] }).values, []);
+  }
+});
+
+test('multi-value operators without values are refused, even with a value', () => {
+  for (const operator of MULTI_VALUE_OPERATORS) {
+    assert.deepEqual(issues({ contextName: 'userId', operator, value: 'a' }), [
+      {
+        path: '/values',
+        message: `The field values is required: the operator ${operator} compares with a list of strings.`,
+      },
+    ]);
+  }
+});
+
+test('single-value operators take a value of their kind, and values default to none', () => {
+  for (const operator of SINGLE_VALUE_OPERATORS) {
+    const value = goodValue(operator);
+    const sent = { contextName: 'x', operator, value, inverted: true, caseInsensitive: true };
+    assert.deepEqual(accepted(sent), { ...sent, values: [] });
+  }
+});
+
+test('single-value operators without a value are refused, even with values', () => {
+  for (const operator of SINGLE_VALUE_OPERATORS) {
+    const [issue, ...more] = issues({ contextName: 'x', operator, values: [goodValue(operator)] });
+    assert.equal(issue?.path, '/value');
+    assert.ok(
+      issue.message.startsWith(`The field value is required: the operator ${operator} compares with a`),
+      issue.message,
+    );
+    assert.equal(more.length, 0);
+  }
+});
+
+test('single-value operators refuse a value of another kind and say what would be right', () => {
+  const wrong = { NUM_: '1.2.3', DATE_: '15', SEMVER_: '2024-05-01T09:30:00Z' };
+  for (const operator of SINGLE_VALUE_OPERATORS) {
+    const [prefix, value] = Object.entries(wrong).find(([start]) => operator.startsWith(start)) ?? [];
+    assert.ok(prefix !== undefined && value !== undefined);
+    const [issue] = issues({ contextName: 'x', operator, value });
+    assert.equal(issue?.path, '/value');
+    assert.ok(issue.message.endsWith(`for the operator ${operator}, not "${value}".`), issue.message);
+  }
+});
+
+test('a value appears in the result only when it was sent', () => {
+  assert.ok(!Object.hasOwn(accepted({ contextName: 'x', operator: 'IN', values: [] }), 'value'));
+  assert.equal(accepted({ contextName: 'x', operator: 'IN', values: [], value: '' }).value, '');
+});
+
+test('unknown fields are dropped', () => {
+  const constraint = accepted({ contextName: 'x', operator: 'IN', values: [], note: 1, __proto__: { a: 1 } });
+  assert.deepEqual(Object.keys(constraint).sort(), [
+    'caseInsensitive',
+    'contextName',
+    'inverted',
+    'operator',
+    'values',
+  ]);
+});
+
+test('nothing is coerced', () => {
+  const good = { contextName: 'x', operator: 'NUM_GT', value: '5' };
+  const cases: [change: object, path: string][] = [
+    [{ value: 5 }, '/value'],
+    [{ value: null }, '/value'],
+    [{ values: 'a' }, '/values'],
+    [{ values: [5] }, '/values/0'],
+    [{ contextName: 5 }, '/contextName'],
+    [{ contextName: '' }, '/contextName'],
+    [{ operator: 'num_gt' }, '/operator'],
+    [{ operator: null }, '/operator'],
+    [{ inverted: 'true' }, '/inverted'],
+    [{ caseInsensitive: 0 }, '/caseInsensitive'],
+  ];
+  for (const [change, path] of cases) {
+    assert.deepEqual(
+      issues({ ...good, ...change }).map((issue) => issue.path),
+      [path],
+    );
+  }
+});
+
+test('a constraint without its required fields names each of them', () => {
+  assert.deepEqual(issues({}), [
+    { path: '/contextName', message: 'The field contextName is required.' },
+    { path: '/operator', message: 'The field operator is required.' },
+  ]);
+});
