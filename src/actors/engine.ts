@@ -143,6 +143,22 @@ export class Engine {
     return new Promise((resolve) => this.submit({ ...submission, done: resolve }));
   }
 
+  /**
+   * Records events that were decided elsewhere, such as those of a new data folder or of an import; resolves when
+   * they are durable. They must fit the state.
+   */
+  record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
+    const at = this.nextTime();
+    this.#commit(actor, events, at, new Date(at).toISOString());
+    this.journal.commit();
+    return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
+  }
+
+  /** The time that an event recorded now gets: never before that of the event before, whatever the clock does. */
+  nextTime(): number {
+    return Math.max(this.#options.clock.now(), this.#lastAt);
+  }
+
   /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
   whenDurable(id: number, resume: () => void): void {
     this.#settlement.whenDurable(id, resume);
@@ -157,7 +173,7 @@ export class Engine {
   #run({ submission, queuedAt }: Queued): void {
     const refusal = this.#refusalBefore(submission, queuedAt);
     if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
-    const now = Math.max(this.#options.clock.now(), this.#lastAt);
+    const now = this.nextTime();
     const context: DecideContext = {
       now: new Date(now).toISOString(),
       actor: submission.actor,
@@ -191,17 +207,7 @@ export class Engine {
     at: number,
     createdAt: string,
   ): void {
-    if (events.length > 0) {
-      const recorded = events.map((event) => this.#withTags(event));
-      this.#applyAll(events, createdAt);
-      this.#append({
-        id: this.lastId + 1,
-        at,
-        by: submission.actor.name,
-        userId: submission.actor.userId,
-        events: recorded,
-      });
-    }
+    if (events.length > 0) this.#commit(submission.actor, events, at, createdAt);
     let outcome: Outcome<unknown>;
     try {
       outcome = { kind: 'answer', answer: submission.answer(this.world, events) };
@@ -209,6 +215,14 @@ export class Engine {
       outcome = { kind: 'fault', error };
     }
     this.#finish(submission, outcome);
+  }
+
+  /** Applies the events and appends them as one frame (invariants 1 and 2). */
+  #commit(actor: Actor, events: readonly DomainEvent[], at: number, createdAt: string): void {
+    const recorded = events.map((event) => this.#withTags(event));
+    const id = this.lastId + 1;
+    this.#applyAll(events, createdAt);
+    this.#append({ id, at, by: actor.name, userId: actor.userId, events: recorded });
   }
 
   #applyAll(events: readonly DomainEvent[], createdAt: string): void {

@@ -1,0 +1,87 @@
+/**
+ * Takes snapshots: every so many events, at a clean stop, and on demand. One at a time; a request while one is
+ * being written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
+ * tried again at the next occasion.
+ */
+import type { FileSystem } from '../persistence/file-system.ts';
+import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshot-writer.ts';
+import type { Engine } from './engine.ts';
+import { snapshotSections } from './world-snapshot.ts';
+
+/** Events between snapshots: replaying that many takes well under a second at a start. */
+export const EVENTS_PER_SNAPSHOT = 100_000;
+
+export interface TakenSnapshot extends WrittenSnapshot {
+  /** Id of the last event that the state contains. */
+  readonly id: number;
+  readonly durationMs: number;
+}
+
+export interface SnapshotKeeperOptions {
+  readonly engine: Engine;
+  readonly fs: FileSystem;
+  /** The folder of the snapshots. */
+  readonly folder: string;
+  /** Id of the newest good snapshot in the folder; 0 without one. */
+  readonly newestId: number;
+  readonly eventsPerSnapshot?: number;
+  /** Milliseconds, monotonic. */
+  clock(): number;
+  onTaken(snapshot: TakenSnapshot): void;
+  onFailed(error: unknown): void;
+}
+
+export class SnapshotKeeper {
+  readonly #options: SnapshotKeeperOptions;
+  #newestId: number;
+  #running: Promise<TakenSnapshot | null> | null = null;
+
+  constructor(options: SnapshotKeeperOptions) {
+    this.#options = options;
+    this.#newestId = options.newestId;
+  }
+
+  get newestId(): number {
+    return this.#newestId;
+  }
+
+  /** To be called after each sync: begins a snapshot when one is due. */
+  noticed(durableId: number): void {
+    const due = this.#newestId + (this.#options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT);
+    if (durableId < due || this.#running !== null) return;
+    void this.take().catch(this.#options.onFailed);
+  }
+
+  /** A snapshot of the state as it is now; null when the newest one is of this state already. */
+  async take(): Promise<TakenSnapshot | null> {
+    while (this.#running !== null) await this.#running.catch(() => null);
+    this.#running = this.#write();
+    try {
+      return await this.#running;
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  async #write(): Promise<TakenSnapshot | null> {
+    const { engine, fs, folder, clock } = this.#options;
+    const id = engine.lastId;
+    if (id === this.#newestId) return null;
+    const startedAt = clock();
+    // Id, chain and state are of one moment: nothing may be awaited before all are taken.
+    const written = writeSnapshot({
+      fs,
+      folder,
+      id,
+      at: engine.lastAt,
+      chain: engine.journal.appendedChain,
+      sections: snapshotSections(engine.world),
+      durable: () => engine.journal.flush(),
+    });
+    const taken = { ...(await written), id, durationMs: clock() - startedAt };
+    this.#newestId = id;
+    await engine.eventLog.saveIndex(engine.durableId);
+    this.#options.onTaken(taken);
+    return taken;
+  }
+}

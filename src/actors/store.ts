@@ -1,0 +1,140 @@
+/**
+ * A data folder, opened: recovered into an engine, with the journal behind it and snapshots being taken. The life
+ * cycle of everything durable is here, `openStore` and `close`; the HTTP server, the simulation and the tests all
+ * come in this way. The folder's lock is the caller's.
+ */
+import { apply } from '../domain/apply.ts';
+import type { DomainEvent } from '../domain/events.ts';
+import { emptyWorld, type World } from '../domain/world.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { EventLog } from '../persistence/event-log.ts';
+import { FileJournal } from '../persistence/file-journal.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import type { Frame } from '../persistence/frame.ts';
+import type { CommitObservation } from '../persistence/journal.ts';
+import {
+  type Loader,
+  type RecoveryLog,
+  type RecoveryProgress,
+  type RecoveryReport,
+  recover,
+} from '../persistence/recovery.ts';
+import type { TextSearch } from '../persistence/text-search.ts';
+import { Engine, type EngineClock } from './engine.ts';
+import { SnapshotKeeper } from './snapshot-keeper.ts';
+import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
+
+export interface StoreClock extends EngineClock {
+  /** Milliseconds, monotonic. */
+  monotonic(): number;
+}
+
+export interface StoreOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly clock: StoreClock;
+  /** A fresh UUID. */
+  newId(): string;
+  readonly textSearch: TextSearch;
+  readonly log: RecoveryLog & { error(details: object, message: string): void };
+  /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
+  stop(error: Error): void;
+  readonly eventsPerSnapshot?: number;
+  readonly segmentBytes?: number;
+  readonly reserveBytes?: number;
+  readonly mailboxLengthMax?: number;
+  onProgress?(progress: RecoveryProgress): void;
+  onCommit?(observation: CommitObservation): void;
+}
+
+export interface Store {
+  readonly engine: Engine;
+  readonly keeper: SnapshotKeeper;
+  readonly recovery: RecoveryReport;
+  /** Waits for what was appended, takes a last snapshot and closes the files. No command may come any more. */
+  close(): Promise<void>;
+}
+
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { fs, clock, log } = options;
+  const folder = dataFolder(options.folder);
+  const world = emptyWorld();
+  const recovery = await recover({
+    fs,
+    folder: options.folder,
+    loader: loaderOf(world),
+    log,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
+  const eventLog = await EventLog.open({
+    fs,
+    folder: folder.journal,
+    textSearch: options.textSearch,
+    note: (message) => log.info({}, message),
+  });
+  const journal = await FileJournal.open({
+    fs,
+    folder: folder.journal,
+    tail: recovery.tail,
+    onDurable: (id) => {
+      engine.durable(id);
+      keeper.noticed(id);
+    },
+    onFailure: options.stop,
+    clock: clock.monotonic,
+    ...given('onCommit', options.onCommit),
+    ...given('segmentBytes', options.segmentBytes),
+    ...given('reserveBytes', options.reserveBytes),
+  });
+  const engine = new Engine({
+    world,
+    journal,
+    eventLog,
+    clock,
+    newId: options.newId,
+    lastAt: recovery.lastAt,
+    stop: options.stop,
+    ...given('mailboxLengthMax', options.mailboxLengthMax),
+  });
+  const keeper = new SnapshotKeeper({
+    engine,
+    fs,
+    folder: folder.snapshots,
+    newestId: recovery.snapshotId ?? 0,
+    clock: clock.monotonic,
+    onTaken: (snapshot) => log.info({ ...snapshot }, 'snapshot taken'),
+    onFailed: (error) =>
+      log.error({ err: error }, 'the snapshot failed; the journal has everything all the same'),
+    ...given('eventsPerSnapshot', options.eventsPerSnapshot),
+  });
+  return { engine, keeper, recovery, close: () => close(engine, keeper) };
+}
+
+/** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
+export function loaderOf(world: World): Loader {
+  return {
+    reset: () => clearWorld(world),
+    load: (section, record) => loadSnapshotRecord(world, section, record),
+    replay: (frame) => replayFrame(world, frame),
+  };
+}
+
+export function replayFrame(world: World, frame: Frame): void {
+  const createdAt = new Date(frame.at).toISOString();
+  for (const [index, event] of frame.events.entries()) {
+    apply(world, event as DomainEvent, { id: frame.id + index, createdAt });
+  }
+}
+
+async function close(engine: Engine, keeper: SnapshotKeeper): Promise<void> {
+  await engine.journal.flush();
+  await keeper.take();
+  await engine.journal.close();
+  await engine.eventLog.close();
+}
+
+/** An optional property, left out when undefined: that and `undefined` are not the same to the types here. */
+function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+}

@@ -1,0 +1,66 @@
+/** What a new data folder starts with (decisions.md, at the end): its first events, recorded like all others. */
+import {
+  ABOUT_NOTHING,
+  type ApiTokenData,
+  type DomainEvent,
+  inProject,
+  type MembershipData,
+  ofEnvironment,
+} from './events.ts';
+import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from './roles.ts';
+import type { Environment, ProjectSettings, User } from './world.ts';
+
+export const DEFAULT_PROJECT = 'default';
+
+const environment = (name: string, sortOrder: number): Environment => ({
+  name,
+  type: name,
+  enabled: true,
+  protected: false,
+  sortOrder,
+});
+
+/** Two environments, the user `admin`, and the project `default`, of which that user is the Owner. */
+export function initialEvents(now: string): readonly DomainEvent[] {
+  const environments = [environment('development', 1), environment('production', 2)];
+  const admin: User = {
+    id: 1,
+    name: null,
+    username: 'admin',
+    email: null,
+    rootRole: ADMIN_ROLE_ID,
+    createdAt: now,
+  };
+  const project: ProjectSettings = {
+    id: DEFAULT_PROJECT,
+    name: 'Default',
+    description: 'Default project',
+    mode: 'open',
+    defaultStickiness: 'default',
+    createdAt: now,
+    updatedAt: now,
+    environments: environments.map(({ name }) => name),
+  };
+  const owner: MembershipData = { userId: 1, roleId: OWNER_ROLE_ID, roleName: 'Owner', email: null };
+  return [
+    ...environments.map(
+      (data): DomainEvent => ({ type: 'environment-created', ...ofEnvironment(data.name), data, preData: null }),
+    ),
+    { type: 'user-created', ...ABOUT_NOTHING, data: admin, preData: null },
+    { type: 'project-created', ...inProject(project.id), data: project, preData: null },
+    { type: 'project-user-added', ...inProject(project.id), data: owner, preData: null },
+  ];
+}
+
+/** An admin API token known by its digest. `number` tells several apart. */
+export function adminTokenEvent(digest: string, number: number, now: string): DomainEvent {
+  const data: ApiTokenData = {
+    tokenName: number === 1 ? 'admin' : `admin-${number}`,
+    type: 'admin',
+    projects: ['*'],
+    environment: '*',
+    createdAt: now,
+    expiresAt: null,
+  };
+  return { type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
+}

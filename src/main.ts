@@ -1,0 +1,87 @@
+/**
+ * The process: configuration → server → signals. Exit codes follow the sysexits convention, so that a supervisor
+ * can tell what is worth a restart.
+ */
+import { ConfigError, readConfig } from './config.ts';
+import { createLog } from './log.ts';
+import { DataFolderError } from './persistence/data-folder-error.ts';
+import { FolderLockedError } from './persistence/folder-lock.ts';
+import { type Server, startServer } from './server.ts';
+
+const EXIT = {
+  /** EX_DATAERR: the data folder cannot be read as it is; a restart will not help. */
+  damagedData: 65,
+  /** EX_SOFTWARE: a fault of the program. */
+  fault: 70,
+  /** EX_IOERR: the journal could not be written or synced. */
+  journalFailed: 74,
+  /** EX_TEMPFAIL: another process has the data folder. */
+  folderLocked: 75,
+  /** EX_CONFIG: an environment variable has a value that cannot be used. */
+  badConfig: 78,
+} as const;
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  const startedAt = performance.now();
+  const server = await startServer({
+    config,
+    log,
+    stop: (error) => {
+      log.fatal({ err: error }, error.message);
+      process.exit(EXIT.journalFailed);
+    },
+    announceToken: (secret) => {
+      // To the terminal and not to the log: logs are kept, and read by more people than a secret should be.
+      process.stderr.write(`\nAdmin API token, shown this once:\n\n    ${secret}\n\n`);
+    },
+  });
+  const { recovery, engine } = server.store;
+  log.info(
+    {
+      port: server.port,
+      engine: server.transport.engine,
+      dataDir: config.dataDir,
+      lastEventId: engine.lastId,
+      snapshotId: recovery.snapshotId,
+      replayedEvents: recovery.replayedEvents,
+      startMs: Math.round(performance.now() - startedAt),
+    },
+    `Flagstaff listens on http://${config.host}:${server.port}${config.basePath}`,
+  );
+  if (config.authType === 'none')
+    log.warn({}, 'AUTH_TYPE=none: everybody who reaches this port may do everything');
+  stopOnSignals(server, (message) => log.info({}, message));
+}
+
+/** The first signal drains and takes a last snapshot; a second one ends at once, which loses nothing either. */
+function stopOnSignals(server: Server, say: (message: string) => void): void {
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) process.exit(0);
+    stopping = true;
+    say(`${signal}: answering what is under way, then stopping`);
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => fail(error),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+/** One clear line for what an operator can mend; the stack only for what they cannot. */
+function fail(error: unknown): never {
+  if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
+  if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
+  if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
+  exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+function exitWith(code: number, message: string): never {
+  process.stderr.write(`flagstaff: ${message}\n`);
+  process.exit(code);
+}
+
+main().catch(fail);
