@@ -1,0 +1,162 @@
+/**
+ * HTTP on node:http: the engine for every platform and Node version, and the one with the stricter parser. This
+ * file owns the server and its connections; what happens to one request is in node-exchange.ts.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { BodyBudget } from './body-collector.ts';
+import { DeadlineQueue, systemClock } from './deadlines.ts';
+import { listenError } from './listen-failure.ts';
+import type { NodeServer } from './node-exchange.ts';
+import { NodeExchange } from './node-exchange.ts';
+import type { Fault } from './received-request.ts';
+import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from './received-request.ts';
+import { refusal } from './refusal.ts';
+import { bytesOf, statusLine } from './reply-headers.ts';
+import type { Transport, TransportOptions } from './transport.ts';
+import { HEADER_BLOCK_BYTES_MAX, resolveLimits } from './transport-limits.ts';
+
+/** How late a head that takes too long may be noticed. */
+const HEAD_CHECK_MS = 1_000;
+
+export function createNodeTransport(options: TransportOptions): Transport {
+  return new NodeTransport(options);
+}
+
+class NodeTransport implements Transport {
+  readonly engine = 'node';
+  readonly #options: TransportOptions;
+  readonly #server: NodeServer;
+  readonly #http: ReturnType<typeof createServer>;
+  /** The last request of each connection that is still unanswered; null between requests. */
+  readonly #connections = new Map<Socket, NodeExchange | null>();
+  #isFull = false;
+
+  constructor(options: TransportOptions) {
+    const limits = resolveLimits(options.limits);
+    const clock = options.clock ?? systemClock;
+    this.#options = options;
+    this.#server = {
+      handle: options.handle,
+      refuse: options.refuse,
+      log: options.log,
+      limits,
+      bodies: new BodyBudget(limits.bodiesBytesMax),
+      requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
+      replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
+      draining: false,
+    };
+    this.#http = createServer({
+      maxHeaderSize: HEADER_BLOCK_BYTES_MAX,
+      headersTimeout: limits.idleMs,
+      keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: Math.min(HEAD_CHECK_MS, limits.idleMs),
+      // Whole requests have a deadline of their own, the same for both engines.
+      requestTimeout: 0,
+      // Judged with the other headers, so that the refusal is worded like them.
+      requireHostHeader: false,
+      noDelay: true,
+    });
+    this.#attach();
+  }
+
+  get openConnections(): number {
+    return this.#connections.size;
+  }
+
+  get openRequests(): number {
+    return this.#server.requests.size + this.#server.replies.size;
+  }
+
+  listen(): Promise<{ readonly port: number }> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#http.once('error', (error) => reject(listenError(host, port, error)));
+      this.#http.listen({ host, port, exclusive: true }, () => {
+        const address = this.#http.address();
+        resolve({ port: address !== null && typeof address === 'object' ? address.port : port });
+      });
+    });
+  }
+
+  drain(): void {
+    this.#server.draining = true;
+    if (this.#http.listening) this.#http.close();
+  }
+
+  async close(): Promise<void> {
+    this.drain();
+    const ended = [...this.#connections.keys()].map(
+      (socket) => new Promise<void>((resolve) => void socket.once('close', () => resolve())),
+    );
+    this.#http.closeAllConnections();
+    await Promise.all(ended);
+    this.#server.requests.close();
+    this.#server.replies.close();
+  }
+
+  #attach(): void {
+    // Node drops headers beyond its default of 2,000 unseen; the block is bounded, and they are counted later.
+    this.#http.maxHeadersCount = 0;
+    this.#http.on('connection', (socket) => this.#admit(socket));
+    this.#http.on('request', (message, res) => this.#receive(message, res, false));
+    this.#http.on('checkContinue', (message, res) => this.#receive(message, res, true));
+    this.#http.on('clientError', (error, socket) => this.#reject(error, socket as Socket));
+  }
+
+  #admit(socket: Socket): void {
+    const { connectionsMax } = this.#server.limits;
+    if (this.#connections.size >= connectionsMax) {
+      if (!this.#isFull)
+        this.#options.log.warn({ connectionsMax }, 'Too many connections: new ones are closed.');
+      this.#isFull = true;
+      socket.destroy();
+      return;
+    }
+    this.#connections.set(socket, null);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      this.#isFull = false;
+    });
+  }
+
+  #receive(message: IncomingMessage, res: ServerResponse, waitsForContinue: boolean): void {
+    const { socket } = message;
+    const exchange = new NodeExchange(this.#server, message, res);
+    this.#connections.set(socket, exchange);
+    res.once('close', () => {
+      if (this.#connections.get(socket) === exchange) this.#connections.set(socket, null);
+    });
+    exchange.begin(waitsForContinue);
+  }
+
+  /** The parser gave up on a connection: within a request's body, or where a head should be. */
+  #reject(error: Error, socket: Socket): void {
+    const exchange = this.#connections.get(socket) ?? null;
+    const fault = faultOf(error);
+    if (exchange !== null) exchange.cutOff(fault);
+    else if (socket.writable) socket.end(this.#rawRefusal(fault), () => socket.destroy());
+    else socket.destroy();
+  }
+
+  #rawRefusal(fault: Fault): Buffer {
+    const reply = refusal(this.#server, fault);
+    const body = bytesOf(reply.body);
+    const lines = [
+      `HTTP/1.1 ${statusLine(reply.status)}`,
+      'connection: close',
+      `content-length: ${body.byteLength}`,
+    ];
+    for (let i = 0; i < reply.headers.length; i += 2)
+      lines.push(`${reply.headers[i]}: ${reply.headers[i + 1]}`);
+    return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+  }
+}
+
+function faultOf(error: Error): Fault {
+  const code = 'code' in error ? error.code : '';
+  if (code === 'HPE_HEADER_OVERFLOW') return HEAD_TOO_LARGE;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return TOO_SLOW;
+  return MALFORMED;
+}
