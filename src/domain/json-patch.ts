@@ -45,10 +45,9 @@ const OperationSchema = v.variant(
     v.object({ op: v.literal('remove'), path: PointerSchema }),
     v.object({ op: v.picklist(['move', 'copy']), from: PointerSchema, path: PointerSchema }),
   ],
-  ({ input }) =>
-    isJsonObject(input) || isJsonArray(input) || input === null
-      ? 'a JSON Patch operation'
-      : 'one of add, remove, replace, move, copy, test',
+  // Without a path the fault is that of the whole operation, with one that of its field op.
+  ({ path }) =>
+    path === undefined ? 'a JSON Patch operation' : 'one of add, remove, replace, move, copy, test',
 );
 
 export const PatchSchema = v.pipe(
