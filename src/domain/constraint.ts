@@ -30,7 +30,7 @@ export const SINGLE_VALUE_OPERATORS = [
 
 const OPERATORS = [...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS] as const;
 
-export type ConstraintOperator = (typeof OPERATORS)[number];
+type ConstraintOperator = (typeof OPERATORS)[number];
 
 export const ConstraintSchema = v.pipe(
   v.object({

@@ -76,7 +76,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** No lone surrogates: UTF-8 has no bytes for them, so they would come back as U+FFFD. */
-export function isWellFormed(text: string): boolean {
+function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 

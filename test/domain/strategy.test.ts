@@ -122,7 +122,7 @@ test('the schema can be written as JSON Schema with its parameters, constraints 
   const schema = toJsonSchema(StrategyInputSchema, { errorMode: 'ignore', typeMode: 'input' });
   assert.deepEqual(schema.required, ['name']);
   const fields = schema.properties as Record<string, { type?: unknown; items?: { required?: string[] } }>;
-  assert.deepEqual(fields['parameters']?.type, ['object', 'null']);
-  assert.deepEqual(fields['constraints']?.items?.required, ['contextName', 'operator']);
-  assert.deepEqual(fields['variants']?.items?.required, ['name', 'weight', 'stickiness']);
+  assert.deepEqual(fields.parameters?.type, ['object', 'null']);
+  assert.deepEqual(fields.constraints?.items?.required, ['contextName', 'operator']);
+  assert.deepEqual(fields.variants?.items?.required, ['name', 'weight', 'stickiness']);
 });
