@@ -77,6 +77,13 @@ export interface WalkedEvent {
   readonly event: RecordedEvent;
 }
 
+interface TextScope {
+  readonly filter: CodeFilter;
+  readonly views: readonly SegmentView[];
+  readonly page: IdPage;
+  readonly signal: AbortSignal | undefined;
+}
+
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class EventLog {
@@ -128,7 +135,8 @@ export class EventLog {
     this.#index.add(frame, position);
   }
 
-  async search(query: EventQuery, durableId: number): Promise<EventPage | Refusal> {
+  /** A refusal when too many text searches wait. A text search that is aborted rejects with the signal's reason. */
+  async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage | Refusal> {
     const { type, project, feature } = query;
     const filter = compileFilter(
       {
@@ -143,7 +151,7 @@ export class EventLog {
     const page = new IdPage(newestId, query.limit);
     const views = this.#index.views(durableId);
     if (query.query) {
-      const found = await this.#searchText(query.query, { filter, views, page });
+      const found = await this.#searchText(query.query, { filter, views, page, signal });
       if ('refused' in found) return found;
       return { events: await this.read(found.ids), totalEvents: found.total };
     }
@@ -167,10 +175,10 @@ export class EventLog {
     }
   }
 
-  #searchText(query: string, scope: { filter: CodeFilter; views: readonly SegmentView[]; page: IdPage }) {
+  #searchText(query: string, scope: TextScope) {
     const { names } = this.#index;
     const folded = query.toLowerCase();
-    return this.#options.textSearch.search({
+    const request = {
       folded,
       filter: scope.filter,
       types: names.types.tableOfNamesContaining(folded),
@@ -179,7 +187,8 @@ export class EventLog {
       limit: scope.page.limit,
       folder: this.#options.folder,
       segments: scope.views,
-    });
+    };
+    return this.#options.textSearch.search(request, scope.signal);
   }
 
   /** The events with these ids, in this order; ids that are not kept (any more) are left out. */

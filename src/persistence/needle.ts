@@ -5,14 +5,15 @@
 // come from inside a string must be in the frame's bytes, up to case. A frame without it need not be decoded.
 // The prefilter may let too much through (keys of the frame, `preData`, hidden parts), never too little.
 //
-// What else could produce a run of such characters in lower-case JSON text, and what is done about it:
-// - syntax, numbers: their characters never belong to a run, but for the exponent's `e`, which stands alone;
-// - `true`, `false`, `null`: a run that is part of one of them is no evidence and is not used;
-// - escapes: `\n`, `\u001f` and their like end in at most one letter, which then begins the run; so the first character
-//   of a run, where it is such a letter, also accepts a control byte;
+// A run is a stretch of printable ASCII without `"\,:[]{}`. What could produce one in lower-case JSON text other than
+// the characters themselves inside a string, and what is done about it:
+// - a number: a run of nothing but its characters is no evidence and is not used;
+// - `true`, `false`, `null`: a run that is part of one of them is not used either;
+// - an escape such as `\n` or `\u001f`: its end may be the front of the run, and stands in the journal as one control
+//   byte; so that front is left off but for its last character, in whose place a control byte is accepted too;
 // - lower case from outside ASCII: U+0130 gives an `i` (and a combining dot), the Kelvin sign a `k`. Where the run has
 //   these letters, the bytes of those two characters count as found;
-// - lone surrogates, escaped with more letters: no string decoded from UTF-8 holds any.
+// - a lone surrogate, escaped as well: no string decoded from UTF-8 holds one.
 
 /** Shorter runs are in too many frames to save decoding. */
 const RUN_MIN = 3;
@@ -20,12 +21,14 @@ const RUN_MIN = 3;
 /** One bit a position in a 32-bit mask; longer runs would not be found any sooner. */
 const NEEDLE_MAX = 31;
 
-/** What a string may hold and syntax, numbers and escapes cannot (but see above). */
-const RUN = /[a-z !#$%&'()*/;<=>?@^_`|~]+/g;
+const RUN = /[ !#-+\--9;-@^-z|~]+/g;
+
+const NUMBER_PART = /^[0-9.+\-e]*$/;
 
 const LITERALS = ['true', 'false', 'null'];
 
-const ESCAPE_ENDINGS = 'abcdefnrt';
+/** The longest front of a run that an escape can end in. Longer than need be is no harm, shorter would be. */
+const ESCAPE_END = /^(?:(?:u?0{0,2}[01])?[0-9a-f]|[nrt])/;
 
 const FIRST_PRINTABLE = 0x20;
 
@@ -99,13 +102,20 @@ function bytesOf(character: string, acceptsEscape: boolean): number[] {
   return bytes;
 }
 
-/** The longest usable run of a lower-case query; null when there is none, and every event has to be decoded. */
+/** For the longest usable run of a lower-case query; null when there is none, and every event has to be looked at. */
 export function needleFor(folded: string): Needle | null {
   let longest = '';
+  let acceptsEscape = false;
   for (const [run] of folded.matchAll(RUN)) {
-    if (run.length > longest.length && !LITERALS.some((literal) => literal.includes(run))) longest = run;
+    if (!isEvidence(run)) continue;
+    const escapeEnd = ESCAPE_END.exec(run)?.[0].length ?? 0;
+    const sure = run.slice(Math.max(escapeEnd - 1, 0));
+    if (sure.length <= longest.length) continue;
+    longest = sure;
+    acceptsEscape = escapeEnd > 0;
   }
-  if (longest.length < RUN_MIN) return null;
-  const run = longest.slice(0, NEEDLE_MAX);
-  return new Needle(run, ESCAPE_ENDINGS.includes(run.charAt(0)));
+  return longest.length < RUN_MIN ? null : new Needle(longest.slice(0, NEEDLE_MAX), acceptsEscape);
 }
+
+const isEvidence = (run: string): boolean =>
+  !NUMBER_PART.test(run) && !LITERALS.some((literal) => literal.includes(run));
