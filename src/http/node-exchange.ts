@@ -29,6 +29,8 @@ export interface NodeServer extends Pick<TransportOptions, 'handle' | 'refuse' |
 
 export class NodeExchange extends DeadlineEntry implements TransportResponse {
   aborted = false;
+  /** The answer said that it ends the connection: nothing that came behind this request may run. */
+  isLast = false;
   readonly #server: NodeServer;
   readonly #message: IncomingMessage;
   readonly #res: ServerResponse;
@@ -39,24 +41,29 @@ export class NodeExchange extends DeadlineEntry implements TransportResponse {
   /** Set while the body is arriving. */
   #body: BodyCollector | null = null;
 
-  constructor(server: NodeServer, message: IncomingMessage, res: ServerResponse) {
+  readonly #waitsForContinue: boolean;
+
+  /** The head has arrived; whatever comes before it on the connection, its deadline runs from here. */
+  constructor(server: NodeServer, message: IncomingMessage, res: ServerResponse, waitsForContinue: boolean) {
     super();
     this.#server = server;
     this.#message = message;
     this.#res = res;
+    this.#waitsForContinue = waitsForContinue;
     this.#request = receiveHead(message);
+    res.once('finish', () => this.queue?.leave(this));
+    server.requests.enter(this);
   }
 
-  /** The head has arrived. */
-  begin(waitsForContinue: boolean): void {
-    const { limits, requests } = this.#server;
-    requests.enter(this);
-    this.#res.once('close', () => this.#end());
+  /** Its turn has come: all requests before it on the connection have been answered. */
+  begin(): void {
+    if (this.#isAnswered || this.aborted) return;
+    const { limits } = this.#server;
     const fault = this.#request.judge(limits.targetBytesMax);
     if (fault !== null) this.#refuse(fault, true);
     else if (this.#request.contentLength > limits.bodyBytesMax)
-      this.#refuse(BODY_TOO_LARGE, waitsForContinue);
-    else if (this.#request.expectsBody) this.#receiveBody(waitsForContinue);
+      this.#refuse(BODY_TOO_LARGE, this.#waitsForContinue);
+    else if (this.#request.expectsBody) this.#receiveBody();
     else this.#handle();
   }
 
@@ -85,9 +92,9 @@ export class NodeExchange extends DeadlineEntry implements TransportResponse {
     else this.#message.socket.destroy();
   }
 
-  /** Everything has been written, or the connection is gone. */
-  #end(): void {
-    this.aborted = !this.#res.writableFinished;
+  /** The connection is gone. */
+  disconnect(): void {
+    this.aborted = true;
     this.queue?.leave(this);
     this.#forgetBody();
   }
@@ -112,7 +119,7 @@ export class NodeExchange extends DeadlineEntry implements TransportResponse {
     this.#refuse(HANDLER_FAILED, false);
   }
 
-  #receiveBody(waitsForContinue: boolean): void {
+  #receiveBody(): void {
     const { limits, bodies } = this.#server;
     this.#body = new BodyCollector(limits.bodyBytesMax, bodies);
     this.#message.on('data', (piece: Buffer) => {
@@ -120,7 +127,7 @@ export class NodeExchange extends DeadlineEntry implements TransportResponse {
       if (fault !== null) this.#refuse(fault, false);
     });
     this.#message.once('end', () => this.#complete());
-    if (waitsForContinue) this.#res.writeContinue();
+    if (this.#waitsForContinue) this.#res.writeContinue();
   }
 
   #complete(): void {
@@ -141,8 +148,8 @@ export class NodeExchange extends DeadlineEntry implements TransportResponse {
     const bytes = bytesOf(reply.body);
     const headers = [...reply.headers];
     if (!isBodiless(reply.status)) headers.push('content-length', String(bytes.byteLength));
-    const close = this.#mustClose || this.#server.draining || this.#request.wantsClose;
-    if (close) headers.push('connection', 'close');
+    this.isLast = this.#mustClose || this.#server.draining || this.#request.wantsClose;
+    if (this.isLast) headers.push('connection', 'close');
     this.#res.writeHead(reply.status, headers);
     if (isBodiless(reply.status) || this.#request.method === 'HEAD') this.#res.end();
     else this.#res.end(bytes);

@@ -1,7 +1,11 @@
 /**
  * HTTP on node:http: the engine for every platform and Node version, and the one with the stricter parser. This
  * file owns the server and its connections; what happens to one request is in node-exchange.ts.
+ *
+ * Requests of one connection are handled one after the other: a GET pipelined behind a PUT sees what that changed.
+ * (Node announces a request before the body of the one before it has been read.)
  */
+import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,6 +24,12 @@ import { HEADER_BLOCK_BYTES_MAX, resolveLimits } from './transport-limits.ts';
 /** How late a head that takes too long may be noticed. */
 const HEAD_CHECK_MS = 1_000;
 
+/**
+ * Requests waiting on one connection, its answers being due in order. Protects memory from a client that pipelines
+ * behind a slow answer; no client in use has more than a few under way.
+ */
+const PIPELINED_MAX = 64;
+
 export function createNodeTransport(options: TransportOptions): Transport {
   return new NodeTransport(options);
 }
@@ -29,8 +39,8 @@ class NodeTransport implements Transport {
   readonly #options: TransportOptions;
   readonly #server: NodeServer;
   readonly #http: ReturnType<typeof createServer>;
-  /** The last request of each connection that is still unanswered; null between requests. */
-  readonly #connections = new Map<Socket, NodeExchange | null>();
+  /** The unanswered requests of each connection, oldest first. */
+  readonly #connections = new Map<Socket, NodeExchange[]>();
   #isFull = false;
 
   constructor(options: TransportOptions) {
@@ -52,8 +62,8 @@ class NodeTransport implements Transport {
       headersTimeout: limits.idleMs,
       keepAliveTimeout: limits.idleMs,
       connectionsCheckingInterval: Math.min(HEAD_CHECK_MS, limits.idleMs),
-      // Whole requests have a deadline of their own, the same for both engines.
-      requestTimeout: 0,
+      // Requests have a deadline of their own, which comes first; this ends bodies sent on after a refusal.
+      requestTimeout: limits.requestDeadlineMs + limits.idleMs,
       // Judged with the other headers, so that the refusal is worded like them.
       requireHostHeader: false,
       noDelay: true,
@@ -114,28 +124,36 @@ class NodeTransport implements Transport {
       socket.destroy();
       return;
     }
-    this.#connections.set(socket, null);
+    const line: NodeExchange[] = [];
+    this.#connections.set(socket, line);
     socket.once('close', () => {
+      for (const exchange of line) exchange.disconnect();
       this.#connections.delete(socket);
       this.#isFull = false;
     });
   }
 
+  /** Queues the request behind those before it on its connection. */
   #receive(message: IncomingMessage, res: ServerResponse, waitsForContinue: boolean): void {
-    const { socket } = message;
-    const exchange = new NodeExchange(this.#server, message, res);
-    this.#connections.set(socket, exchange);
-    res.once('close', () => {
-      if (this.#connections.get(socket) === exchange) this.#connections.set(socket, null);
+    const line = this.#connections.get(message.socket);
+    assert(line !== undefined, 'requests come from admitted connections only');
+    if (line.length === PIPELINED_MAX) {
+      message.socket.destroy();
+      return;
+    }
+    const exchange = new NodeExchange(this.#server, message, res, waitsForContinue);
+    res.once('finish', () => {
+      line.shift();
+      if (!exchange.isLast) line[0]?.begin();
     });
-    exchange.begin(waitsForContinue);
+    if (line.push(exchange) === 1) exchange.begin();
   }
 
   /** The parser gave up on a connection: within a request's body, or where a head should be. */
   #reject(error: Error, socket: Socket): void {
-    const exchange = this.#connections.get(socket) ?? null;
+    const last = this.#connections.get(socket)?.at(-1);
     const fault = faultOf(error);
-    if (exchange !== null) exchange.cutOff(fault);
+    if (last !== undefined) last.cutOff(fault);
     else if (socket.writable) socket.end(this.#rawRefusal(fault), () => socket.destroy());
     else socket.destroy();
   }
