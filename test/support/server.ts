@@ -1,0 +1,214 @@
+/**
+ * Whole servers for tests: in this process on a folder of their own, and as processes that can be killed. Ports are
+ * chosen by the operating system; folders are removed at the end.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Config, readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
+
+export const ADMIN_TOKEN = '*:*.test-secret';
+export const ROOT_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
+
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; undefined when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  /** Sent as Authorization; the admin token unless given; null for none. */
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  options?: RequestOptions,
+) => Promise<Answer>;
+
+/** Told of every answer that any test sees, so that all of them can be held against the description. */
+export type AnswerObserver = (method: string, path: string, answer: Answer) => void;
+const observers: AnswerObserver[] = [];
+export function observeAnswers(observer: AnswerObserver): void {
+  observers.push(observer);
+}
+
+/** Calls below `/api/admin`. A body that is a string or bytes is sent as it is, anything else as JSON. */
+export function caller(origin: string): Call {
+  return async (method, path, body, { token = ADMIN_TOKEN, headers = {} } = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const response = await fetch(`${origin}/api/admin${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: token }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    for (const observe of observers) observe(method, path, answer);
+    return answer;
+  };
+}
+
+export interface TestServer {
+  readonly server: Server;
+  readonly folder: string;
+  readonly origin: string;
+  readonly call: Call;
+  /** Stops cleanly and starts again on the same folder. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly store?: ServerOptions['store'];
+  /** Kept at the end when given. */
+  readonly folder?: string;
+}
+
+export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
+  return readConfig({
+    HTTP_HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: folder,
+    INIT_ADMIN_API_TOKENS: ADMIN_TOKEN,
+    LOG_LEVEL: 'silent',
+    ...env,
+  });
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = options.folder ?? temporaryFolder();
+  const start = (): Promise<Server> =>
+    startServer({
+      config: testConfig(folder, options.env),
+      log: createLog('silent'),
+      stop: (error) => {
+        throw error;
+      },
+      announceToken: () => undefined,
+      ...(options.store === undefined ? {} : { store: options.store }),
+    });
+  let server = await start();
+  const origin = (): string => `http://127.0.0.1:${server.port}`;
+  return {
+    get server() {
+      return server;
+    },
+    folder,
+    get origin() {
+      return origin();
+    },
+    call: (...call) => caller(origin())(...call),
+    async restart() {
+      await server.close();
+      server = await start();
+    },
+    async stop() {
+      await server.close();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The engines that the interface is tested over: the same suite, the same counts. */
+export const ENGINES = ['uws', 'node'] as const;
+
+/** A suite over every HTTP engine, each with a server of its own. */
+export function describeInterface(name: string, suite: (server: () => TestServer) => void): void {
+  for (const engine of ENGINES) {
+    describe(`${name} (${engine})`, () => {
+      let running: TestServer | undefined;
+      before(async () => {
+        running = await startTestServer({ env: { HTTP_ENGINE: engine } });
+      });
+      after(() => running?.stop());
+      suite(() => {
+        if (running === undefined) throw new Error('the server has not started yet');
+        return running;
+      });
+    });
+  }
+}
+
+export interface ServerProcess {
+  readonly child: ChildProcess;
+  readonly origin: string;
+  readonly call: Call;
+  /** What it wrote so far, on both streams. */
+  output(): string;
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and waits; the exit code. */
+  terminate(): Promise<number | null>;
+}
+
+/** `npm start` without npm: a process that listens before this resolves. */
+export async function spawnServer(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    cwd: ROOT_FOLDER,
+    env: {
+      PATH: process.env.PATH,
+      HTTP_HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: folder,
+      INIT_ADMIN_API_TOKENS: ADMIN_TOKEN,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const exited = once(child, 'exit');
+  const port = await new Promise<number>((resolve, reject) => {
+    const read = (chunk: Buffer): void => {
+      output += chunk.toString();
+      const listening = /"port":([0-9]+)/.exec(output);
+      if (listening !== null) resolve(Number(listening[1]));
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${output}`)));
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    child,
+    origin,
+    call: caller(origin),
+    output: () => output,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async terminate() {
+      child.kill('SIGTERM');
+      const [code] = (await exited) as [number | null];
+      return code;
+    },
+  };
+}
