@@ -139,6 +139,7 @@ test('moving a value into itself is refused', () => {
   refused({ a: { b: {} } }, move('/a', '/a/b'));
   refused({ a: { b: {} } }, move('/a', '/a/b/c'));
   refused([[1]], move('/0', '/0/0'));
+  refused([[1], [2]], move('/0', '/0/0')); // Once the first is taken out, there is a place /0/0: that of the second.
   refused({ a: 1 }, move('', '/a'));
 });
 
