@@ -24,6 +24,7 @@ import { refusal, sendableReply } from './refusal.ts';
 import { bytesOf, isBodiless, statusLine } from './reply-headers.ts';
 import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
 import type { TransportLimits } from './transport-limits.ts';
+import { ClosingBody, sendRest } from './uws-body.ts';
 
 /** What all exchanges of a server share. */
 export interface UwsServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
@@ -195,7 +196,7 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
     if (closesItself) res.writeHeader('connection', 'close');
     const close = !closesItself && (this.#mustClose || this.#server.draining || this.#request.wantsClose);
     if (isBodiless(reply.status)) this.#writeBodiless(close);
-    else if (this.#request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body).byteLength, close);
+    else if (this.#request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body), close);
     else this.#writeBody(bytesOf(reply.body), close);
   }
 
@@ -210,15 +211,14 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
     this.#finish();
   }
 
-  #writeHeadOnly(length: number, close: boolean): void {
-    if (close && length > 0) {
-      // An answer that is never over for the library, as below.
-      this.#res.writeHeader('connection', 'close').tryEnd('', length);
-      setImmediate(() => this.#isOpen && this.#res.close());
+  #writeHeadOnly(bytes: Uint8Array, close: boolean): void {
+    const { byteLength } = bytes;
+    if (close && byteLength > 0) {
+      this.#closing(bytes).sendHeadOnly();
       return;
     }
     // Given a length, endWithoutBody of this version waits for that many bytes; so the header is written by hand.
-    if (length > 0) this.#res.writeHeader('content-length', String(length)).endWithoutBody();
+    if (byteLength > 0) this.#res.writeHeader('content-length', String(byteLength)).endWithoutBody();
     else this.#res.end('', close);
     this.#finish();
   }
@@ -228,38 +228,21 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
       this.#res.end(bytes, close);
       this.#finish();
     } else if (close) {
-      this.#writeLargeAndClose(bytes);
+      this.#closing(bytes).send();
     } else {
-      const [, isDone] = this.#res.tryEnd(bytes, bytes.byteLength);
-      if (isDone) this.#finish();
-      else this.#offerLater(bytes, bytes.byteLength);
+      const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
+      if (isSent) this.#finish();
+      else this.#sendRest(bytes);
     }
   }
 
-  /**
-   * `tryEnd` cannot be told to close, `end` copies all of it, and after either the socket is out of reach. So the
-   * last byte goes out under a length that is one too large: the answer is whole for the client (its length was
-   * written with the first part) yet never over for the library, which leaves the closing to this class.
-   * Not while corked: an accepted byte might still sit in the cork buffer when the socket is closed.
-   */
-  #writeLargeAndClose(bytes: Uint8Array): void {
-    const length = bytes.byteLength;
-    this.#res.writeHeader('connection', 'close');
-    const [isAccepted] = this.#res.tryEnd(bytes.subarray(0, -1), length);
-    this.#offerLater(bytes, length + 1);
-    if (isAccepted) setImmediate(() => this.#isOpen && this.#offer(bytes, length - 1, length + 1));
-  }
-
-  /** Waits for the reader to make room. Its connection ends when that takes too long. */
-  #offerLater(bytes: Uint8Array, endOffset: number): void {
+  #sendRest(bytes: Uint8Array): void {
     this.#server.replies.enter(this);
-    this.#res.onWritable((offset) => this.#offer(bytes, offset, endOffset));
+    sendRest(this.#res, bytes, () => this.#finish());
   }
 
-  #offer(bytes: Uint8Array, offset: number, endOffset: number): boolean {
-    const [isAccepted, isDone] = this.#res.tryEnd(bytes.subarray(offset), endOffset);
-    if (isDone) this.#finish();
-    else if (isAccepted) this.#res.close();
-    return isAccepted;
+  #closing(bytes: Uint8Array): ClosingBody {
+    this.#server.replies.enter(this);
+    return new ClosingBody(this.#res, bytes, () => this.#isOpen);
   }
 }

@@ -4,7 +4,7 @@
  *
  * What this engine does differently from node:http, because its parser answers before this code can:
  * - HTTP/1.0, absolute-form targets (`GET http://…`) and bare line feeds get 505, an oversized head 431, a body
- *   with broken chunks 400: with the parser's own HTML, after which the connection ends.
+ *   with broken or extended chunks 400: with the parser's own HTML, after which the connection ends.
  * - A head with obsolete folding, a blank before the colon or a control character is never taken for complete;
  *   nothing behind it on that connection is run, and the connection ends after 10 s.
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.

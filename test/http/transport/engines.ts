@@ -1,0 +1,96 @@
+/**
+ * Runs one suite over both HTTP engines, with a clock that tests advance by hand and a handler that they supply.
+ */
+import type { TestContext } from 'node:test';
+import { describe } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TransportClock } from '../../../src/http/deadlines.ts';
+import { createNodeTransport } from '../../../src/http/node-transport.ts';
+import type { Reply, RequestHandler, Transport, TransportOptions } from '../../../src/http/transport.ts';
+import { createUwsTransport } from '../../../src/http/uws-transport.ts';
+
+export interface Engine {
+  readonly name: 'uws' | 'node';
+  create(options: TransportOptions): Promise<Transport>;
+}
+
+const ENGINES: readonly Engine[] = [
+  { name: 'uws', create: createUwsTransport },
+  { name: 'node', create: async (options) => createNodeTransport(options) },
+];
+
+export function overBothEngines(subject: string, define: (engine: Engine) => void): void {
+  for (const engine of ENGINES)
+    describe(`${subject} (${engine.name})`, { timeout: 30_000 }, () => define(engine));
+}
+
+export class ManualClock implements TransportClock {
+  #nowMs = 0;
+  readonly #callbacks = new Set<() => void>();
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  every(_periodMs: number, callback: () => void): () => void {
+    this.#callbacks.add(callback);
+    return () => this.#callbacks.delete(callback);
+  }
+
+  advance(byMs: number): void {
+    this.#nowMs += byMs;
+    for (const callback of this.#callbacks) callback();
+  }
+}
+
+export interface LogLine {
+  readonly level: 'warn' | 'error';
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface Started {
+  readonly transport: Transport;
+  readonly port: number;
+  readonly clock: ManualClock;
+  readonly log: LogLine[];
+  /** Paths in the order in which the handler saw them. */
+  readonly handled: string[];
+}
+
+export type Setup = Partial<Pick<TransportOptions, 'handle' | 'limits' | 'refuse'>>;
+
+/** A server that answers every request with its path, unless `handle` says otherwise. Closed after the test. */
+export async function start(t: TestContext, engine: Engine, setup: Setup = {}): Promise<Started> {
+  const clock = new ManualClock();
+  const log: LogLine[] = [];
+  const handled: string[] = [];
+  const handle: RequestHandler = setup.handle ?? ((request, response) => response.send(text(request.path)));
+  const transport = await engine.create({
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    log: {
+      warn: (fields, message) => log.push({ level: 'warn', fields, message }),
+      error: (fields, message) => log.push({ level: 'error', fields, message }),
+    },
+    refuse: setup.refuse ?? ((status, reason) => ({ status, headers: ['x-refused', 'yes'], body: reason })),
+    limits: { connectionsMax: 100, ...setup.limits },
+    handle: (request, response) => {
+      handled.push(request.path);
+      handle(request, response);
+    },
+  });
+  const { port } = await transport.listen();
+  t.after(() => transport.close());
+  return { transport, port, clock, log, handled };
+}
+
+export function text(body: string, status = 200): Reply {
+  return { status, headers: ['content-type', 'text/plain'], body };
+}
+
+/** Lets the event loop turn until `condition` holds; the suite's timeout ends a wait in vain. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await nextTurn();
+}

@@ -1,0 +1,139 @@
+/**
+ * A TCP connection that sends exactly the bytes it is given and takes answers apart, for requests that no HTTP
+ * client would send.
+ */
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+export interface RequestOptions {
+  readonly method?: string;
+  /** Lines without their ends, after `Host`. */
+  readonly headers?: readonly string[];
+  readonly body?: string;
+}
+
+/** The bytes of a request. No header is added but Host: bodies need theirs given. */
+export function request(
+  target: string,
+  { method = 'GET', headers = [], body = '' }: RequestOptions = {},
+): string {
+  return [`${method} ${target} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n');
+}
+
+/** A POST with its right Content-Length. */
+export function post(target: string, body: string): string {
+  return request(target, { method: 'POST', headers: [`Content-Length: ${Buffer.byteLength(body)}`], body });
+}
+
+export class RawConnection {
+  readonly #socket: Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #isClosed = false;
+  #wake: () => void = () => undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (piece) => {
+      this.#received = Buffer.concat([this.#received, piece]);
+      this.#wake();
+    });
+    // A reset is one of the ways in which a server may end a connection; `closed` reports both.
+    socket.on('error', () => undefined);
+    socket.once('close', () => {
+      this.#isClosed = true;
+      this.#wake();
+    });
+  }
+
+  static async open(t: TestContext, port: number): Promise<RawConnection> {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+    t.after(() => socket.destroy());
+    const connection = new RawConnection(socket);
+    await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return connection;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get received(): string {
+    return this.#received.toString('latin1');
+  }
+
+  write(data: string | Uint8Array): void {
+    this.#socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
+  }
+
+  /** Stops taking bytes from the kernel, as a reader does that never reads. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** The next answer; fails when the connection ends before it is whole. */
+  async answer({ toHead = false } = {}): Promise<Answer> {
+    for (;;) {
+      const taken = takeAnswer(this.#received, toHead);
+      if (taken !== null) {
+        this.#received = taken.rest;
+        return taken.answer;
+      }
+      assert(!this.#isClosed, `connection closed after ${JSON.stringify(this.received.slice(0, 300))}`);
+      await this.#change();
+    }
+  }
+
+  /** Waits for the server to end the connection. */
+  async closed(): Promise<void> {
+    while (!this.#isClosed) await this.#change();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** One request on a connection of its own. */
+export async function fetchRaw(t: TestContext, port: number, bytes: string): Promise<Answer> {
+  const connection = await RawConnection.open(t, port);
+  connection.write(bytes);
+  const answer = await connection.answer();
+  connection.destroy();
+  return answer;
+}
+
+function takeAnswer(received: Buffer, toHead: boolean): { answer: Answer; rest: Buffer } | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    assert(!headers.has(name), `answer has ${name} twice`);
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  const length = toHead ? 0 : Number(headers.get('content-length') ?? 0);
+  const bodyEnd = end + 4 + length;
+  if (received.byteLength < bodyEnd) return null;
+  const answer = {
+    status: Number(statusLine.split(' ')[1]),
+    headers,
+    body: received.toString('utf8', end + 4, bodyEnd),
+  };
+  return { answer, rest: received.subarray(bodyEnd) };
+}
