@@ -14,7 +14,7 @@ import { apply } from '../domain/apply.ts';
 import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import type { DomainEvent } from '../domain/events.ts';
-import { type JsonValue, measureJson } from '../domain/json.ts';
+import { measureJson } from '../domain/json.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import type { EventLog } from '../persistence/event-log.ts';
@@ -267,8 +267,7 @@ function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
   if (events.length <= EVENTS_UNCHECKED_MAX) return null;
   let size = 0;
   for (const { data, preData } of events) {
-    size +=
-      measureJson(data as unknown as JsonValue).size + measureJson(preData as unknown as JsonValue).size;
+    size += measureJson(data).size + measureJson(preData).size;
   }
   if (size <= FRAME_BYTES_MAX / 4) return null;
   return refuse(

@@ -21,6 +21,10 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
   if (!parsed.ok) return atFault([{ path: parsed.path ?? '', message: parsed.message }]);
+  // Valibot takes a list for an object without fields, which passes where every field is optional.
+  if (route.body.type === 'object' && Array.isArray(parsed.value)) {
+    return atFault([{ path: '', message: 'The body must be an object, not a list.' }]);
+  }
   const checked = v.safeParse(route.body, parsed.value);
   return checked.success ? { value: checked.output } : atFault(issuesOf(checked.issues));
 }

@@ -1,0 +1,66 @@
+/**
+ * Runs a walk of the README as a newcomer would: its lines, in one shell. Only the port and the data folder are
+ * exchanged, so that it can run beside other tests and leaves nothing behind.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { ROOT_FOLDER, temporaryFolder } from './server.ts';
+
+/** The lines of the README's walk of that name. */
+function walkLines(name: string): string {
+  const readme = readFileSync(join(ROOT_FOLDER, 'README.md'), 'utf8');
+  const found = new RegExp(`<!-- walk: ${name} -->\n\`\`\`sh\n([^]*?)\n\`\`\``).exec(readme);
+  assert(found?.[1] !== undefined, `the README has no walk "${name}"`);
+  return found[1];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert(typeof address === 'object' && address !== null);
+  await new Promise((resolve) => server.close(resolve));
+  return address.port;
+}
+
+export interface WalkResult {
+  /** Standard output, line by line. */
+  readonly lines: readonly string[];
+  readonly output: string;
+  readonly exitCode: number | null;
+}
+
+export async function runWalk(name: string): Promise<WalkResult> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const script = walkLines(name)
+    .replaceAll('4242', String(port))
+    .replaceAll('flagstaff.log', join(folder, 'flagstaff.log'))
+    .replaceAll(/(?<![\w/.-])data\//g, `${folder}/data/`);
+  try {
+    return await runShell(`set -o pipefail\n${script}\nwait\n`, {
+      HTTP_PORT: String(port),
+      DATA_DIR: join(folder, 'data'),
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runShell(script: string, env: Readonly<Record<string, string>>): Promise<WalkResult> {
+  const { PATH, HOME } = process.env;
+  const shell = spawn('bash', ['-c', script], { cwd: ROOT_FOLDER, env: { PATH, HOME, ...env } });
+  let output = '';
+  shell.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  shell.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return new Promise((resolve) => {
+    shell.on('close', (exitCode) => resolve({ lines: output.split('\n'), output, exitCode }));
+  });
+}
