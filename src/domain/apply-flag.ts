@@ -62,7 +62,7 @@ function recipeOf(
       };
     case 'feature-archived':
       return (flag) => {
-        flag.archivedAt = stamp.createdAt;
+        flag.archivedAt = event.hidden?.archivedAt ?? stamp.createdAt;
       };
     case 'feature-revived':
       return (flag) => {

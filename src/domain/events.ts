@@ -82,7 +82,10 @@ export type FlagEvent =
   | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
   | About<'feature-stale-on', OfFlag>
   | About<'feature-stale-off', OfFlag>
-  | About<'feature-archived', OfFlag>
+  | (About<'feature-archived', OfFlag> & {
+      /** For a flag that comes archived with an import: when it was; absent: now. */
+      readonly hidden?: { readonly archivedAt: string };
+    })
   | About<'feature-revived', OfFlag>
   | About<'feature-deleted', OfFlag, null, FlagData>
   | About<'feature-strategy-add', OfFlagEnvironment, StrategyData>

@@ -6,6 +6,7 @@
  * strategies and variants. So adding an environment to a project costs nothing per flag.
  */
 import type { Strategy } from './strategy.ts';
+import { urlNameFault } from './url-name.ts';
 import type { Variant } from './variant.ts';
 
 export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
@@ -19,10 +20,6 @@ export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
   'kill-switch': null,
   permission: null,
 };
-
-/** Long enough for any real name, short enough to stand in a URL, a log line and a path of 8,000 bytes. */
-export const FLAG_NAME_LENGTH_MAX = 100;
-const FLAG_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
 
 export interface FlagEnvironment {
   readonly name: string;
@@ -106,17 +103,7 @@ export function flagData(flag: Flag, variants: readonly Variant[]): FlagData {
 }
 
 /** Null when `name` may name a flag, else a sentence that says why not. */
-export function flagNameFault(name: string): string | null {
-  if (name.length === 0) return 'A flag needs a name of 1 to 100 characters; the name given is empty.';
-  if (name.length > FLAG_NAME_LENGTH_MAX) {
-    return `A flag's name has at most ${FLAG_NAME_LENGTH_MAX} characters; the one given has ${name.length}.`;
-  }
-  if (name === '.' || name === '..') return `A flag cannot be named "${name}", because that is a path.`;
-  if (!FLAG_NAME_PATTERN.test(name)) {
-    return `The flag name ${JSON.stringify(name)} has characters other than letters, digits, "_", ".", "~" and "-".`;
-  }
-  return null;
-}
+export const flagNameFault = (name: string): string | null => urlNameFault('flag name', name);
 
 /** What a client may send to describe a flag; absent fields keep their value. */
 export interface FlagMetadata {

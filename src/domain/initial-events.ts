@@ -44,7 +44,12 @@ export function initialEvents(now: string): readonly DomainEvent[] {
   const owner: MembershipData = { userId: 1, roleId: OWNER_ROLE_ID, roleName: 'Owner', email: null };
   return [
     ...environments.map(
-      (data): DomainEvent => ({ type: 'environment-created', ...ofEnvironment(data.name), data, preData: null }),
+      (data): DomainEvent => ({
+        type: 'environment-created',
+        ...ofEnvironment(data.name),
+        data,
+        preData: null,
+      }),
     ),
     { type: 'user-created', ...ABOUT_NOTHING, data: admin, preData: null },
     { type: 'project-created', ...inProject(project.id), data: project, preData: null },

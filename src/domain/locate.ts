@@ -5,7 +5,16 @@
 import { environmentOf, type FlagEnvironment } from './flag.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import type { Strategy } from './strategy.ts';
-import { type FlagRecord, type ProjectState, projectEnvironments, type User, type World } from './world.ts';
+import {
+  type ApiToken,
+  type Environment,
+  type FlagRecord,
+  type PersonalToken,
+  type ProjectState,
+  projectEnvironments,
+  type User,
+  type World,
+} from './world.ts';
 
 export function locateProject(world: World, id: string): ProjectState | Refusal {
   return world.projects.get(id) ?? notFound(`There is no project "${id}".`);
@@ -80,4 +89,30 @@ export function locateUser(world: World, id: number): User | Refusal {
 /** The project's first environment in order, whose variants stand for a flag's own (decisions.md §4). */
 export function firstEnvironment(world: World, project: ProjectState): string | undefined {
   return projectEnvironments(world, project)[0]?.name;
+}
+
+export function locateEnvironment(world: World, name: string): Environment | Refusal {
+  const environment = world.directory.environments.find((one) => one.name === name);
+  return environment ?? notFound(`There is no environment "${name}".`);
+}
+
+export function locateApiToken(world: World, digest: string): ApiToken | Refusal {
+  return world.directory.apiTokens.get(digest) ?? notFound('There is no such API token.');
+}
+
+/** A user's token by its id; that of another user is not found. */
+export function locatePersonalToken(world: World, userId: number, id: number): PersonalToken | Refusal {
+  for (const token of world.directory.personalTokens.values()) {
+    if (token.id === id && token.userId === userId) return token;
+  }
+  return notFound(`The user ${userId} has no personal token ${id}.`);
+}
+
+/** Flags of the project that an environment still serves: enabled in it and not archived. */
+export function enabledFlagCount(project: ProjectState, environment: string): number {
+  let count = 0;
+  for (const { flag } of project.flags.values()) {
+    if (flag.archivedAt === null && environmentOf(flag, environment).enabled) count += 1;
+  }
+  return count;
 }

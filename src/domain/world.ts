@@ -8,6 +8,7 @@
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
 import type { Flag } from './flag.ts';
+import type { DatedAnswer } from './remembered-answers.ts';
 
 /** The holder of one flag. `bytes` is the renderer's cache, dropped at each change of the flag. */
 export interface FlagRecord {
@@ -92,6 +93,8 @@ export interface DirectoryState {
   readonly personalTokens: Map<string, PersonalToken>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
+  /** Idempotency key → the answer that a retry gets; oldest first. */
+  readonly answers: Map<string, DatedAnswer>;
   lastUserId: number;
   lastPersonalTokenId: number;
   /** Id of the last event that changed the directory. */
@@ -115,6 +118,7 @@ export function emptyWorld(): World {
       apiTokens: new Map(),
       personalTokens: new Map(),
       flagProjects: new Map(),
+      answers: new Map(),
       lastUserId: 0,
       lastPersonalTokenId: 0,
       revision: 0,

@@ -3,10 +3,39 @@
  * the mailbox comes; the outcome is events or a refusal, and deciding itself changes nothing.
  */
 import type { World } from '../world.ts';
-import type { DecideContext, Decision } from './decision.ts';
+import { type SetProjectAccess, setProjectAccess } from './access-commands.ts';
 import {
   type ArchiveFlag,
+  type ArchiveFlags,
   archiveFlag,
+  archiveFlags,
+  type DeleteFlags,
+  deleteFlags,
+  type MarkFlagsStale,
+  markFlagsStale,
+  type ReviveFlags,
+  reviveFlags,
+} from './archive-commands.ts';
+import type { DecideContext, Decision } from './decision.ts';
+import {
+  type AddDependency,
+  addDependency,
+  type RemoveDependencies,
+  type RemoveDependency,
+  removeDependencies,
+  removeDependency,
+} from './dependency-commands.ts';
+import {
+  type CreateEnvironment,
+  createEnvironment,
+  type DeleteEnvironment,
+  deleteEnvironment,
+  type OrderEnvironments,
+  orderEnvironments,
+  type UpdateEnvironment,
+  updateEnvironment,
+} from './environment-commands.ts';
+import {
   type CloneFlag,
   type CreateFlag,
   cloneFlag,
@@ -25,6 +54,18 @@ import {
   removeMember,
 } from './membership-commands.ts';
 import {
+  type AddProjectEnvironment,
+  addProjectEnvironment,
+  type CreateProject,
+  createProject,
+  type DeleteProject,
+  deleteProject,
+  type RemoveProjectEnvironment,
+  removeProjectEnvironment,
+  type UpdateProject,
+  updateProject,
+} from './project-commands.ts';
+import {
   type AddStrategy,
   addStrategy,
   type OrderStrategies,
@@ -38,7 +79,27 @@ import {
   type SwitchEnvironment,
   switchEnvironment,
 } from './strategy-commands.ts';
-import { type UpdateUser, updateUser } from './user-commands.ts';
+import { type TagFlag, tagFlag, type UntagFlag, untagFlag } from './tag-commands.ts';
+import {
+  type CreateApiToken,
+  type CreatePersonalToken,
+  createApiToken,
+  createPersonalToken,
+  type DeleteApiToken,
+  type DeletePersonalToken,
+  deleteApiToken,
+  deletePersonalToken,
+  type UpdateApiToken,
+  updateApiToken,
+} from './token-commands.ts';
+import {
+  type CreateUser,
+  createUser,
+  type DeleteUser,
+  deleteUser,
+  type UpdateUser,
+  updateUser,
+} from './user-commands.ts';
 import { type PatchVariants, patchVariants, type SetVariants, setVariants } from './variant-commands.ts';
 
 export type Command =
@@ -47,6 +108,15 @@ export type Command =
   | PatchFlag
   | CloneFlag
   | ArchiveFlag
+  | ArchiveFlags
+  | ReviveFlags
+  | DeleteFlags
+  | MarkFlagsStale
+  | TagFlag
+  | UntagFlag
+  | AddDependency
+  | RemoveDependency
+  | RemoveDependencies
   | AddStrategy
   | ReplaceStrategy
   | PatchStrategy
@@ -58,7 +128,24 @@ export type Command =
   | AddMember
   | ChangeMember
   | RemoveMember
-  | UpdateUser;
+  | SetProjectAccess
+  | CreateProject
+  | UpdateProject
+  | DeleteProject
+  | AddProjectEnvironment
+  | RemoveProjectEnvironment
+  | CreateEnvironment
+  | UpdateEnvironment
+  | OrderEnvironments
+  | DeleteEnvironment
+  | CreateUser
+  | UpdateUser
+  | DeleteUser
+  | CreateApiToken
+  | UpdateApiToken
+  | DeleteApiToken
+  | CreatePersonalToken
+  | DeletePersonalToken;
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
@@ -69,6 +156,15 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
   'archive-flag': archiveFlag,
+  'archive-flags': archiveFlags,
+  'revive-flags': reviveFlags,
+  'delete-flags': deleteFlags,
+  'mark-flags-stale': markFlagsStale,
+  'tag-flag': tagFlag,
+  'untag-flag': untagFlag,
+  'add-dependency': addDependency,
+  'remove-dependency': removeDependency,
+  'remove-dependencies': removeDependencies,
   'add-strategy': addStrategy,
   'replace-strategy': replaceStrategy,
   'patch-strategy': patchStrategy,
@@ -80,7 +176,24 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'add-member': addMember,
   'change-member': changeMember,
   'remove-member': removeMember,
+  'set-project-access': setProjectAccess,
+  'create-project': createProject,
+  'update-project': updateProject,
+  'delete-project': deleteProject,
+  'add-project-environment': addProjectEnvironment,
+  'remove-project-environment': removeProjectEnvironment,
+  'create-environment': createEnvironment,
+  'update-environment': updateEnvironment,
+  'order-environments': orderEnvironments,
+  'delete-environment': deleteEnvironment,
+  'create-user': createUser,
   'update-user': updateUser,
+  'delete-user': deleteUser,
+  'create-api-token': createApiToken,
+  'update-api-token': updateApiToken,
+  'delete-api-token': deleteApiToken,
+  'create-personal-token': createPersonalToken,
+  'delete-personal-token': deletePersonalToken,
 };
 
 export function decide(world: World, command: Command, context: DecideContext): Decision {

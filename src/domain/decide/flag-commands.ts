@@ -1,5 +1,4 @@
-/** Decisions on a flag as a whole: create, update, patch, clone, archive (endpoints 3 and 5–8). */
-import { nextArchiveState } from '../archive-switch.ts';
+/** Decisions on a flag as a whole: create, update, patch, clone (endpoints 3 and 5–7). */
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../events.ts';
 import {
   FLAG_TYPES,
@@ -108,7 +107,7 @@ function metadataOfPatched(before: FlagData, after: JsonValue): PatchedMetadata 
   if (typeof impressionData !== 'boolean') {
     return fault('impressionData', 'The patch must leave impressionData true or false.');
   }
-  if (!jsonEqual(variants, before.variants as unknown as JsonValue)) {
+  if (!jsonEqual(variants, before.variants)) {
     return fault('variants', 'Variants are changed at the path …/variants of the flag, not here.');
   }
   return { ok: true, value: { description, type: type as FlagType, stale, impressionData } };
@@ -158,33 +157,6 @@ function clonedStrategies(source: Flag, command: CloneFlag, context: DecideConte
       };
     }),
   );
-}
-
-export interface ArchiveFlag extends NamesFlag {
-  readonly type: 'archive-flag';
-}
-
-export function archiveFlag(world: World, command: ArchiveFlag): Decision {
-  const located = locateFlag(world, command.project, command.flag);
-  if (located.refused) return located;
-  return archiveEvents(located.record.flag);
-}
-
-/** Archiving an archived flag changes nothing; one that others depend on cannot be archived. */
-export function archiveEvents(flag: Flag): Decision {
-  const next = nextArchiveState(
-    flag.archivedAt === null ? 'active' : 'archived',
-    'ARCHIVE',
-    flag.children.length,
-  );
-  if (next === 'refused') {
-    const children = flag.children.map((name) => `"${name}"`).join(', ');
-    return invalidOperation(
-      `The flag "${flag.name}" cannot be archived while others depend on it: ${children}. Remove the dependencies first.`,
-    );
-  }
-  if (!next.changed) return UNCHANGED;
-  return [{ type: 'feature-archived', ...aboutFlag(flag), data: null, preData: null }];
 }
 
 /** The events of a change of metadata; none when it changes nothing. */

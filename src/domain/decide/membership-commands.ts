@@ -71,7 +71,7 @@ export function removeMember(world: World, command: RemoveMember): Decision {
   return [{ type: 'project-user-removed', ...inProject(project.settings.id), data: null, preData }];
 }
 
-const NEEDS_OWNER = refuse('MembershipRuleError', 'A project must have at least one owner');
+export const NEEDS_OWNER = refuse('MembershipRuleError', 'A project must have at least one owner');
 
 /** Unknown project, user or role, and a root role, which nobody can hold in a project, are not found. */
 export function locateMembership(world: World, names: NamesMembership): LocatedMembership | Refusal {

@@ -172,7 +172,7 @@ export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
 }
 
 function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, after: Strategy): Decision {
-  if (jsonEqual(strategy as unknown as JsonValue, after as unknown as JsonValue)) return UNCHANGED;
+  if (jsonEqual(strategy, after)) return UNCHANGED;
   return [
     {
       type: 'feature-strategy-update',

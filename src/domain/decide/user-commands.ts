@@ -1,9 +1,13 @@
-/** Decisions on users (endpoint 21). */
+/** Decisions on users: create, update (endpoint 21), delete. */
 import { ABOUT_NOTHING } from '../events.ts';
 import { locateUser } from '../locate.ts';
-import { invalid, isRefusal, type Refusal } from '../refusal.ts';
-import type { User, World } from '../world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
+import { invalid, invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
+import { ADMIN_ROLE_ID } from '../roles.ts';
+import type { ProjectState, User, World } from '../world.ts';
+import { memberRemoved } from './access-commands.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+import { isSoleOwner } from './membership-commands.ts';
+import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
 
 /** What can be set of a user. Undefined: stays as it is; null: removed. */
 export interface UserFields {
@@ -12,6 +16,24 @@ export interface UserFields {
   readonly username?: string | null | undefined;
   /** A role id. */
   readonly rootRole?: number | undefined;
+}
+
+export interface CreateUser {
+  readonly type: 'create-user';
+  readonly fields: UserFields & { readonly rootRole: number };
+}
+
+export function createUser(world: World, { fields }: CreateUser, context: DecideContext): Decision {
+  const data: User = {
+    id: world.directory.lastUserId + 1,
+    name: fields.name ?? null,
+    username: fields.username ?? null,
+    email: fields.email ?? null,
+    rootRole: fields.rootRole,
+    createdAt: context.now,
+  };
+  const fault = identityFault(world, data);
+  return fault ?? [{ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }];
 }
 
 export interface UpdateUser {
@@ -45,7 +67,7 @@ export function updateUser(world: World, command: UpdateUser): Decision {
 /** A user has an email or a username, and shares neither with another user. */
 export function identityFault(world: World, user: User): Refusal | null {
   if (user.email === null && user.username === null) {
-    return invalid('A user needs an email or a username; neither would remain.', '/body/email');
+    return invalid('A user needs an email or a username, and would have neither.', '/body/email');
   }
   for (const other of world.directory.users.values()) {
     if (other.id === user.id) continue;
@@ -57,4 +79,43 @@ export function identityFault(world: World, user: User): Refusal | null {
     }
   }
   return null;
+}
+
+export interface DeleteUser {
+  readonly type: 'delete-user';
+  readonly userId: number;
+}
+
+/**
+ * Memberships and tokens go with the user. Refused where nobody would be left to repair it: for the last Admin, and
+ * for the only Owner of a project.
+ */
+export function deleteUser(world: World, { userId }: DeleteUser): Decision {
+  const user = locateUser(world, userId);
+  if (isRefusal(user)) return user;
+  const projects = [...world.projects.values()].filter((project) => project.members.has(userId));
+  const refusal = refuseLastAdmin(world, user) ?? refuseSoleOwner(projects, user);
+  if (refusal !== null) return refusal;
+  return [
+    ...projects.map((project) => memberRemoved(world, project, userId)),
+    ...personalTokensOf(world, userId).map(personalTokenDeleted),
+    { type: 'user-deleted', ...ABOUT_NOTHING, data: null, preData: user },
+  ];
+}
+
+function refuseLastAdmin(world: World, user: User): Refusal | null {
+  if (user.rootRole !== ADMIN_ROLE_ID) return null;
+  for (const { id, rootRole } of world.directory.users.values()) {
+    if (id !== user.id && rootRole === ADMIN_ROLE_ID) return null;
+  }
+  return invalidOperation(`The user ${user.id} is the last Admin; make another user Admin first.`);
+}
+
+function refuseSoleOwner(projects: readonly ProjectState[], user: User): Refusal | null {
+  const owned = projects.filter((project) => isSoleOwner(project, user.id));
+  if (owned.length === 0) return null;
+  const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
+  return invalidOperation(
+    `The user ${user.id} is the only Owner of ${names}; give each of these projects another Owner first.`,
+  );
 }

@@ -91,8 +91,7 @@ export function variantEvents(
     );
   }
   const targets = environment === null ? environments : [environment];
-  const same = (name: string) =>
-    jsonEqual(environmentOf(flag, name).variants as unknown as JsonValue, variants as unknown as JsonValue);
+  const same = (name: string) => jsonEqual(environmentOf(flag, name).variants, variants);
   if (targets.every(same)) return UNCHANGED;
   const change = {
     data: { variants },

@@ -1,0 +1,149 @@
+/**
+ * Decisions on the life of flags: archive, revive, delete for good, mark as stale; one flag, or many at once, all or
+ * nothing. The state machine in archive-switch.ts says what is possible; an archived flag has neither parents nor
+ * children, so that nothing in use hangs on one.
+ */
+import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../archive-switch.ts';
+import { aboutFlag, type DomainEvent } from '../events.ts';
+import type { Flag } from '../flag.ts';
+import { type LocatedFlag, locateFlag } from '../locate.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
+import type { World } from '../world.ts';
+import type { Decision } from './decision.ts';
+import { dataOf, staleEvent } from './flag-commands.ts';
+import { refuseArchived } from './guards.ts';
+
+export interface ArchiveFlag {
+  readonly type: 'archive-flag';
+  readonly project: string;
+  readonly flag: string;
+}
+
+/** Endpoint 8. Archiving an archived flag changes nothing. */
+export function archiveFlag(world: World, { project, flag }: ArchiveFlag): Decision {
+  const located = locateFlag(world, project, flag);
+  return located.refused ? located : archiveEvents([located.record.flag]);
+}
+
+interface NamesFlags {
+  readonly project: string;
+  /** A name given twice counts once. */
+  readonly flags: readonly string[];
+}
+
+export interface ArchiveFlags extends NamesFlags {
+  readonly type: 'archive-flags';
+}
+
+export function archiveFlags(world: World, command: ArchiveFlags): Decision {
+  const located = locateFlags(world, command);
+  return isRefusal(located) ? located : archiveEvents(located.map(({ record }) => record.flag));
+}
+
+/**
+ * A flag that others depend on cannot be archived, unless those are archived with it: then they go first, whatever
+ * the order in the request. A flag that is archived gives up its parents, which could not be archived otherwise.
+ */
+function archiveEvents(flags: readonly Flag[]): Decision {
+  const leaving = new Set(flags.map((flag) => flag.name));
+  const children = flags.filter((flag) => flag.dependencies.length > 0);
+  const others = flags.filter((flag) => flag.dependencies.length === 0);
+  const events: DomainEvent[] = [];
+  for (const flag of [...children, ...others]) {
+    const staying = flag.children.filter((name) => !leaving.has(name));
+    const next = transition(flag, 'ARCHIVE', staying.length);
+    if (next === 'refused') return hasChildren(flag, staying);
+    if (!next.changed) continue;
+    if (flag.dependencies.length > 0) events.push(dependenciesRemoved(flag));
+    events.push({ type: 'feature-archived', ...aboutFlag(flag), data: null, preData: null });
+  }
+  return events;
+}
+
+function hasChildren(flag: Flag, staying: readonly string[]): Refusal {
+  const children = staying.map((name) => `"${name}"`).join(', ');
+  return invalidOperation(
+    `The flag "${flag.name}" cannot be archived while others depend on it: ${children}. Remove the dependencies first.`,
+  );
+}
+
+export function dependenciesRemoved(flag: Flag): DomainEvent {
+  const preData = { dependencies: flag.dependencies };
+  return { type: 'feature-dependencies-removed', ...aboutFlag(flag), data: null, preData };
+}
+
+export interface ReviveFlags extends NamesFlags {
+  readonly type: 'revive-flags';
+}
+
+/** The name is free by construction: an archived flag keeps it. Reviving an active flag changes nothing. */
+export function reviveFlags(world: World, command: ReviveFlags): Decision {
+  const located = locateFlags(world, command);
+  if (isRefusal(located)) return located;
+  const events: DomainEvent[] = [];
+  for (const { record } of located) {
+    const next = transition(record.flag, 'REVIVE', record.flag.children.length);
+    if (next === 'refused' || !next.changed) continue;
+    events.push({ type: 'feature-revived', ...aboutFlag(record.flag), data: null, preData: null });
+  }
+  return events;
+}
+
+export interface DeleteFlags extends NamesFlags {
+  readonly type: 'delete-flags';
+}
+
+/** For good, which frees the name. Only an archived flag can be deleted. */
+export function deleteFlags(world: World, command: DeleteFlags): Decision {
+  const located = locateFlags(world, command);
+  if (isRefusal(located)) return located;
+  const events: DomainEvent[] = [];
+  for (const one of located) {
+    const { flag } = one.record;
+    if (transition(flag, 'DELETE', flag.children.length) === 'refused') {
+      return invalidOperation(`The flag "${flag.name}" is not archived; archive it before deleting it.`);
+    }
+    events.push(flagDeleted(world, one));
+  }
+  return events;
+}
+
+export function flagDeleted(world: World, located: Omit<LocatedFlag, 'refused'>): DomainEvent {
+  const preData = dataOf(world, located);
+  return { type: 'feature-deleted', ...aboutFlag(preData), data: null, preData };
+}
+
+export interface MarkFlagsStale extends NamesFlags {
+  readonly type: 'mark-flags-stale';
+  readonly stale: boolean;
+}
+
+export function markFlagsStale(world: World, command: MarkFlagsStale): Decision {
+  const located = locateFlags(world, command);
+  if (isRefusal(located)) return located;
+  const events: DomainEvent[] = [];
+  for (const { record } of located) {
+    const archived = refuseArchived(record.flag);
+    if (archived !== null) return archived;
+    if (record.flag.stale !== command.stale) events.push(staleEvent(record.flag, command.stale));
+  }
+  return events;
+}
+
+/** Each flag once, in the order of the request; the first that the project does not have is a refusal. */
+function locateFlags(world: World, { project, flags }: NamesFlags): LocatedFlag[] | Refusal {
+  const located = new Map<string, LocatedFlag>();
+  for (const [index, name] of flags.entries()) {
+    const one = locateFlag(world, project, name);
+    if (one.refused) {
+      return { ...one, details: [{ message: one.message, path: `/body/features/${index}` }] };
+    }
+    located.set(name, one);
+  }
+  return [...located.values()];
+}
+
+function transition(flag: Flag, event: ArchiveEvent, childCount: number) {
+  const state: ArchiveState = flag.archivedAt === null ? 'active' : 'archived';
+  return nextArchiveState(state, event, childCount);
+}

@@ -1,0 +1,121 @@
+/**
+ * Decisions on dependencies: a flag, the child, is evaluated only when its parent is. They go one level deep: a
+ * parent has no parent, a child no children. So no chain has to be followed, and no circle can come about.
+ */
+import { aboutFlag, type DomainEvent } from '../events.ts';
+import type { Dependency, Flag } from '../flag.ts';
+import { jsonEqual } from '../json.ts';
+import { type LocatedFlag, locateFlag, locateFlagAnywhere } from '../locate.ts';
+import { invalid, invalidOperation, notFound, type Refusal } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { dependenciesRemoved } from './archive-commands.ts';
+import { type Decision, UNCHANGED } from './decision.ts';
+import { refuseArchived } from './guards.ts';
+
+/** Parents of one flag. SDKs evaluate every one of them each time the flag is asked for. */
+export const PARENTS_PER_FLAG_MAX = 20;
+
+interface NamesChild {
+  readonly project: string;
+  readonly child: string;
+}
+
+export interface AddDependency extends NamesChild {
+  readonly type: 'add-dependency';
+  readonly dependency: Dependency;
+}
+
+/** A second dependency on the same parent takes the place of the first. */
+export function addDependency(world: World, { project, child, dependency }: AddDependency): Decision {
+  const located = locateFlag(world, project, child);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const refusal =
+    refuseParent(world, located, dependency.feature) ?? refuseArchived(flag) ?? refuseDepth(flag, dependency);
+  if (refusal !== null) return refusal;
+  const before = flag.dependencies.find((one) => one.feature === dependency.feature);
+  const added: DomainEvent = {
+    type: 'feature-dependency-added',
+    ...aboutFlag(flag),
+    data: dependency,
+    preData: null,
+  };
+  if (before === undefined) return [added];
+  return jsonEqual(before, dependency) ? UNCHANGED : [dependencyRemoved(flag, before), added];
+}
+
+function refuseParent(world: World, { project, record }: LocatedFlag, name: string): Refusal | null {
+  if (name === record.flag.name) {
+    return invalid(`The flag "${name}" cannot depend on itself.`, '/body/feature');
+  }
+  const parent = locateFlagAnywhere(world, name);
+  if (parent.refused) return { ...parent, details: [{ message: parent.message, path: '/body/feature' }] };
+  if (parent.project !== project) {
+    return invalidOperation(
+      `The flag "${name}" is in the project "${parent.project.settings.id}"; a parent must be in the project of its child.`,
+    );
+  }
+  const { flag } = parent.record;
+  if (flag.archivedAt !== null) {
+    return invalidOperation(`The flag "${name}" is archived and cannot become a parent; revive it first.`);
+  }
+  if (flag.dependencies.length === 0) return null;
+  return invalidOperation(`The flag "${name}" has a parent of its own, so it cannot be a parent.`);
+}
+
+function refuseDepth(child: Flag, { feature }: Dependency): Refusal | null {
+  if (child.children.length > 0) {
+    return invalidOperation(`Other flags depend on "${child.name}", so it cannot have a parent.`);
+  }
+  const isNew = child.dependencies.every((one) => one.feature !== feature);
+  if (!isNew || child.dependencies.length < PARENTS_PER_FLAG_MAX) return null;
+  return invalidOperation(
+    `The flag "${child.name}" has ${PARENTS_PER_FLAG_MAX} parents, and cannot have more.`,
+  );
+}
+
+export interface RemoveDependency extends NamesChild {
+  readonly type: 'remove-dependency';
+  readonly parent: string;
+}
+
+export function removeDependency(world: World, { project, child, parent }: RemoveDependency): Decision {
+  const located = locateDependency(world, project, child, parent);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  return refuseArchived(flag) ?? [dependencyRemoved(flag, located.dependency)];
+}
+
+export interface RemoveDependencies extends NamesChild {
+  readonly type: 'remove-dependencies';
+}
+
+export function removeDependencies(world: World, { project, child }: RemoveDependencies): Decision {
+  const located = locateFlag(world, project, child);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  return flag.dependencies.length === 0 ? UNCHANGED : [dependenciesRemoved(flag)];
+}
+
+export interface LocatedDependency extends LocatedFlag {
+  readonly dependency: Dependency;
+}
+
+export function locateDependency(
+  world: World,
+  project: string,
+  child: string,
+  parent: string,
+): LocatedDependency | Refusal {
+  const located = locateFlag(world, project, child);
+  if (located.refused) return located;
+  const dependency = located.record.flag.dependencies.find((one) => one.feature === parent);
+  if (dependency === undefined) return notFound(`The flag "${child}" does not depend on "${parent}".`);
+  return { ...located, dependency };
+}
+
+function dependencyRemoved(flag: Flag, preData: Dependency): DomainEvent {
+  return { type: 'feature-dependency-removed', ...aboutFlag(flag), data: null, preData };
+}

@@ -1,0 +1,127 @@
+/** Decisions on the environments of the service: their list, its order, and the end of one. */
+import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../events.ts';
+import { enabledFlagCount, locateEnvironment } from '../locate.ts';
+import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../refusal.ts';
+import type { Environment, World } from '../world.ts';
+import type { Decision } from './decision.ts';
+import { tokensOfEnvironmentDeleted } from './token-commands.ts';
+
+/**
+ * Environments of the service. Every flag's answer lists those of its project, so each one costs in every flag;
+ * fifty is several times what the largest users run.
+ */
+export const ENVIRONMENTS_MAX = 50;
+
+export interface EnvironmentFields {
+  readonly type?: string | undefined;
+  readonly sortOrder?: number | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export interface CreateEnvironment {
+  readonly type: 'create-environment';
+  readonly name: string;
+  readonly fields: EnvironmentFields & { readonly type: string };
+}
+
+/** It comes last unless it is told where. Projects get it when they add it. */
+export function createEnvironment(world: World, { name, fields }: CreateEnvironment): Decision {
+  const { environments } = world.directory;
+  if (environments.some((one) => one.name === name)) {
+    return nameExists(`An environment named "${name}" exists already.`);
+  }
+  if (environments.length >= ENVIRONMENTS_MAX) {
+    return invalidOperation(`There are ${ENVIRONMENTS_MAX} environments, and there cannot be more.`);
+  }
+  const last = environments.at(-1)?.sortOrder ?? 0;
+  const data: Environment = {
+    name,
+    type: fields.type,
+    enabled: fields.enabled ?? true,
+    protected: false,
+    sortOrder: fields.sortOrder ?? last + 1,
+  };
+  return [{ type: 'environment-created', ...ofEnvironment(name), data, preData: null }];
+}
+
+export interface UpdateEnvironment {
+  readonly type: 'update-environment';
+  readonly name: string;
+  readonly fields: EnvironmentFields;
+}
+
+export function updateEnvironment(world: World, { name, fields }: UpdateEnvironment): Decision {
+  const environment = locateEnvironment(world, name);
+  return isRefusal(environment) ? environment : updateEvents(environment, fields);
+}
+
+export interface OrderEnvironments {
+  readonly type: 'order-environments';
+  /** Environments that are not named keep their place. */
+  readonly order: readonly (readonly [name: string, sortOrder: number])[];
+}
+
+export function orderEnvironments(world: World, { order }: OrderEnvironments): Decision {
+  const events: DomainEvent[] = [];
+  for (const [name, sortOrder] of order) {
+    const environment = world.directory.environments.find((one) => one.name === name);
+    if (environment === undefined) return notFound(`There is no environment "${name}".`);
+    events.push(...updateEvents(environment, { sortOrder }));
+  }
+  return events;
+}
+
+function updateEvents(preData: Environment, fields: EnvironmentFields): readonly DomainEvent[] {
+  const data: Environment = {
+    ...preData,
+    type: fields.type ?? preData.type,
+    enabled: fields.enabled ?? preData.enabled,
+    sortOrder: fields.sortOrder ?? preData.sortOrder,
+  };
+  const unchanged =
+    data.type === preData.type && data.enabled === preData.enabled && data.sortOrder === preData.sortOrder;
+  return unchanged ? [] : [{ type: 'environment-updated', ...ofEnvironment(data.name), data, preData }];
+}
+
+export interface DeleteEnvironment {
+  readonly type: 'delete-environment';
+  readonly name: string;
+}
+
+/** Every project loses it first. Tokens for it end too: they must not fit a later environment of the same name. */
+export function deleteEnvironment(world: World, { name }: DeleteEnvironment): Decision {
+  const environment = locateEnvironment(world, name);
+  if (isRefusal(environment)) return environment;
+  const refusal = refuseProtected(environment) ?? refuseInUse(world, name);
+  if (refusal !== null) return refusal;
+  const removed: DomainEvent[] = [];
+  for (const { settings } of world.projects.values()) {
+    if (!settings.environments.includes(name)) continue;
+    const about = inProjectEnvironment(settings.id, name);
+    removed.push({ type: 'project-environment-removed', ...about, data: null, preData: null });
+  }
+  return [
+    ...removed,
+    ...tokensOfEnvironmentDeleted(world, name),
+    { type: 'environment-deleted', ...ofEnvironment(name), data: null, preData: environment },
+  ];
+}
+
+function refuseProtected({ name, protected: isProtected }: Environment): Refusal | null {
+  return isProtected
+    ? invalidOperation(`The environment "${name}" is protected and cannot be deleted.`)
+    : null;
+}
+
+function refuseInUse(world: World, name: string): Refusal | null {
+  const users: string[] = [];
+  for (const project of world.projects.values()) {
+    if (!project.settings.environments.includes(name)) continue;
+    const count = enabledFlagCount(project, name);
+    if (count > 0) users.push(`${count} in the project "${project.settings.id}"`);
+  }
+  if (users.length === 0) return null;
+  return invalidOperation(
+    `The environment "${name}" has enabled flags: ${users.join(', ')}. Disable them before deleting it.`,
+  );
+}

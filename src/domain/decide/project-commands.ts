@@ -1,0 +1,172 @@
+/** Decisions on projects: their settings, their environments, and the end of one. */
+import { type DomainEvent, inProject, inProjectEnvironment } from '../events.ts';
+import { DEFAULT_PROJECT } from '../initial-events.ts';
+import { enabledFlagCount, locateEnvironment, locateProject } from '../locate.ts';
+import { invalid, invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../refusal.ts';
+import { knownRole, OWNER_ROLE_ID } from '../roles.ts';
+import { urlNameFrom } from '../url-name.ts';
+import type { ProjectSettings, World } from '../world.ts';
+import { flagDeleted } from './archive-commands.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+import { membershipData } from './membership-commands.ts';
+import { tokensOfProjectChanged } from './token-commands.ts';
+
+/** What can be set of a project; what is absent keeps its value, or gets its default in a new project. */
+export interface ProjectFields {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly mode?: ProjectSettings['mode'] | undefined;
+  readonly defaultStickiness?: string | undefined;
+}
+
+export interface CreateProject {
+  readonly type: 'create-project';
+  /** Absent: made from the name. */
+  readonly id?: string | undefined;
+  readonly fields: ProjectFields & { readonly name: string };
+  /** Absent: all environments that are enabled. */
+  readonly environments?: readonly string[] | undefined;
+}
+
+/** Whoever creates a project is its first Owner; an API token is no user, and leaves it without members. */
+export function createProject(world: World, command: CreateProject, context: DecideContext): Decision {
+  const { fields } = command;
+  const isTaken = (id: string) => world.projects.has(id);
+  const id = command.id ?? urlNameFrom(fields.name, 'project', isTaken);
+  if (isTaken(id)) return nameExists(`A project with the id "${id}" exists already.`);
+  const environments = newProjectEnvironments(world, command.environments);
+  if (isRefusal(environments)) return environments;
+  const data: ProjectSettings = {
+    id,
+    name: fields.name,
+    description: fields.description ?? '',
+    mode: fields.mode ?? 'open',
+    defaultStickiness: fields.defaultStickiness ?? 'default',
+    createdAt: context.now,
+    updatedAt: context.now,
+    environments,
+  };
+  const created: DomainEvent = { type: 'project-created', ...inProject(id), data, preData: null };
+  const creator = world.directory.users.get(context.actor.userId);
+  if (creator === undefined) return [created];
+  const owner = membershipData(creator, knownRole(OWNER_ROLE_ID));
+  return [created, { type: 'project-user-added', ...inProject(id), data: owner, preData: null }];
+}
+
+/** In the order of the service's environments, whatever the order in the request. */
+function newProjectEnvironments(
+  world: World,
+  wanted: readonly string[] | undefined,
+): readonly string[] | Refusal {
+  const { environments } = world.directory;
+  if (wanted === undefined) return environments.filter((one) => one.enabled).map((one) => one.name);
+  const known = new Set(environments.map((one) => one.name));
+  const unknown = wanted.findIndex((name) => !known.has(name));
+  if (unknown >= 0) {
+    return invalid(`There is no environment "${wanted[unknown]}".`, `/body/environments/${unknown}`);
+  }
+  return environments.map((one) => one.name).filter((name) => wanted.includes(name));
+}
+
+export interface UpdateProject {
+  readonly type: 'update-project';
+  readonly project: string;
+  readonly fields: ProjectFields;
+}
+
+export function updateProject(world: World, command: UpdateProject, context: DecideContext): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const preData = project.settings;
+  const { fields } = command;
+  const changed = {
+    name: fields.name ?? preData.name,
+    description: fields.description === undefined ? preData.description : (fields.description ?? ''),
+    mode: fields.mode ?? preData.mode,
+    defaultStickiness: fields.defaultStickiness ?? preData.defaultStickiness,
+  };
+  const unchanged =
+    changed.name === preData.name &&
+    changed.description === preData.description &&
+    changed.mode === preData.mode &&
+    changed.defaultStickiness === preData.defaultStickiness;
+  if (unchanged) return UNCHANGED;
+  const data: ProjectSettings = { ...preData, ...changed, updatedAt: context.now };
+  return [{ type: 'project-updated', ...inProject(data.id), data, preData }];
+}
+
+export interface DeleteProject {
+  readonly type: 'delete-project';
+  readonly project: string;
+}
+
+/** Its archived flags go with it, for good; so do memberships, and tokens for it alone. */
+export function deleteProject(world: World, command: DeleteProject): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const { settings } = project;
+  if (settings.id === DEFAULT_PROJECT) {
+    return invalidOperation(`The project "${DEFAULT_PROJECT}" is always there and cannot be deleted.`);
+  }
+  const records = [...project.flags.values()];
+  const activeCount = records.filter(({ flag }) => flag.archivedAt === null).length;
+  if (activeCount > 0) {
+    return invalidOperation(
+      `The project "${settings.id}" has ${activeCount} flags that are not archived; archive them before deleting it.`,
+    );
+  }
+  return [
+    ...records.map((record) => flagDeleted(world, { project, record })),
+    ...tokensOfProjectChanged(world, settings.id),
+    { type: 'project-deleted', ...inProject(settings.id), data: null, preData: settings },
+  ];
+}
+
+interface NamesProjectEnvironment {
+  readonly project: string;
+  readonly environment: string;
+}
+
+export interface AddProjectEnvironment extends NamesProjectEnvironment {
+  readonly type: 'add-project-environment';
+}
+
+/** The project's flags have it at once, disabled and without strategies. */
+export function addProjectEnvironment(world: World, command: AddProjectEnvironment): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const environment = locateEnvironment(world, command.environment);
+  if (isRefusal(environment)) {
+    const { message } = environment;
+    return { ...environment, details: [{ message, path: '/body/environment' }] };
+  }
+  const { id, environments } = project.settings;
+  if (environments.includes(environment.name)) {
+    return nameExists(`The project "${id}" has the environment "${environment.name}" already.`);
+  }
+  const about = inProjectEnvironment(id, environment.name);
+  return [{ type: 'project-environment-added', ...about, data: null, preData: null }];
+}
+
+export interface RemoveProjectEnvironment extends NamesProjectEnvironment {
+  readonly type: 'remove-project-environment';
+}
+
+/** The project's flags lose what they had in it. Archived flags do not keep it: nothing evaluates them. */
+export function removeProjectEnvironment(world: World, command: RemoveProjectEnvironment): Decision {
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const { environment } = command;
+  const { id, environments } = project.settings;
+  if (!environments.includes(environment)) {
+    return notFound(`The project "${id}" has no environment "${environment}".`);
+  }
+  const enabledCount = enabledFlagCount(project, environment);
+  if (enabledCount > 0) {
+    return invalidOperation(
+      `The project "${id}" has ${enabledCount} flags that are enabled in "${environment}"; disable them before removing it.`,
+    );
+  }
+  const about = inProjectEnvironment(id, environment);
+  return [{ type: 'project-environment-removed', ...about, data: null, preData: null }];
+}

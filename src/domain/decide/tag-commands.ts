@@ -1,0 +1,58 @@
+/** Decisions on the tags of a flag. A tag is a type and a value; a flag has each pair at most once. */
+import { aboutFlag } from '../events.ts';
+import type { Flag, Tag } from '../flag.ts';
+import { locateFlag } from '../locate.ts';
+import { invalidOperation, notFound } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { type Decision, UNCHANGED } from './decision.ts';
+import { refuseArchived } from './guards.ts';
+
+/**
+ * Tags of one flag. Every event about a flag carries its tags, so without a limit each of them would grow with the
+ * number of tags; no use of tags that people could read comes near.
+ */
+export const TAGS_PER_FLAG_MAX = 100;
+
+interface NamesTag {
+  readonly project: string;
+  readonly flag: string;
+  readonly tag: Tag;
+}
+
+export interface TagFlag extends NamesTag {
+  readonly type: 'tag-flag';
+}
+
+/** Adding a tag that the flag has changes nothing. */
+export function tagFlag(world: World, { project, flag: name, tag }: TagFlag): Decision {
+  const located = locateFlag(world, project, name);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  if (hasTag(flag, tag)) return UNCHANGED;
+  if (flag.tags.length >= TAGS_PER_FLAG_MAX) {
+    return invalidOperation(`The flag "${name}" has ${TAGS_PER_FLAG_MAX} tags, and cannot have more.`);
+  }
+  const data: Tag = { type: tag.type, value: tag.value };
+  return [{ type: 'feature-tagged', ...aboutFlag(flag), data, preData: null }];
+}
+
+export interface UntagFlag extends NamesTag {
+  readonly type: 'untag-flag';
+}
+
+export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag): Decision {
+  const located = locateFlag(world, project, name);
+  if (located.refused) return located;
+  const { flag } = located.record;
+  if (!hasTag(flag, tag)) return notFound(`The flag "${name}" has no tag "${tag.type}:${tag.value}".`);
+  const archived = refuseArchived(flag);
+  if (archived !== null) return archived;
+  const preData: Tag = { type: tag.type, value: tag.value };
+  return [{ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData }];
+}
+
+export function hasTag(flag: Flag, { type, value }: Tag): boolean {
+  return flag.tags.some((tag) => tag.type === type && tag.value === value);
+}

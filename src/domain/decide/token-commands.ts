@@ -1,0 +1,152 @@
+/**
+ * Decisions on API tokens and personal tokens. A secret never comes this far: commands carry its digest, and events
+ * carry that where no reader sees it.
+ */
+import { ABOUT_NOTHING, type ApiTokenData, type DomainEvent, type PersonalTokenData } from '../events.ts';
+import { locateApiToken, locatePersonalToken, locateUser } from '../locate.ts';
+import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../refusal.ts';
+import type { ApiToken, PersonalToken, World } from '../world.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+
+/** In place of a name: every project, or every environment. */
+export const ALL = '*';
+
+/** API tokens of the service. All are held in memory; ten thousand take about 3 MiB. */
+export const API_TOKENS_MAX = 10_000;
+
+/** Personal tokens of one user: against a script that makes one at each run and never removes any. */
+export const PERSONAL_TOKENS_PER_USER_MAX = 100;
+
+export interface CreateApiToken {
+  readonly type: 'create-api-token';
+  readonly token: Omit<ApiToken, 'createdAt'>;
+}
+
+export function createApiToken(world: World, { token }: CreateApiToken, context: DecideContext): Decision {
+  const refusal = refuseScope(world, token);
+  if (refusal !== null) return refusal;
+  if (world.directory.apiTokens.size >= API_TOKENS_MAX) {
+    return invalidOperation(`There are ${API_TOKENS_MAX} API tokens, and there cannot be more.`);
+  }
+  const { digest, ...fields } = token;
+  const data: ApiTokenData = { ...fields, createdAt: context.now };
+  return [{ type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+}
+
+/** An admin token is good everywhere; the others for one environment, and for projects that exist. */
+function refuseScope(world: World, { type, projects, environment }: CreateApiToken['token']): Refusal | null {
+  if (type === 'admin') {
+    if (environment !== ALL) {
+      return invalid('An admin token holds for every environment, not for one.', '/body/environment');
+    }
+    const everywhere = projects.length === 1 && projects[0] === ALL;
+    return everywhere ? null : invalid('An admin token holds for every project.', '/body/projects');
+  }
+  if (!world.directory.environments.some((one) => one.name === environment)) {
+    const known = world.directory.environments.map((one) => one.name).join(', ');
+    return invalid(
+      `A ${type} token holds for one environment, of ${known}; there is no environment "${environment}".`,
+      '/body/environment',
+    );
+  }
+  const unknown = projects.find((id) => id !== ALL && !world.projects.has(id));
+  return unknown === undefined ? null : invalid(`There is no project "${unknown}".`, '/body/projects');
+}
+
+export interface UpdateApiToken {
+  readonly type: 'update-api-token';
+  readonly digest: string;
+  readonly expiresAt: string | null;
+}
+
+export function updateApiToken(world: World, { digest, expiresAt }: UpdateApiToken): Decision {
+  const token = locateApiToken(world, digest);
+  if (isRefusal(token)) return token;
+  return token.expiresAt === expiresAt ? UNCHANGED : [tokenUpdated(token, { ...token, expiresAt })];
+}
+
+export interface DeleteApiToken {
+  readonly type: 'delete-api-token';
+  readonly digest: string;
+}
+
+export function deleteApiToken(world: World, { digest }: DeleteApiToken): Decision {
+  const token = locateApiToken(world, digest);
+  return isRefusal(token) ? token : [tokenDeleted(token)];
+}
+
+export function tokensOfEnvironmentDeleted(world: World, environment: string): DomainEvent[] {
+  const tokens = [...world.directory.apiTokens.values()];
+  return tokens.filter((token) => token.environment === environment).map(tokenDeleted);
+}
+
+/** A token for this project alone ends with it; one for several holds for the others. */
+export function tokensOfProjectChanged(world: World, project: string): DomainEvent[] {
+  const tokens = [...world.directory.apiTokens.values()].filter((token) => token.projects.includes(project));
+  return tokens.map((token) => {
+    const projects = token.projects.filter((id) => id !== project);
+    return projects.length === 0 ? tokenDeleted(token) : tokenUpdated(token, { ...token, projects });
+  });
+}
+
+function tokenUpdated({ digest, ...preData }: ApiToken, after: ApiToken): DomainEvent {
+  const { digest: _, ...data } = after;
+  return { type: 'api-token-updated', ...ABOUT_NOTHING, data, preData, hidden: { digest } };
+}
+
+function tokenDeleted({ digest, ...preData }: ApiToken): DomainEvent {
+  return { type: 'api-token-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
+}
+
+export interface CreatePersonalToken {
+  readonly type: 'create-personal-token';
+  readonly userId: number;
+  readonly digest: string;
+  readonly description: string;
+  readonly expiresAt: string;
+}
+
+/** Its description tells a user's tokens apart, so it cannot be given twice. */
+export function createPersonalToken(
+  world: World,
+  { userId, digest, description, expiresAt }: CreatePersonalToken,
+  context: DecideContext,
+): Decision {
+  const user = locateUser(world, userId);
+  if (isRefusal(user)) return user;
+  if (Date.parse(expiresAt) <= Date.parse(context.now)) {
+    return invalid(`A personal token must expire in the future, not at ${expiresAt}.`, '/body/expiresAt');
+  }
+  const others = personalTokensOf(world, userId);
+  if (others.some((one) => one.description === description)) {
+    return nameExists(`The user ${userId} has a personal token described as "${description}" already.`);
+  }
+  if (others.length >= PERSONAL_TOKENS_PER_USER_MAX) {
+    return invalidOperation(
+      `The user ${userId} has ${PERSONAL_TOKENS_PER_USER_MAX} personal tokens, and cannot have more.`,
+    );
+  }
+  const id = world.directory.lastPersonalTokenId + 1;
+  const data: PersonalTokenData = { id, userId, description, createdAt: context.now, expiresAt };
+  return [{ type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+}
+
+export interface DeletePersonalToken {
+  readonly type: 'delete-personal-token';
+  readonly userId: number;
+  readonly id: number;
+}
+
+export function deletePersonalToken(world: World, { userId, id }: DeletePersonalToken): Decision {
+  const token = locatePersonalToken(world, userId, id);
+  return isRefusal(token) ? token : [personalTokenDeleted(token)];
+}
+
+export function personalTokenDeleted({ digest, ...preData }: PersonalToken): DomainEvent {
+  return { type: 'pat-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
+}
+
+/** In order of creation. */
+export function personalTokensOf(world: World, userId: number): PersonalToken[] {
+  return [...world.directory.personalTokens.values()].filter((token) => token.userId === userId);
+}

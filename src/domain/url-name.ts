@@ -1,0 +1,46 @@
+/**
+ * Names that stand in paths as they are: of flags, projects and environments. Only characters that a URL never
+ * escapes, so that a name has one spelling; and neither "." nor "..", which every client and proxy resolves away.
+ */
+
+/** Long enough for any real name, short enough to stand in a URL, a log line and a path of 8,000 bytes. */
+export const URL_NAME_LENGTH_MAX = 100;
+
+const URL_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
+
+/** Null when `name` may be one, else a sentence that says why not. `what` says of what: "flag name". */
+export function urlNameFault(what: string, name: string): string | null {
+  if (name.length === 0)
+    return `The ${what} must have 1 to ${URL_NAME_LENGTH_MAX} characters; the one given is empty.`;
+  if (name.length > URL_NAME_LENGTH_MAX) {
+    return `The ${what} must have at most ${URL_NAME_LENGTH_MAX} characters; the one given has ${name.length}.`;
+  }
+  if (isDotSegment(name)) return `The ${what} must not be "${name}", because that is a path.`;
+  if (!URL_NAME_PATTERN.test(name)) {
+    return `The ${what} ${JSON.stringify(name)} has characters other than letters, digits, "_", ".", "~" and "-".`;
+  }
+  return null;
+}
+
+/** What no path can end in, however it is encoded. */
+export function isDotSegment(text: string): boolean {
+  return text === '.' || text === '..';
+}
+
+/**
+ * A name made of any text, for things that are named by people and addressed by machines: what cannot stand in a
+ * URL becomes a hyphen. `isTaken` decides which number is put behind it.
+ */
+export function urlNameFrom(text: string, fallback: string, isTaken: (name: string) => boolean): string {
+  const slug = text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, URL_NAME_LENGTH_MAX - NUMBER_LENGTH_MAX)
+    .replaceAll(/^-+|-+$/g, '');
+  const base = slug === '' ? fallback : slug;
+  if (!isTaken(base)) return base;
+  for (let number = 2; ; number += 1) if (!isTaken(`${base}-${number}`)) return `${base}-${number}`;
+}
+
+/** Room for a hyphen and a number of nine digits, more than anyone has things. */
+const NUMBER_LENGTH_MAX = 10;
