@@ -39,7 +39,7 @@ export function peekId(payload: Buffer): number | null {
 export function beginsLikePayload(bytes: Buffer, offset: number): boolean {
   const first = bytes[offset];
   if (first === undefined || first < 0x80 || first > 0x8f) return false;
-  return bytes.compare(PAYLOAD_MARK, 0, PAYLOAD_MARK.length, offset + 1, offset + ID_AT) === 0;
+  return bytes.subarray(offset + 1, offset + ID_AT).equals(PAYLOAD_MARK);
 }
 
 function readInteger(bytes: Buffer, at: number): number | null {

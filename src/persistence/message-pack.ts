@@ -145,7 +145,7 @@ const PROTO_KEY = Buffer.from('__proto__');
 
 /** msgpackr reads this key back under another name, so it would not survive; the edge refuses it as well. */
 function isProtoKey(bytes: Buffer, start: number, length: number): boolean {
-  return length === PROTO_KEY.length && bytes.compare(PROTO_KEY, 0, length, start, start + length) === 0;
+  return length === PROTO_KEY.length && bytes.subarray(start, start + length).equals(PROTO_KEY);
 }
 
 /** Map entries of a decoded value; fewer than the guard counted means that a key stood there twice. */

@@ -56,7 +56,7 @@ const misplaced = (what: string): ScanProblem => ({ what, tornLike: false });
 class Window {
   readonly #file: OpenFile;
   readonly size: number;
-  #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  #buffer = Buffer.alloc(0);
   bytes: Buffer = this.#buffer.subarray(0, 0);
   start = 0;
 
@@ -72,9 +72,9 @@ class Window {
   /** Makes `count` bytes from `offset` on available, and as many more as fit. The caller has checked the size. */
   async slide(offset: number, count: number): Promise<void> {
     const wanted = Math.min(Math.max(count, CHUNK_BYTES), this.size - offset);
-    if (this.#buffer.length < wanted) this.#buffer = Buffer.allocUnsafe(wanted);
-    else if (this.#buffer.length > CHUNK_BYTES && wanted <= CHUNK_BYTES)
-      this.#buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    // A buffer that one huge frame made grow is given back.
+    const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
+    if (!fits) this.#buffer = Buffer.allocUnsafe(wanted);
     const read = await this.#file.read(this.#buffer, 0, wanted, offset);
     this.start = offset;
     this.bytes = this.#buffer.subarray(0, read);
@@ -139,7 +139,7 @@ const isBatchStart = (batchStart: number, offset: number): boolean =>
  */
 export async function findProofOfDamage(file: OpenFile, badOffset: number): Promise<number | null> {
   const size = await file.size();
-  const window = Buffer.allocUnsafe(CHUNK_BYTES);
+  const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - badOffset));
   const overlap = PAYLOAD_MARK.length - 1;
   for (let start = badOffset; start < size; start += CHUNK_BYTES - overlap) {
     const count = await file.read(window, 0, Math.min(CHUNK_BYTES, size - start), start);
