@@ -15,7 +15,8 @@ import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { measureJson } from '../domain/json.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
+import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
+import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
 import type { World } from '../domain/world.ts';
 import type { EventLog } from '../persistence/event-log.ts';
 import type { Frame, RecordedEvent } from '../persistence/frame.ts';
@@ -61,12 +62,21 @@ export interface EngineOptions {
 export interface Submission<T> {
   readonly command: Command;
   readonly actor: Actor;
+  /** Makes a retry of the same request get the first answer (see remembered-answers.ts). */
+  readonly retry?: Retry<T>;
   /** Checked against the state right before the decision; a refusal is the answer. */
   readonly precondition?: (world: World) => Refusal | null;
   /** Makes the answer from the state right after the command, in the same step. */
   readonly answer: (world: World, events: readonly DomainEvent[]) => T;
   /** Called once, when the outcome is durable. */
   readonly done: (outcome: Outcome<T>) => void;
+}
+
+export interface Retry<T> {
+  readonly key: string;
+  readonly fingerprint: string;
+  toRemember(answer: T): Pick<RememberedAnswer, 'status' | 'body'>;
+  fromMemory(remembered: RememberedAnswer): T;
 }
 
 export type Outcome<T> =
@@ -149,7 +159,8 @@ export class Engine {
    */
   record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
     const at = this.nextTime();
-    this.#commit(actor, events, at, new Date(at).toISOString());
+    this.#applyAll(events, new Date(at).toISOString());
+    this.#append(actor, events, at, undefined);
     this.journal.commit();
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
   }
@@ -171,6 +182,8 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
+    const earlier = this.#earlierOutcome(submission.retry);
+    if (earlier !== null) return this.#finish(submission, earlier);
     const refusal = this.#refusalBefore(submission, queuedAt);
     if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
     const now = this.nextTime();
@@ -201,28 +214,37 @@ export class Engine {
     return submission.precondition?.(this.world) ?? null;
   }
 
+  /** What a retry gets; null for a request that was not seen before. */
+  #earlierOutcome(retry: Retry<unknown> | undefined): Outcome<unknown> | null {
+    if (retry === undefined) return null;
+    const remembered = this.world.directory.answers.get(retry.key);
+    if (remembered === undefined || remembered.at + ANSWER_LIFETIME_MS <= this.nextTime()) return null;
+    if (remembered.fingerprint === retry.fingerprint) {
+      return { kind: 'answer', answer: retry.fromMemory(remembered) };
+    }
+    const message =
+      'The Idempotency-Key was sent with another request before; a new request needs a new key.';
+    return { kind: 'refusal', refusal: invalidOperation(message) };
+  }
+
+  /** Applies, makes the answer from the state that results, and only then appends: the frame may hold the answer. */
   #carryOut(
     submission: Submission<unknown>,
     events: readonly DomainEvent[],
     at: number,
     createdAt: string,
   ): void {
-    if (events.length > 0) this.#commit(submission.actor, events, at, createdAt);
+    const recorded = events.map((event) => this.#withTags(event));
+    this.#applyAll(events, createdAt);
     let outcome: Outcome<unknown>;
     try {
       outcome = { kind: 'answer', answer: submission.answer(this.world, events) };
     } catch (error) {
       outcome = { kind: 'fault', error };
     }
+    if (recorded.length > 0)
+      this.#append(submission.actor, recorded, at, rememberable(submission.retry, outcome));
     this.#finish(submission, outcome);
-  }
-
-  /** Applies the events and appends them as one frame (invariants 1 and 2). */
-  #commit(actor: Actor, events: readonly DomainEvent[], at: number, createdAt: string): void {
-    const recorded = events.map((event) => this.#withTags(event));
-    const id = this.lastId + 1;
-    this.#applyAll(events, createdAt);
-    this.#append({ id, at, by: actor.name, userId: actor.userId, events: recorded });
   }
 
   #applyAll(events: readonly DomainEvent[], createdAt: string): void {
@@ -238,10 +260,24 @@ export class Engine {
     }
   }
 
-  #append(frame: Frame): void {
-    this.#lastAt = frame.at;
-    const position = this.journal.append(frame);
-    this.eventLog.add(frame, position);
+  /** One frame: all of it survives a crash, or nothing does (invariant 2). */
+  #append(
+    actor: Actor,
+    events: readonly RecordedEvent[],
+    at: number,
+    answer: RememberedAnswer | undefined,
+  ): void {
+    const frame: Frame = {
+      id: this.lastId + 1,
+      at,
+      by: actor.name,
+      userId: actor.userId,
+      events,
+      ...(answer === undefined ? {} : { answer }),
+    };
+    this.#lastAt = at;
+    this.eventLog.add(frame, this.journal.append(frame));
+    if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);
   }
 
   /** An event about a flag carries the flag's tags as they were before it. */
@@ -255,6 +291,14 @@ export class Engine {
   #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {
     this.#settlement.whenDurable(this.lastId, () => submission.done(outcome));
   }
+}
+
+function rememberable(
+  retry: Retry<unknown> | undefined,
+  outcome: Outcome<unknown>,
+): RememberedAnswer | undefined {
+  if (retry === undefined || outcome.kind !== 'answer') return undefined;
+  return { key: retry.key, fingerprint: retry.fingerprint, ...retry.toRemember(outcome.answer) };
 }
 
 function mailboxFull(address: string): Refusal {

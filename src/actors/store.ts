@@ -5,6 +5,7 @@
  */
 import { apply } from '../domain/apply.ts';
 import type { DomainEvent } from '../domain/events.ts';
+import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
 import { emptyWorld, type World } from '../domain/world.ts';
 import { dataFolder } from '../persistence/data-folder.ts';
 import { EventLog } from '../persistence/event-log.ts';
@@ -124,6 +125,9 @@ export function replayFrame(world: World, frame: Frame): void {
   const createdAt = new Date(frame.at).toISOString();
   for (const [index, event] of frame.events.entries()) {
     apply(world, event as DomainEvent, { id: frame.id + index, createdAt });
+  }
+  if (frame.answer !== undefined) {
+    rememberAnswer(world.directory.answers, frame.answer as RememberedAnswer, frame.at);
   }
 }
 

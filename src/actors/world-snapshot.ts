@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { Flag } from '../domain/flag.ts';
+import type { DatedAnswer } from '../domain/remembered-answers.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -66,6 +67,7 @@ export function snapshotSections({ directory, projects }: World): SnapshotSectio
       ),
     },
     { name: 'flags', records: flags.flat() },
+    { name: 'answers', records: [...directory.answers.values()] },
   ];
 }
 
@@ -92,6 +94,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'personalTokens':
       directory.personalTokens.set((record as PersonalToken).digest, record as PersonalToken);
+      return;
+    case 'answers':
+      directory.answers.set((record as DatedAnswer).key, record as DatedAnswer);
       return;
     case 'projects':
       loadProject(world, record as ProjectRecord);
@@ -124,7 +129,7 @@ function loadProject({ projects }: World, record: ProjectRecord): void {
 export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
-  for (const key of ['users', 'apiTokens', 'personalTokens', 'flagProjects'] as const) {
+  for (const key of ['users', 'apiTokens', 'personalTokens', 'flagProjects', 'answers'] as const) {
     world.directory[key].clear();
   }
   world.directory.environments = [];

@@ -9,7 +9,9 @@ import type { Engine, Outcome } from '../actors/engine.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
+import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { internalErrorReply, refusalReply } from './errors.ts';
+import { retryOf } from './idempotency.ts';
 import { readBody } from './request-body.ts';
 import type { Params, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
@@ -175,7 +177,9 @@ class Api {
 
   #answerRead(call: Call, answer: ReadAnswer | Refusal): void {
     if (isRefusal(answer)) return this.#refuseSettled(call, answer);
-    const { reply } = answer;
+    const { etag } = answer;
+    const known = etag !== undefined && isNotModified(call.request.header('if-none-match'), etag);
+    const reply = known ? notModifiedReply(etag) : answer.reply;
     if (answer.revision <= this.#engine.durableId) call.response.send(reply);
     else this.#engine.whenDurable(answer.revision, () => call.response.send(reply));
   }
@@ -183,9 +187,15 @@ class Api {
   #write(call: Call, route: WriteRoute, context: RequestContext<unknown>): void {
     const command = route.command(context);
     if (isRefusal(command)) return this.#refuseSettled(call, command);
+    const { request } = call;
+    const retry = retryOf(request, (body) => redacted(body, route.secretField));
+    if (isRefusal(retry)) return this.#refuseSettled(call, retry);
+    const precondition = flagPrecondition(request.header('if-match'), context.params);
     this.#engine.submit({
       command,
       actor: context.caller.actor,
+      ...(retry === undefined ? {} : { retry }),
+      ...(precondition === undefined ? {} : { precondition }),
       answer: (_world, events) => route.answer(context, events),
       done: (outcome: Outcome<Reply>) => this.#answerWrite(call, outcome),
     });
@@ -232,6 +242,12 @@ function bind(route: Route): BoundRoute {
     projectAt: paramNames.indexOf('projectId'),
     flagAt: paramNames.indexOf('featureName'),
   };
+}
+
+/** The body without the secret in it. */
+function redacted(body: string, secretField: string | undefined): string {
+  if (secretField === undefined) return body;
+  return JSON.stringify({ ...JSON.parse(body), [secretField]: null });
 }
 
 function nameParams(names: readonly string[], values: readonly string[]): Params {

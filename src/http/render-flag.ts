@@ -32,11 +32,16 @@ export interface CachedReply {
 export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): CachedReply {
   const bytes = bytesOf(world, project, record);
   if (bytes.whole === null) {
-    const etag = `"${Math.max(record.revision, bytes.environmentsRevision)}"`;
+    const etag = flagEtag(world, project, record);
     const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
     bytes.whole = { etag, reply: { status: 200, headers: [...JSON_HEADERS, 'etag', etag], body } };
   }
   return bytes.whole;
+}
+
+/** In quotes: the newest event that the flag's JSON shows. */
+export function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
+  return `"${Math.max(record.revision, environmentsRevision(world, project))}"`;
 }
 
 export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {

@@ -79,6 +79,8 @@ export interface ReadRoute<Body = unknown> extends RouteBase {
 export interface WriteRoute<Body = unknown> extends RouteBase {
   readonly kind: 'write';
   command(context: RequestContext<Body>): Command | Refusal;
+  /** The field of the answer that holds a secret, shown this once and never remembered. */
+  readonly secretField?: string;
   /** The reply, from the state right after the command. `events` is empty where nothing changed. */
   answer(context: RequestContext<Body>, events: readonly DomainEvent[]): Reply;
 }

@@ -1,0 +1,48 @@
+/**
+ * Conditional requests (RFC 9110 §13). ETags are revisions: event ids, so they cost no hashing, survive restarts, and
+ * are strong: equal tags mean equal bytes.
+ */
+import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
+import { type Refusal, refuse } from '../domain/refusal.ts';
+import type { World } from '../domain/world.ts';
+import { flagEtag } from './render-flag.ts';
+import type { Params } from './route.ts';
+import type { Reply } from './transport.ts';
+
+/** Whether a client that sent `ifNoneMatch` has the answer with this ETag. The comparison is weak, as the RFC has it. */
+export function isNotModified(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
+}
+
+export function notModifiedReply(etag: string): Reply {
+  return { status: 304, headers: ['etag', etag], body: null };
+}
+
+/**
+ * The precondition of a write to the flag in the path: `If-Match` names the flag as the client read it. Undefined
+ * where the request has none, or the route is about no flag. The comparison is strong: weak tags never match.
+ */
+export function flagPrecondition(
+  ifMatch: string,
+  params: Params,
+): ((world: World) => Refusal | null) | undefined {
+  const name = params.featureName ?? params.child;
+  if (ifMatch === '' || name === undefined) return undefined;
+  const tags = tagsIn(ifMatch);
+  return (world) => {
+    const located =
+      params.projectId === undefined
+        ? locateFlagAnywhere(world, name)
+        : locateFlag(world, params.projectId, name);
+    if (located.refused) return located;
+    const etag = flagEtag(world, located.project, located.record);
+    if (tags.includes('*') || tags.includes(etag)) return null;
+    const message = `The flag "${name}" has changed: its ETag is ${etag}, not ${ifMatch.slice(0, 100)}. Read it again.`;
+    return refuse('PreconditionFailedError', message);
+  };
+}
+
+function tagsIn(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim());
+}

@@ -1,0 +1,155 @@
+/** Conditional requests and retries: ETag, If-None-Match, If-Match, Idempotency-Key. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeInterface, startTestServer } from '../../support/server.ts';
+
+const FEATURES = '/projects/default/features';
+
+describeInterface('conditional requests', (server) => {
+  it('a flag that the client has is answered with 304 and no body, and again in full once it changed', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'cached' });
+    const first = await call('GET', `${FEATURES}/cached`);
+    const etag = first.headers.get('etag') ?? '';
+    assert.match(etag, /^"[0-9]+"$/);
+    const again = await call('GET', `${FEATURES}/cached`, undefined, {
+      headers: { 'if-none-match': `"x", W/${etag}` },
+    });
+    assert.equal(again.status, 304);
+    assert.equal(again.body, undefined);
+    assert.equal(again.headers.get('etag'), etag);
+    await call('PUT', `${FEATURES}/cached`, { description: 'changed' });
+    const changed = await call('GET', `${FEATURES}/cached`, undefined, {
+      headers: { 'if-none-match': etag },
+    });
+    assert.equal(changed.status, 200);
+    assert.equal(changed.body.description, 'changed');
+    assert.notEqual(changed.headers.get('etag'), etag);
+  });
+
+  it('an ETag outlives a restart', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'lasting' });
+    const etag = (await call('GET', `${FEATURES}/lasting`)).headers.get('etag') ?? '';
+    await server().restart();
+    const again = await call('GET', `${FEATURES}/lasting`, undefined, { headers: { 'if-none-match': etag } });
+    assert.equal(again.status, 304);
+  });
+
+  for (const path of ['/projects/default', FEATURES]) {
+    it(`${path} has an ETag that changes when a flag in it does`, async () => {
+      const { call } = server();
+      const before = (await call('GET', path)).headers.get('etag') ?? '';
+      assert.equal(
+        (await call('GET', path, undefined, { headers: { 'if-none-match': before } })).status,
+        304,
+      );
+      await call('POST', FEATURES, { name: `seen-in${path.replaceAll('/', '-')}` });
+      assert.equal(
+        (await call('GET', path, undefined, { headers: { 'if-none-match': before } })).status,
+        200,
+      );
+    });
+  }
+
+  it('a write whose If-Match is out of date is 412 and changes nothing', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'guarded' });
+    const mine = (await call('GET', `${FEATURES}/guarded`)).headers.get('etag') ?? '';
+    await call('PUT', `${FEATURES}/guarded`, { description: 'theirs' });
+    const headers = { 'if-match': mine };
+    const writes = [
+      ['PUT', '', { description: 'mine' }],
+      ['PATCH', '', [{ op: 'replace', path: '/description', value: 'mine' }]],
+      ['DELETE', '', undefined],
+      ['POST', '/environments/development/strategies', { name: 'default' }],
+      ['PUT', '/variants', []],
+      ['POST', '/clone', { name: 'guarded-2' }],
+    ] as const;
+    const before = (await call('GET', '/projects/default')).headers.get('etag');
+    for (const [method, path, body] of writes) {
+      const refused = await call(method, `${FEATURES}/guarded${path}`, body, { headers });
+      assert.equal(refused.status, 412, `${method} ${path}`);
+      assert.equal(refused.body.name, 'PreconditionFailedError');
+    }
+    assert.equal((await call('GET', '/projects/default')).headers.get('etag'), before);
+  });
+
+  it('a write whose If-Match holds is carried out, once', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'raced' });
+    const etag = (await call('GET', `${FEATURES}/raced`)).headers.get('etag') ?? '';
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((description) =>
+        call('PUT', `${FEATURES}/raced`, { description }, { headers: { 'if-match': etag } }),
+      ),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412]);
+  });
+});
+
+describeInterface('retries', (server) => {
+  const key = (value: string) => ({ headers: { 'idempotency-key': value } });
+
+  it('a retry gets the first answer and changes nothing twice, across a restart too', async () => {
+    const { call } = server();
+    const first = await call('POST', FEATURES, { name: 'once' }, key('k1'));
+    assert.equal(first.status, 201);
+    const lastId = server().server.store.engine.lastId;
+    const retry = await call('POST', FEATURES, { name: 'once' }, key('k1'));
+    assert.deepEqual([retry.status, retry.body], [201, first.body]);
+    await server().restart();
+    const late = await call('POST', FEATURES, { name: 'once' }, key('k1'));
+    assert.deepEqual([late.status, late.body], [201, first.body]);
+    assert.equal(server().server.store.engine.lastId, lastId);
+    assert.equal((await call('POST', FEATURES, { name: 'once' })).status, 409);
+  });
+
+  it('a retry of a switch does not switch again what somebody switched back', async () => {
+    const { call } = server();
+    const development = `${FEATURES}/switched/environments/development`;
+    await call('POST', FEATURES, { name: 'switched' });
+    await call('POST', `${development}/strategies`, { name: 'default' });
+    assert.equal((await call('POST', `${development}/on`, undefined, key('k2'))).status, 200);
+    await call('POST', `${development}/off`);
+    assert.equal((await call('POST', `${development}/on`, undefined, key('k2'))).status, 200);
+    const flag = await call('GET', `${FEATURES}/switched`);
+    assert.equal(flag.body.environments[0].enabled, false);
+  });
+
+  it('one key for two different requests is refused', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'key-first' }, key('k3'));
+    const other = await call('POST', FEATURES, { name: 'key-second' }, key('k3'));
+    assert.equal(other.status, 409);
+    assert.equal((await call('GET', `${FEATURES}/key-second`)).status, 404);
+  });
+
+  it('a refusal is not remembered: its cause may have gone', async () => {
+    const { call } = server();
+    const path = `${FEATURES}/not-yet/environments/development`;
+    await call('POST', FEATURES, { name: 'not-yet' });
+    assert.equal((await call('POST', `${path}/on`, undefined, key('k4'))).status, 409);
+    await call('POST', `${path}/strategies`, { name: 'default' });
+    assert.equal((await call('POST', `${path}/on`, undefined, key('k4'))).status, 200);
+  });
+
+  it('a key that is too long is refused', async () => {
+    const answer = await server().call('POST', FEATURES, { name: 'long-key' }, key('x'.repeat(256)));
+    assert.equal(answer.status, 400);
+  });
+});
+
+it('an answer is remembered for 24 hours by the clock of the journal', async () => {
+  let now = Date.UTC(2030, 0, 1);
+  const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+  const server = await startTestServer({ store: { clock } });
+  const create = () =>
+    server.call('POST', FEATURES, { name: 'daily' }, { headers: { 'idempotency-key': 'day' } });
+  assert.equal((await create()).status, 201);
+  now += 24 * 60 * 60 * 1000 - 1;
+  assert.equal((await create()).status, 201);
+  now += 1;
+  assert.equal((await create()).status, 409);
+  await server.stop();
+});
