@@ -7,9 +7,10 @@
  * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
  */
 import assert from 'node:assert/strict';
-import { EventColumns, type SegmentView } from './event-columns.ts';
+import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
 import type { EventNames } from './event-filter.ts';
-import type { Frame, FramePosition, RecordedEvent } from './frame.ts';
+import type { Frame, FramePosition } from './frame.ts';
+import type { FrameOutline, NamesOfEvent } from './frame-outline.ts';
 import { NameTable } from './name-table.ts';
 import { SEGMENT_HEADER_BYTES } from './segment.ts';
 
@@ -40,35 +41,39 @@ export class EventIndex {
 
   /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
   add(frame: Frame, position: FramePosition): void {
-    const segment = this.#segmentFor(frame, position);
+    const segment = this.#segmentFor(frame.id, position);
     const by = this.names.authors.codeOf(frame.by);
-    segment.endFrame(position.offset, position.offset + position.length);
     for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
   }
 
-  #row(event: RecordedEvent, offset: number, by: number) {
+  /** The same from a frame's outline, which a rebuild has instead of the frame. */
+  addOutline(id: number, outline: FrameOutline, position: FramePosition): void {
+    const segment = this.#segmentFor(id, position);
+    const by = this.names.authors.codeOf(outline.by);
+    for (let event = 0; event < outline.eventCount; event++) {
+      segment.push(this.#row(outline.names(event), position.offset, by));
+    }
+  }
+
+  #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
     return {
       offset,
-      type: this.names.types.codeOf(event.type),
-      project: this.names.projects.codeOf(event.project),
-      feature: this.names.features.codeOf(event.featureName),
-      environment: this.names.environments.codeOf(event.environment),
+      type: this.names.types.codeOf(type),
+      project: this.names.projects.codeOf(project),
+      feature: this.names.features.codeOf(featureName),
+      environment: this.names.environments.codeOf(environment),
       by,
     };
   }
 
-  #segmentFor(frame: Frame, position: FramePosition): EventColumns {
+  #segmentFor(id: number, { segment, offset, length }: FramePosition): EventColumns {
     const open = this.#segments.at(-1);
-    assert(
-      open === undefined || frame.id === open.lastId + 1,
-      `event ${frame.id} does not follow ${this.lastId}`,
-    );
-    if (open?.firstId === position.segment) return open;
-    assert(
-      frame.id === position.segment,
-      `event ${frame.id} cannot be the first of segment ${position.segment}`,
-    );
-    return this.beginSegment(new EventColumns(position.segment, SEGMENT_HEADER_BYTES));
+    assert(open === undefined || id === open.lastId + 1, `event ${id} does not follow ${this.lastId}`);
+    const isNext = open?.firstId !== segment;
+    assert(!isNext || id === segment, `event ${id} cannot be the first of segment ${segment}`);
+    const columns = isNext ? this.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
+    columns.endFrame(offset, offset + length);
+    return columns;
   }
 
   /** Takes over columns that were read from a sidecar, or begins empty ones. */

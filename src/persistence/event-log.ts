@@ -38,7 +38,7 @@ export interface EventLogOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly textSearch: TextSearch;
-  /** Told, in words, when a sidecar could not be used or saved: worth knowing, nothing to act upon. */
+  /** Told when an index file could not be used or saved: worth a line in the log, nothing to act upon. */
   note?(message: string): void;
   onProgress?(progress: BuildProgress): void;
   yieldToEventLoop?(): Promise<void>;

@@ -1,4 +1,4 @@
-// Fills an event index from the segment files: what a sidecar covers is taken from it, the rest is decoded.
+// Fills an event index from the segment files: what a sidecar covers is taken from it, the rest is read.
 //
 // Runs after recovery, which has verified every byte and cut a torn tail. A reader beside a running server may
 // still meet a frame that is half written at the very end: it counts as not there. Anything else that does not fit
@@ -10,7 +10,8 @@ import { EventColumns } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 import { FRAME_HEADER_BYTES } from './frame.ts';
-import { decodePayload } from './frame-payload.ts';
+import { FrameOutline } from './frame-outline.ts';
+import { decodePayload, peekId } from './frame-payload.ts';
 import { withFile } from './frame-reader.ts';
 import {
   decodeSegmentHeader,
@@ -86,19 +87,25 @@ async function indexSegment(options: BuildOptions, segment: OpenSegment): Promis
   const columns = index.beginSegment(restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES));
   const chain = restored?.chain ?? (await chainFromHeader(segment));
   const start: ScanStart = { offset: columns.bytesEnd, chain };
+  const outline = new FrameOutline();
   return scanFrames(file, start, (raw, payload) => {
-    const decoded = decodePayload(payload);
-    if (decoded.problem !== null)
-      throw new DataFolderError(`A frame cannot be read: ${decoded.problem}`, {
-        file: path,
-        offset: raw.offset,
-        lastGoodEventId: index.lastId,
-        advice: ADVICE_DAMAGED,
-      });
-    const length = FRAME_HEADER_BYTES + raw.payloadBytes;
-    index.add(decoded.frame, { segment: firstId, offset: raw.offset, length });
+    const id = peekId(payload);
+    if (id === null || !outline.read(payload))
+      throw unreadable(payload, { file: path, offset: raw.offset, index });
+    const position = { segment: firstId, offset: raw.offset, length: FRAME_HEADER_BYTES + raw.payloadBytes };
+    index.addOutline(id, outline, position);
     return true;
   });
+}
+
+function unreadable(
+  payload: Buffer,
+  at: { file: string; offset: number; index: EventIndex },
+): DataFolderError {
+  const { file, offset, index } = at;
+  const problem = decodePayload(payload).problem ?? 'its fields are not in their form';
+  const details = { file, offset, lastGoodEventId: index.lastId, advice: ADVICE_DAMAGED };
+  return new DataFolderError(`A frame cannot be read: ${problem}`, details);
 }
 
 async function chainFromHeader({ file, path, firstId }: OpenSegment): Promise<number> {

@@ -12,6 +12,7 @@ import { withFile } from './frame-reader.ts';
 import type { Restored } from './index-building.ts';
 import { paddedId, segmentFileName } from './segment.ts';
 import { decodeSidecar, encodeSidecar, SIDECAR_SUFFIX, type Sidecar } from './sidecar.ts';
+import { writeFully } from './write-fully.ts';
 
 export interface SidecarStoreOptions {
   readonly fs: FileSystem;
@@ -39,7 +40,7 @@ export class SidecarStore {
     if (bytes === null) return null;
     const sidecar = decodeSidecar(bytes);
     if (sidecar === null || sidecar.firstId !== firstId || !(await fitsSegment(sidecar, segment))) {
-      this.#options.note?.(`${path} does not fit its segment and is rebuilt`);
+      this.#options.note?.(`The index file ${path} does not fit its segment and is rebuilt`);
       return null;
     }
     this.#saved.set(firstId, sidecar.count);
@@ -63,7 +64,10 @@ export class SidecarStore {
         await this.#saveOne(view);
         this.#saved.set(view.firstId, view.count);
       } catch (error) {
-        this.#options.note?.(`${this.#pathOf(view.firstId)} could not be saved: ${String(error)}`);
+        const path = this.#pathOf(view.firstId);
+        this.#options.note?.(
+          `The index file ${path} could not be saved, the next start takes longer: ${error}`,
+        );
       }
     }
   }
@@ -113,8 +117,7 @@ async function replaceFile(fs: FileSystem, path: string, bytes: Buffer): Promise
   if (await fs.exists(temporary)) await fs.remove(temporary);
   const file = await fs.open(temporary, 'create');
   try {
-    const written = await file.write(bytes, 0, bytes.length, 0);
-    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes could be written`);
+    await writeFully(file, bytes, 0);
   } finally {
     await file.close();
   }

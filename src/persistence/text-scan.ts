@@ -2,8 +2,9 @@
 //
 // Per segment, every row is first judged from its codes: ruled out by a filter, found by type or author, or open.
 // Then the frames with open rows are read in large pieces; where the query allows, bytes are searched for a needle
-// (needle.ts) and only frames that hold it are decoded. The verdict on a decoded event is the definition itself:
-// lower-case JSON text of its data contains the lower-case query.
+// (needle.ts) and only frames that hold it are looked into. The verdict on an event is the definition itself: the
+// lower-case JSON text of its data contains the lower-case query. Checksums are not verified again, as they are when an
+// event is shown.
 //
 // Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
 import { join } from 'node:path';
@@ -11,7 +12,10 @@ import type { SegmentView } from './event-columns.ts';
 import { firstRowAtOffset } from './event-columns.ts';
 import { type CodeFilter, rowMatches } from './event-filter.ts';
 import { type FileSystem, isMissing, type OpenFile } from './file-system.ts';
-import { decodeFrameAt } from './frame-reader.ts';
+import { FoldedJson } from './folded-json.ts';
+import { FRAME_HEADER_BYTES } from './frame.ts';
+import { FrameOutline } from './frame-outline.ts';
+import { decodePayload } from './frame-payload.ts';
 import { dataText } from './logged-event.ts';
 import { type Needle, needleFor } from './needle.ts';
 import { segmentFileName } from './segment.ts';
@@ -79,17 +83,34 @@ interface Piece {
   bytesEnd: number;
 }
 
+interface PieceRows {
+  readonly view: SegmentView;
+  readonly verdicts: Uint8Array;
+  readonly piece: Piece;
+}
+
+interface FrameRows {
+  readonly view: SegmentView;
+  readonly verdicts: Uint8Array;
+  readonly firstRow: number;
+  readonly endRow: number;
+}
+
 class TextScan {
   readonly #request: TextScanRequest;
   readonly #fs: FileSystem;
   readonly #isCancelled: () => boolean;
+  readonly #query: Buffer;
   readonly #needle: Needle | null;
+  readonly #outline = new FrameOutline();
+  readonly #foldedJson = new FoldedJson();
   readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
   constructor(request: TextScanRequest, fs: FileSystem, isCancelled: () => boolean) {
     this.#request = request;
     this.#fs = fs;
     this.#isCancelled = isCancelled;
+    this.#query = Buffer.from(request.folded);
     this.#needle = needleFor(request.folded);
   }
 
@@ -140,42 +161,42 @@ class TextScan {
     return buffer.subarray(0, length);
   }
 
-  #judgePiece(bytes: Buffer, place: { view: SegmentView; verdicts: Uint8Array; piece: Piece }): void {
-    const { view, piece } = place;
+  #judgePiece(bytes: Buffer, { view, verdicts, piece }: PieceRows): void {
+    const offsets = view.columns.offset;
     const find = this.#needle?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
-    let row = piece.firstRow;
-    for (let at = find(0); at >= 0 && row < piece.endRow; ) {
-      const behind = firstRowAtOffset(view, piece.offset + at + 1, row);
-      const offset = view.columns.offset[behind - 1] ?? 0;
-      this.#judgeFrame(bytes, offset - piece.offset, {
-        ...place,
-        firstRow: firstRowAtOffset(view, offset, row),
-        endRow: behind,
-      });
-      row = behind;
-      if (row < piece.endRow) at = find((view.columns.offset[row] ?? 0) - piece.offset);
+    let firstRow = piece.firstRow;
+    for (let at = find(0); at >= 0; at = find((offsets[firstRow] ?? 0) - piece.offset)) {
+      const endRow = firstRowAtOffset(view, piece.offset + at + 1, firstRow);
+      const offset = offsets[endRow - 1] ?? 0;
+      firstRow = firstRowAtOffset(view, offset, firstRow);
+      const bytesEnd = endRow < piece.endRow ? (offsets[endRow] ?? 0) : piece.bytesEnd;
+      if (verdicts.subarray(firstRow, endRow).includes(OPEN)) {
+        const payload = bytes.subarray(offset + FRAME_HEADER_BYTES - piece.offset, bytesEnd - piece.offset);
+        this.#judgeFrame(payload, { view, verdicts, firstRow, endRow });
+      }
+      firstRow = endRow;
+      if (firstRow >= piece.endRow) break;
     }
   }
 
-  #judgeFrame(
-    bytes: Buffer,
-    at: number,
-    {
-      view,
-      verdicts,
-      firstRow,
-      endRow,
-    }: { view: SegmentView; verdicts: Uint8Array; firstRow: number; endRow: number },
-  ): void {
-    if (!verdicts.subarray(firstRow, endRow).includes(OPEN)) return;
-    const frame = decodeFrameAt(bytes, at);
-    if ('problem' in frame)
-      throw new Error(`${this.#pathOf(view)}, event ${view.firstId + firstRow}: ${frame.problem}`);
-    for (let row = firstRow; row < endRow; row++) {
-      if (verdicts[row] !== OPEN) continue;
-      const text = dataText(frame.events[row - firstRow]?.data).toLowerCase();
-      verdicts[row] = text.includes(this.#request.folded) ? FOUND : RULED_OUT;
+  #judgeFrame(payload: Buffer, { view, verdicts, firstRow, endRow }: FrameRows): void {
+    if (!this.#outline.read(payload) || this.#outline.eventCount !== endRow - firstRow) {
+      throw new Error(
+        `${this.#pathOf(view)} does not hold event ${view.firstId + firstRow} where its index says`,
+      );
     }
+    for (let row = firstRow; row < endRow; row++) {
+      if (verdicts[row] === OPEN)
+        verdicts[row] = this.#holdsQuery(row - firstRow, payload) ? FOUND : RULED_OUT;
+    }
+  }
+
+  #holdsQuery(event: number, payload: Buffer): boolean {
+    const text = this.#foldedJson.of(this.#outline.data(event));
+    if (text !== null) return text.includes(this.#query);
+    const decoded = decodePayload(payload);
+    if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
+    return dataText(decoded.frame.events[event]?.data).toLowerCase().includes(this.#request.folded);
   }
 
   #pathOf(view: SegmentView): string {
