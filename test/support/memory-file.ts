@@ -39,7 +39,8 @@ export class MemoryFile {
   }
 
   write(bytes: Uint8Array, position: number): void {
-    const copy = bytes.slice();
+    // Not `slice`, which in a Buffer is a view: the caller's buffer is reused long before the power goes.
+    const copy = new Uint8Array(bytes);
     this.#content.write(copy, position);
     this.#changes.push({ kind: 'write', position, bytes: copy });
   }
