@@ -3,23 +3,11 @@
  * can tell what is worth a restart.
  */
 import { ConfigError, readConfig } from './config.ts';
+import { EXIT } from './exit-codes.ts';
 import { createLog } from './log.ts';
 import { DataFolderError } from './persistence/data-folder-error.ts';
 import { FolderLockedError } from './persistence/folder-lock.ts';
 import { type Server, startServer } from './server.ts';
-
-const EXIT = {
-  /** EX_DATAERR: the data folder cannot be read as it is; a restart will not help. */
-  damagedData: 65,
-  /** EX_SOFTWARE: a fault of the program. */
-  fault: 70,
-  /** EX_IOERR: the journal could not be written or synced. */
-  journalFailed: 74,
-  /** EX_TEMPFAIL: another process has the data folder. */
-  folderLocked: 75,
-  /** EX_CONFIG: an environment variable has a value that cannot be used. */
-  badConfig: 78,
-} as const;
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);

@@ -5,6 +5,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
+import { controlHandlers } from './control/control-handlers.ts';
+import { type ControlServer, openControl } from './control/control-server.ts';
 import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
 import { Authenticator, digestOf } from './http/access.ts';
 import { createApi, type PlainRoute } from './http/api.ts';
@@ -61,7 +63,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await recordFirstEvents(store, options);
     const transport = await createHttp(store, options);
     const { port } = await transport.listen();
-    return { port, store, transport, close: () => closeServer(transport, store, lock) };
+    const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
+    const control = await openControl({ folder: config.dataDir, handlers, log });
+    return { port, store, transport, close: () => closeServer(transport, control, store, lock) };
   } catch (error) {
     lock.release();
     throw error;
@@ -115,8 +119,14 @@ async function createHttp({ engine }: Store, { config, log }: ServerOptions): Pr
   });
 }
 
-async function closeServer(transport: Transport, store: Store, lock: FolderLock): Promise<void> {
+async function closeServer(
+  transport: Transport,
+  control: ControlServer,
+  store: Store,
+  lock: FolderLock,
+): Promise<void> {
   transport.drain();
+  await control.close();
   const deadline = performance.now() + DRAIN_MS;
   while (transport.openRequests > 0 && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));

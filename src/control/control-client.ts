@@ -1,0 +1,54 @@
+/** The commands' end of the control channel. */
+import { connect } from 'node:net';
+import {
+  CONTROL_LINE_BYTES_MAX,
+  type ControlAnswer,
+  type ControlCommand,
+  type ControlResults,
+  socketPath,
+} from './control-protocol.ts';
+
+/** The server understood, and could not do it. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+/**
+ * Asks the server that has the folder open; null when there is none. No deadline: a snapshot takes what it takes,
+ * and a server that ends closes the connection.
+ */
+export async function askServer<C extends ControlCommand>(
+  folder: string,
+  command: C,
+): Promise<ControlResults[C] | null> {
+  const path = socketPath(folder);
+  const line = path === null ? null : await exchange(path, `${JSON.stringify({ command })}\n`);
+  if (line === null) return null;
+  if (line === '') throw new ControlError('The server closed the connection without an answer.');
+  const answer = JSON.parse(line) as ControlAnswer<C>;
+  if (answer.ok) return answer.result;
+  throw new ControlError(answer.error);
+}
+
+/** No such file, nobody listens, not a socket: no server. */
+const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR']);
+
+function exchange(path: string, request: string): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    let received = '';
+    socket.setEncoding('utf8');
+    socket.on('connect', () => socket.end(request));
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+      if (received.length > CONTROL_LINE_BYTES_MAX) {
+        socket.destroy(new ControlError('The answer of the server is too long.'));
+      }
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (NOBODY_THERE.has(error.code ?? '')) resolve(null);
+      else reject(error);
+    });
+    socket.on('close', () => resolve(received.trimEnd()));
+  });
+}

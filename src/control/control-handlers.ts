@@ -1,0 +1,44 @@
+/** What the control channel can ask of an opened data folder. */
+
+import { join } from 'node:path';
+import type { Store } from '../actors/store.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { paddedId } from '../persistence/segment.ts';
+import { SNAPSHOT_SUFFIX } from '../persistence/snapshot-format.ts';
+import type { ControlSnapshot } from './control-protocol.ts';
+import type { ControlHandlers } from './control-server.ts';
+
+export interface ControlledStore {
+  readonly store: Store;
+  readonly folder: string;
+  readonly fs: FileSystem;
+}
+
+export function controlHandlers({ store, folder, fs }: ControlledStore): ControlHandlers {
+  const { engine } = store;
+  return {
+    status: async () => ({ pid: process.pid, lastId: engine.lastId, durableId: engine.durableId }),
+    flush: async () => {
+      await engine.journal.flush();
+      return { durableId: engine.durableId };
+    },
+    snapshot: async () => {
+      const taken = await store.keeper.take();
+      if (taken === null) return newestSnapshot(fs, folder, store.keeper.newestId);
+      const { id, path, bytes, durationMs } = taken;
+      return { taken: true, id, path, bytes, durationMs };
+    },
+  };
+}
+
+async function newestSnapshot(fs: FileSystem, folder: string, id: number): Promise<ControlSnapshot> {
+  if (id === 0) throw new Error('There is nothing to take a snapshot of: no event has been recorded yet.');
+  const path = join(dataFolder(folder).snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
+  const file = await fs.open(path, 'read');
+  try {
+    return { taken: false, id, path, bytes: await file.size(), durationMs: 0 };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * The control channel: how the operators' commands reach the server that has a data folder open.
+ *
+ * A unix domain socket `flagstaff.sock` in the data folder, mode 0600: whoever may write the folder's files may use
+ * it, nobody else, and nothing is exposed to the network or has to be put on a command line. One connection carries
+ * one request and one answer, each one line of JSON:
+ *
+ *   → {"command":"snapshot"}
+ *   ← {"ok":true,"result":{…}}   or   {"ok":false,"error":"a sentence"}
+ *
+ * A kernel takes paths of about 100 bytes for sockets. The shorter of the absolute path and the one from the working
+ * directory is used; where both are too long, the server runs without the channel and says so.
+ */
+import { join, relative } from 'node:path';
+
+export const SOCKET_FILE_NAME = 'flagstaff.sock';
+
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, the final zero included. */
+const SOCKET_PATH_BYTES_MAX = 103;
+
+/** Protects both sides from a peer that never ends its line; the longest real answer has a few hundred bytes. */
+export const CONTROL_LINE_BYTES_MAX = 64 * 1024;
+
+export interface ControlResults {
+  /** What the running server has: everything up to `durableId` is on disk. */
+  readonly status: { readonly pid: number; readonly lastId: number; readonly durableId: number };
+  /** Waits until all that was appended so far is on disk. */
+  readonly flush: { readonly durableId: number };
+  /** A snapshot of the state as it is now; `taken` is false when the newest one was of this state already. */
+  readonly snapshot: ControlSnapshot;
+}
+
+export interface ControlSnapshot {
+  readonly taken: boolean;
+  readonly id: number;
+  readonly path: string;
+  readonly bytes: number;
+  readonly durationMs: number;
+}
+
+export type ControlCommand = keyof ControlResults;
+
+export type ControlAnswer<C extends ControlCommand = ControlCommand> =
+  | { readonly ok: true; readonly result: ControlResults[C] }
+  | { readonly ok: false; readonly error: string };
+
+/** The path to bind and to connect to; null where the kernel takes none that is this long. */
+export function socketPath(folder: string, workingDirectory: string = process.cwd()): string | null {
+  const absolute = join(folder, SOCKET_FILE_NAME);
+  const near = relative(workingDirectory, absolute);
+  const path = near !== '' && near.length < absolute.length ? near : absolute;
+  return Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX ? path : null;
+}

@@ -1,0 +1,122 @@
+/**
+ * The server's end of the control channel. Opened after the data folder's lock was taken and closed before it is
+ * given back: a socket file found at the start is therefore a dead server's, and removed.
+ *
+ * A request that fails is answered with its message and logged; it never harms the server.
+ */
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import {
+  CONTROL_LINE_BYTES_MAX,
+  type ControlAnswer,
+  type ControlCommand,
+  type ControlResults,
+  SOCKET_FILE_NAME,
+  socketPath,
+} from './control-protocol.ts';
+
+/** Operators are few; more connections than this are a mistake, and would hold file descriptors. */
+const CONNECTIONS_MAX = 16;
+
+/** A client sends its line at once; one that does not is let go. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
+export type ControlHandlers = { readonly [C in ControlCommand]: () => Promise<ControlResults[C]> };
+
+export interface ControlLog {
+  warn(details: object, message: string): void;
+}
+
+export interface ControlServerOptions {
+  /** The data folder, whose lock the caller holds. */
+  readonly folder: string;
+  readonly handlers: ControlHandlers;
+  readonly log: ControlLog;
+}
+
+export interface ControlServer {
+  /** Waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** A channel that cannot be opened is warned about and done without: the server's work does not depend on it. */
+export async function openControl(options: ControlServerOptions): Promise<ControlServer> {
+  const path = socketPath(options.folder);
+  if (path === null) {
+    const message =
+      'The path of the data folder is too long for a control socket: "flagstaff snapshot" cannot reach this server.';
+    options.log.warn({ folder: options.folder }, message);
+    return { close: async () => undefined };
+  }
+  rmSync(join(options.folder, SOCKET_FILE_NAME), { force: true });
+  try {
+    return await listen(path, options);
+  } catch (error) {
+    options.log.warn({ err: error, path }, 'The control socket could not be opened.');
+    return { close: async () => undefined };
+  }
+}
+
+async function listen(path: string, options: ControlServerOptions): Promise<ControlServer> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, options));
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // Bound within this call, so that nobody connects before the mode below is set.
+    server.listen(path, resolve);
+    if (server.listening) chmodSync(path, 0o600);
+  });
+  return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
+function serve(socket: Socket, options: ControlServerOptions): void {
+  let received = '';
+  let answered = false;
+  const answer = (content: ControlAnswer): void => {
+    answered = true;
+    socket.end(`${JSON.stringify(content)}\n`);
+  };
+  // A client that went away is no news.
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
+    if (!answered && !received.includes('\n')) socket.destroy();
+  });
+  socket.setEncoding('utf8');
+  socket.on('end', () => {
+    if (!received.includes('\n')) socket.end();
+  });
+  socket.on('data', (chunk: string) => {
+    if (received.includes('\n')) return;
+    received += chunk;
+    const end = received.indexOf('\n');
+    if (end < 0 && received.length <= CONTROL_LINE_BYTES_MAX) return;
+    if (end < 0) answer({ ok: false, error: 'The request is too long.' });
+    else void carryOut(received.slice(0, end), options).then(answer);
+  });
+}
+
+async function carryOut(line: string, { handlers, log }: ControlServerOptions): Promise<ControlAnswer> {
+  const command = commandIn(line);
+  if (command === null || !Object.hasOwn(handlers, command)) {
+    const known = Object.keys(handlers).join(', ');
+    return { ok: false, error: `The server knows the commands ${known}; the request names none of them.` };
+  }
+  try {
+    return { ok: true, result: await handlers[command as ControlCommand]() };
+  } catch (error) {
+    log.warn({ err: error, command }, 'A control request failed.');
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function commandIn(line: string): string | null {
+  try {
+    const request: unknown = JSON.parse(line);
+    if (typeof request !== 'object' || request === null || !('command' in request)) return null;
+    return typeof request.command === 'string' ? request.command : null;
+  } catch {
+    // Whatever it is, it is no request, and is answered as one that names no command.
+    return null;
+  }
+}
