@@ -8,6 +8,7 @@
  * - before it returns, the journal's tail is on disk: after a killed process it may have been read back from the
  *   kernel's memory only, and somebody is about to see it.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from './data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from './data-folder-error.ts';
@@ -156,7 +157,7 @@ async function replayJournal(
   options: RecoverOptions,
 ): Promise<{ replayedFrames: number; replayedEvents: number }> {
   const { journal, replayFrom, snapshot } = survey;
-  const replay = new Replay(options, (snapshot?.id ?? 0) + 1, journal.lastId);
+  const replay = new Replay(options, (snapshot?.id ?? 0) + 1);
   if (replayFrom === null) return replay.counts();
   for (const segment of journal.segments.filter((firstId) => firstId >= replayFrom.segment)) {
     const path = join(folder.journal, segmentFileName(segment));
@@ -164,6 +165,7 @@ async function replayJournal(
     const chain = segment === replayFrom.segment ? replayFrom.chain : replay.chain;
     await replay.segment({ path, segment, offset, chain });
   }
+  assert(replay.lastId === journal.lastId, `replay ended with event ${replay.lastId}, not ${journal.lastId}`);
   return replay.counts();
 }
 
@@ -177,16 +179,18 @@ interface ReplayStart {
 /** Decodes frame after frame and hands them on, insisting that ids follow each other without a gap. */
 class Replay {
   readonly #options: RecoverOptions;
-  readonly #lastId: number;
   #nextId: number;
   #frames = 0;
   #events = 0;
   chain = 0;
 
-  constructor(options: RecoverOptions, nextId: number, lastId: number) {
+  constructor(options: RecoverOptions, nextId: number) {
     this.#options = options;
     this.#nextId = nextId;
-    this.#lastId = lastId;
+  }
+
+  get lastId(): number {
+    return this.#nextId - 1;
   }
 
   counts(): { replayedFrames: number; replayedEvents: number } {
@@ -197,7 +201,6 @@ class Replay {
     const file = await this.#options.fs.open(path, 'read');
     try {
       const end = await scanFrames(file, { offset, chain }, (frame, payload) => {
-        if (this.#nextId > this.#lastId) return false;
         const length = FRAME_HEADER_BYTES + payload.length;
         this.#replayFrame(path, payload, { segment, offset: frame.offset, length });
         return true;
