@@ -1,0 +1,91 @@
+/**
+ * Holds every answer that a test sees against the table of routes: its status, headers and body, without one field
+ * more or less than its schema has. Importing this file is enough; a test that gets a wrong answer fails in its call.
+ */
+import assert from 'node:assert/strict';
+import * as v from 'valibot';
+import { ERROR_STATUS, type ErrorName } from '../../src/http/errors.ts';
+import type { Route, Schema } from '../../src/http/route.ts';
+import { compileRoutes } from '../../src/http/route-matcher.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { ErrorSchema, MembershipErrorSchema } from '../../src/http/schemas.ts';
+import { type Answer, observeAnswers } from './server.ts';
+
+const matcher = compileRoutes<Route>(
+  ROUTES.map((route) => ({ method: route.method, pattern: route.path, value: route })),
+);
+
+/** What any route may refuse with; the rest has to be announced by the route. */
+const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
+  'ValidationError',
+  'AuthenticationRequired',
+  'NoAccessError',
+  'NotFoundError',
+  'MethodNotAllowedError',
+  'PayloadTooLargeError',
+  'UnsupportedMediaTypeError',
+  'PreconditionFailedError',
+  'ServiceUnavailableError',
+]);
+
+observeAnswers((method, path, answer) => {
+  const match = matcher.match(method, path.split('?', 1)[0] ?? '');
+  const route = match.kind === 'found' ? match.found : null;
+  if (answer.status >= 400) checkRefusal(route, answer);
+  else if (answer.status === 304) assert.equal(answer.body, undefined);
+  else if (route !== null) checkSuccess(method, route, answer);
+});
+
+function checkSuccess(method: string, { success, operationId }: Route, answer: Answer): void {
+  assert.equal(answer.status, success.status, `the status of ${operationId}`);
+  if (success.schema === null) {
+    assert.equal(answer.body, undefined, `${operationId} answers without a body`);
+    assert.equal(answer.headers.get('content-length'), '0');
+    assert.equal(answer.headers.get('content-type'), null);
+    return;
+  }
+  checkJsonHeaders(answer);
+  if (method === 'HEAD') assert.equal(answer.body, undefined);
+  else conforms(success.schema, answer.body, operationId);
+}
+
+function checkRefusal(route: Route | null, answer: Answer): void {
+  checkJsonHeaders(answer);
+  if (answer.body === undefined) return;
+  if (Array.isArray(answer.body)) {
+    assert.equal(answer.status, ERROR_STATUS.MembershipRuleError);
+    assert(route?.refusals?.includes('MembershipRuleError'), 'only membership rules answer with a list');
+    conforms(MembershipErrorSchema, answer.body, 'a membership rule');
+    return;
+  }
+  conforms(ErrorSchema, answer.body, 'an error');
+  const name = answer.body.name as ErrorName;
+  if (name in ERROR_STATUS) assert.equal(answer.status, ERROR_STATUS[name], `the status of ${name}`);
+  if (route !== null && !COMMON_REFUSALS.has(name)) {
+    assert(
+      (route.refusals as string[] | undefined)?.includes(name),
+      `${route.operationId} announces ${name}`,
+    );
+  }
+  assert.match(answer.body.message, /^[A-Z].*[.!]$/s, 'a message is a whole sentence');
+  assert.equal(answer.headers.has('retry-after'), answer.status === 503);
+  assert.equal(answer.headers.has('allow'), answer.status === 405);
+}
+
+function checkJsonHeaders(answer: Answer): void {
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+  if (answer.body === undefined) return;
+  const bytes = Buffer.byteLength(JSON.stringify(answer.body));
+  assert.equal(answer.headers.get('content-length'), String(bytes), 'the length is that of the JSON sent');
+}
+
+/** Schemas drop unknown fields and fill in defaults: only what they leave exactly as it was conforms. */
+function conforms(schema: Schema, body: unknown, what: string): void {
+  const parsed = v.safeParse(schema, body);
+  assert(parsed.success, `${what} does not conform: ${JSON.stringify(parsed.issues?.map(placeOf))}`);
+  assert.deepEqual(body, parsed.output, `${what} has fields that its schema does not know, or lacks some`);
+}
+
+function placeOf(issue: v.BaseIssue<unknown>): string {
+  return `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`;
+}
