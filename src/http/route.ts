@@ -43,6 +43,12 @@ export interface Params {
   readonly [name: string]: string;
 }
 
+export interface QueryParameter {
+  readonly description: string;
+  /** JSON Schema; a string when absent. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
 interface RouteBase {
   readonly method: Method;
   /** Below `/api/admin`, with `:name` for parameters. */
@@ -55,6 +61,8 @@ interface RouteBase {
   readonly permission: Permission;
   /** Finds what the path names: a refusal where it does not exist, told before the body is looked at. */
   readonly locate?: (world: World, params: Params) => object | Refusal;
+  /** Parameters of the query string, all optional, by name: for the description. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Of the request's body; absent where none is read. */
   readonly body?: v.GenericSchema;
   /** Status of the success, and the schema of its body; null for none. */

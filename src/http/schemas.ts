@@ -27,13 +27,24 @@ export const MembershipErrorSchema = v.pipe(
   v.title('MembershipError'),
 );
 
+/** A constraint as it is kept: what the client may leave out is there. */
+const KeptConstraintSchema = v.pipe(
+  v.object({
+    ...ConstraintSchema.entries,
+    caseInsensitive: v.boolean(),
+    inverted: v.boolean(),
+    values: v.array(v.string()),
+  }),
+  v.title('Constraint'),
+);
+
 export const StrategySchema = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.uuid()),
     name: v.string(),
     title: v.nullable(v.string()),
     disabled: v.nullable(v.boolean()),
-    constraints: v.array(ConstraintSchema),
+    constraints: v.array(KeptConstraintSchema),
     parameters: v.nullable(v.record(v.string(), v.unknown())),
     variants: v.array(VariantSchema),
     segments: v.array(v.number()),

@@ -1,0 +1,150 @@
+/**
+ * From the valibot schemas of the routes to JSON Schema, as OpenAPI 3.1 speaks it (draft 2020-12).
+ *
+ * Every schema with a title becomes a component of that name, and every use of it a reference. A schema means one
+ * thing in a request, where what has a default may be left out, and another in an answer, where it is always there:
+ * one that is used in both and differs becomes two components, the one for requests with `Input` behind its name.
+ */
+import assert from 'node:assert/strict';
+import { type ConversionConfig, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import type { Schema } from '../route.ts';
+
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+export interface ComponentSchemas {
+  /** By name, in alphabetical order. */
+  readonly components: Readonly<Record<string, JsonSchema>>;
+  /** What stands where the schema is used: a reference, or the schema itself when it has no title. */
+  ofBody(schema: Schema): JsonSchema;
+  ofAnswer(schema: Schema): JsonSchema;
+}
+
+/** Requests are described before the defaults are filled in, answers after. */
+type Side = 'input' | 'output';
+
+type Names = ReadonlyMap<Schema, string>;
+
+const REFERENCE_PREFIX = '#/components/schemas/';
+
+/** Rules over several fields, which JSON Schema cannot say; their sentences are in the refusals. */
+const UNSAID = ['check', 'raw_check', 'partial_check', 'transform'];
+
+export function componentSchemas(bodies: readonly Schema[], answers: readonly Schema[]): ComponentSchemas {
+  const answerNames = nameSchemas(titledIn(answers), () => '');
+  const taken = new Set(answerNames.values());
+  const bodyNames = nameSchemas(titledIn(bodies), (schema) => suffixOf(schema, answerNames, taken));
+  const input = convert('input', bodies, bodyNames);
+  const output = convert('output', answers, answerNames);
+  return {
+    components: merge(input.components, output.components),
+    ofBody: (schema) => input.use(schema),
+    ofAnswer: (schema) => output.use(schema),
+  };
+}
+
+/** Empty where a request's schema may share the component of the answers, or has its name for itself. */
+function suffixOf(schema: Schema, answerNames: Names, taken: ReadonlySet<string>): string {
+  const shared = answerNames.has(schema) && standsAlone('input', schema) === standsAlone('output', schema);
+  return shared || !taken.has(nameOf(schema)) ? '' : 'Input';
+}
+
+function standsAlone(side: Side, schema: Schema): string {
+  return JSON.stringify(toJsonSchemaDefs({ it: schema }, conversion(side)));
+}
+
+function nameSchemas(schemas: ReadonlySet<Schema>, suffix: (schema: Schema) => string): Names {
+  return new Map([...schemas].map((schema) => [schema, nameOf(schema) + suffix(schema)]));
+}
+
+/** `Strategy input` becomes `StrategyInput`. */
+function nameOf(schema: Schema): string {
+  const words = (v.getTitle(schema) ?? '').split(/[^A-Za-z0-9]+/);
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
+}
+
+function titledIn(roots: readonly Schema[]): ReadonlySet<Schema> {
+  const seen = new Set<object>();
+  const titled = new Set<Schema>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    if (isSchema(value) && v.getTitle(value) !== undefined) titled.add(value);
+    for (const part of partsOf(value)) visit(part);
+  };
+  for (const root of roots) visit(root);
+  return titled;
+}
+
+/**
+ * Where a schema keeps the schemas in it: in fields, lists of options and records of entries. Of a pipe only the
+ * later steps are looked at: its first is the schema itself without its title.
+ */
+function partsOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (isSchema(value) && 'pipe' in value) {
+    const [first, ...rest] = value.pipe as readonly object[];
+    return [...(first === undefined ? [] : partsOf(first)), ...rest];
+  }
+  return Object.values(value);
+}
+
+function isSchema(value: object): value is Schema {
+  return 'kind' in value && value.kind === 'schema';
+}
+
+function convert(side: Side, roots: readonly Schema[], names: Names) {
+  const definitions: Record<string, Schema> = {};
+  for (const [schema, name] of names) {
+    const known = definitions[name];
+    assert(
+      known === undefined || standsAlone(side, known) === standsAlone(side, schema),
+      `two different schemas have the title ${name}`,
+    );
+    definitions[name] = schema;
+  }
+  const untitled = [...new Set(roots)].filter((root) => !names.has(root));
+  const inPlace = Object.fromEntries(untitled.map((schema, index) => [`inPlace/${index}`, schema]));
+  const converted = toJsonSchemaDefs({ ...definitions, ...inPlace }, conversion(side));
+  const use = (schema: Schema): JsonSchema => {
+    const name = names.get(schema);
+    if (name !== undefined) return { $ref: REFERENCE_PREFIX + name };
+    const found = converted[`inPlace/${untitled.indexOf(schema)}`];
+    assert(found !== undefined, 'a schema was asked for that was not converted');
+    return found as JsonSchema;
+  };
+  const components = Object.keys(definitions).map((name) => [name, converted[name]] as const);
+  return { components: Object.fromEntries(components) as Record<string, JsonSchema>, use };
+}
+
+function conversion(side: Side): ConversionConfig {
+  return {
+    target: 'draft-2020-12',
+    typeMode: side,
+    ignoreActions: UNSAID,
+    overrideRef: ({ referenceId }) => REFERENCE_PREFIX + referenceId,
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      // A custom schema says its JSON type in its metadata, which are added to what stands here.
+      if (valibotSchema.type === 'custom') return {};
+      if (side === 'input' || !('entries' in valibotSchema)) return undefined;
+      return { ...jsonSchema, required: presentFields(valibotSchema.entries as v.ObjectEntries) };
+    },
+  };
+}
+
+/** The fields that every answer has: the library leaves out those with a default, as if they were never filled in. */
+function presentFields(entries: v.ObjectEntries): string[] {
+  return Object.keys(entries).filter((name) => {
+    const entry = entries[name] as { readonly type: string; readonly default?: unknown };
+    if (entry.type === 'exact_optional') return false;
+    return (entry.type !== 'optional' && entry.type !== 'nullish') || entry.default !== undefined;
+  });
+}
+
+function merge(
+  input: Readonly<Record<string, JsonSchema>>,
+  output: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  const all = Object.entries({ ...input, ...output });
+  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,171 @@
+/**
+ * Which errors an operation can answer, read off its route, and how each is described. A status that several errors
+ * share is described by all of them; the body names the one.
+ */
+import { ERROR_STATUS, type ErrorName } from '../errors.ts';
+import type { Route } from '../route.ts';
+import type { JsonSchema } from './component-schemas.ts';
+
+export type OpenApiObject = { readonly [field: string]: unknown };
+
+interface Described {
+  /** When it happens: the description of the answer. */
+  readonly when: string;
+  /** Of the example. */
+  readonly message: string;
+}
+
+const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
+  ValidationError: {
+    when: 'The request is not what the operation takes.',
+    message:
+      'The field type must be one of release, experiment, operational, kill-switch, permission, not "beta".',
+  },
+  MembershipRuleError: {
+    when: 'A rule of membership forbids it.',
+    message: 'A project must have at least one owner',
+  },
+  AuthenticationRequired: {
+    when: 'The header Authorization holds no valid token.',
+    message: 'A valid API token or personal token is required in the header Authorization.',
+  },
+  NoAccessError: {
+    when: 'The token may not do this.',
+    message:
+      'ada lacks the permission flag:write in the project "default"; ask an Admin or an Owner of the project for it.',
+  },
+  NotFoundError: {
+    when: 'What the path names does not exist.',
+    message: 'There is no flag "checkout-redesign" in the project "default".',
+  },
+  MethodNotAllowedError: {
+    when: 'The path does not have this method.',
+    message: 'PUT is not possible at /api/admin/events/search; possible: POST.',
+  },
+  NameExistsError: {
+    when: 'The name is taken.',
+    message: 'The flag name "checkout-redesign" is taken.',
+  },
+  InvalidOperationError: {
+    when: 'The present state forbids it.',
+    message: 'The flag "checkout-redesign" is archived and cannot be changed.',
+  },
+  PreconditionFailedError: {
+    when: 'What If-Match names is no longer what is there.',
+    message: 'The flag "checkout-redesign" has changed since it was read.',
+  },
+  PayloadTooLargeError: {
+    when: 'The body is too large.',
+    message: 'The body is larger than 1048576 bytes.',
+  },
+  UnsupportedMediaTypeError: {
+    when: 'The body is not JSON in UTF-8.',
+    message: 'The body must be application/json in UTF-8, not "text/plain".',
+  },
+  ServiceUnavailableError: {
+    when: 'The service is too busy, or its disk takes no writes; nothing was changed.',
+    message: 'Too many commands wait for the project "default"; try again in a moment.',
+  },
+  InternalError: {
+    when: 'The server failed; its log says more under the id.',
+    message:
+      'The server failed to answer this request; its log says more under the id 6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11.',
+  },
+};
+
+const EXAMPLE_ID = '6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11';
+
+/** What every operation can answer: no token, a weak one, a stuck disk, a fault. */
+const ALWAYS: readonly ErrorName[] = [
+  'AuthenticationRequired',
+  'NoAccessError',
+  'ServiceUnavailableError',
+  'InternalError',
+];
+const WITH_BODY: readonly ErrorName[] = [
+  'ValidationError',
+  'PayloadTooLargeError',
+  'UnsupportedMediaTypeError',
+];
+
+export function errorNames(route: Route): ReadonlySet<ErrorName> {
+  const named = route.path.includes('/:');
+  return new Set([
+    ...ALWAYS,
+    ...(route.body === undefined ? [] : WITH_BODY),
+    // A parameter that is not percent-encoded UTF-8.
+    ...(named ? (['ValidationError'] as const) : []),
+    ...(route.locate === undefined ? [] : (['NotFoundError'] as const)),
+    ...(takesIfMatch(route) ? (['PreconditionFailedError'] as const) : []),
+    ...(route.refusals ?? []),
+  ]);
+}
+
+/** Whether the route writes to a flag that its path names, which `If-Match` may pin. */
+export function takesIfMatch({ kind, path }: Route): boolean {
+  return kind === 'write' && /\/:(?:featureName|child)(?:\/|$)/.test(path);
+}
+
+/** Component responses: one for each error alone, and one for each set of errors that share a status somewhere. */
+export function errorResponses(routes: readonly Route[]): Readonly<Record<string, OpenApiObject>> {
+  const groups = new Map(
+    routes.flatMap((route) => errorGroups(route).map((names) => [groupName(names), names] as const)),
+  );
+  const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([name, names]) => [name, errorResponse(names)]));
+}
+
+/** Status → reference, for one operation. */
+export function errorsOf(route: Route): Readonly<Record<string, OpenApiObject>> {
+  return Object.fromEntries(
+    errorGroups(route).map((names) => [
+      String(ERROR_STATUS[names[0] ?? 'InternalError']),
+      { $ref: `#/components/responses/${groupName(names)}` },
+    ]),
+  );
+}
+
+/** The errors of a route, those of one status together. */
+function errorGroups(route: Route): readonly (readonly ErrorName[])[] {
+  const byStatus = new Map<number, ErrorName[]>();
+  for (const name of [...errorNames(route)].sort()) {
+    const status = ERROR_STATUS[name];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), name]);
+  }
+  return [...byStatus.values()];
+}
+
+function groupName(names: readonly ErrorName[]): string {
+  return names.map((name) => name.replace(/Error$/, '')).join('Or');
+}
+
+function errorResponse(names: readonly ErrorName[]): OpenApiObject {
+  const examples = names.map((name) => [name, { value: exampleOf(name) }] as const);
+  return {
+    description: names.map((name) => DESCRIBED[name].when).join(' '),
+    ...(names.includes('ServiceUnavailableError') ? { headers: RETRY_AFTER } : {}),
+    content: {
+      'application/json': { schema: schemaOf(names), examples: Object.fromEntries(examples) },
+    },
+  };
+}
+
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds after which it may go better.', schema: { type: 'integer' } },
+};
+
+const MEMBERSHIP_REFERENCE = { $ref: '#/components/schemas/MembershipError' };
+
+function schemaOf(names: readonly ErrorName[]): JsonSchema {
+  const common = names.filter((name) => name !== 'MembershipRuleError');
+  const named = { type: 'object', properties: { name: { enum: common } } };
+  const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, named] };
+  if (common.length === names.length) return schema;
+  return common.length === 0 ? MEMBERSHIP_REFERENCE : { anyOf: [MEMBERSHIP_REFERENCE, schema] };
+}
+
+function exampleOf(name: ErrorName): unknown {
+  const { message } = DESCRIBED[name];
+  if (name === 'MembershipRuleError') return [{ msg: message }];
+  return { id: EXAMPLE_ID, name, message, details: [{ message }] };
+}

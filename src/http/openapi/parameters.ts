@@ -1,0 +1,91 @@
+/** The parameters that stand in paths and queries, described once by name. */
+import type { Route } from '../route.ts';
+import { type OpenApiObject, takesIfMatch } from './error-answers.ts';
+
+interface ParameterText {
+  readonly description: string;
+  readonly example: string | number;
+  readonly schema?: OpenApiObject;
+}
+
+const INTEGER = { type: 'integer', minimum: 1 };
+
+/** By the name that routes give it. */
+export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
+  projectId: { description: 'Id of the project.', example: 'default' },
+  featureName: { description: 'Name of the flag.', example: 'checkout-redesign' },
+  child: { description: 'Name of the flag that depends on others.', example: 'checkout-redesign' },
+  parent: { description: 'Name of the flag that is depended on.', example: 'new-payment-provider' },
+  environment: { description: 'Name of the environment.', example: 'development' },
+  name: { description: 'Name of the environment.', example: 'development' },
+  strategyId: {
+    description: 'Id of the strategy.',
+    example: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  userId: { description: 'Id of the user.', example: 2, schema: INTEGER },
+  roleId: { description: 'Id of the role: 4 for Owner, 5 for Member.', example: 5, schema: INTEGER },
+  id: { description: 'Id of what is named before it.', example: '1' },
+  tokenId: { description: 'Id of the personal token.', example: 1, schema: INTEGER },
+  token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
+  type: { description: 'Type of the tag.', example: 'simple' },
+  value: { description: 'Value of the tag.', example: 'checkout' },
+};
+
+/** Headers that requests may carry, each a component of its own. */
+export const HEADER_PARAMETERS = {
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'ETag of the flag as it was read: the write is refused with 412 when it has changed since.',
+    schema: { type: 'string' },
+    example: '"42"',
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'ETag of the answer that the client has: 304 without a body when it still holds.',
+    schema: { type: 'string' },
+    example: '"42"',
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Any value that no other write of this token has had: sent again, it gets the first answer.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    example: '3e1b0f9c-6f0d-4a8e-8a57-2f9f4f5a6b7c',
+  },
+} as const;
+
+/** Refers to a request header that is described once. */
+const header = (name: keyof typeof HEADER_PARAMETERS): OpenApiObject => ({
+  $ref: `#/components/parameters/${name}`,
+});
+
+export function parametersOf(route: Route): readonly OpenApiObject[] {
+  const inPath = [...route.path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => pathParameter(name));
+  const inQuery = Object.entries(route.query ?? {}).map(([name, { description, schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: schema ?? { type: 'string' },
+  }));
+  return [...inPath, ...inQuery, ...headersOf(route)];
+}
+
+function headersOf(route: Route): readonly OpenApiObject[] {
+  if (route.kind === 'read') return route.method === 'GET' ? [header('IfNoneMatch')] : [];
+  return [...(takesIfMatch(route) ? [header('IfMatch')] : []), header('IdempotencyKey')];
+}
+
+function pathParameter(name: string): OpenApiObject {
+  const text = PATH_PARAMETERS[name];
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description: text?.description ?? `The ${name}.`,
+    schema: text?.schema ?? { type: 'string' },
+    ...(text === undefined ? {} : { example: text.example }),
+  };
+}
