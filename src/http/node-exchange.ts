@@ -10,7 +10,14 @@ import { BodyCollector } from './body-collector.ts';
 import type { DeadlineQueue } from './deadlines.ts';
 import { DeadlineEntry } from './deadlines.ts';
 import type { Fault } from './received-request.ts';
-import { BODY_TOO_LARGE, HANDLER_FAILED, NO_ANSWER, ReceivedRequest, TOO_SLOW } from './received-request.ts';
+import {
+  BODY_TOO_LARGE,
+  HANDLER_FAILED,
+  NO_ANSWER,
+  ReceivedRequest,
+  TOO_SLOW,
+  UNKNOWN_VERSION,
+} from './received-request.ts';
 import { refusal, sendableReply } from './refusal.ts';
 import { bytesOf, isBodiless } from './reply-headers.ts';
 import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
@@ -162,6 +169,8 @@ function receiveHead(message: IncomingMessage): ReceivedRequest {
   const path = question === -1 ? target : target.slice(0, question);
   const query = question === -1 ? '' : target.slice(question + 1);
   const request = new ReceivedRequest(message.method ?? '', path, query);
+  // The parser lets 2.0 and 0.9 pass as well.
+  if (message.httpVersionMajor !== 1) request.fault = UNKNOWN_VERSION;
   const { rawHeaders } = message;
   for (let i = 0; i < rawHeaders.length; i += 2)
     request.addHeader(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);

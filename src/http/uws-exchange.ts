@@ -75,7 +75,8 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
     const { limits } = this.#server;
     const fault = this.#request.judge(limits.targetBytesMax);
     if (fault !== null) this.#refuseLater(fault, true);
-    else if (this.#request.contentLength > limits.bodyBytesMax) this.#refuseAnnounced();
+    // The length is good, so the library skips the body by itself and the connection stays usable.
+    else if (this.#request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
     else if (this.#request.expectsBody) this.#receiveBody();
     else this.#handle();
     // No abort can arrive before this callback returns, so an answer given by now has saved two native calls.
@@ -165,14 +166,6 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
   #swallow(fault: Fault, bytes: number, isLast: boolean): void {
     this.#swallowedBytes += bytes;
     if (isLast || this.#swallowedBytes > SWALLOWED_BYTES_MAX) this.#refuseLater(fault, this.#request.chunked);
-  }
-
-  /**
-   * A body announced as too large. The length is good, so the library skips the body by itself and the connection
-   * stays usable; only a client that waits for `100 Continue` may never send it.
-   */
-  #refuseAnnounced(): void {
-    this.#refuseLater(BODY_TOO_LARGE, this.#request.header('expect') !== '');
   }
 
   #refuseLater(fault: Fault, mustClose: boolean): void {

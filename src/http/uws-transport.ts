@@ -5,6 +5,8 @@
  * What this engine does differently from node:http, because its parser answers before this code can:
  * - HTTP/1.0, absolute-form targets (`GET http://…`) and bare line feeds get 505, an oversized head 431, a body
  *   with broken or extended chunks 400: with the parser's own HTML, after which the connection ends.
+ * - A chunk that is longer than its size, and trailers, are taken for the end of the body; the request runs if
+ *   nothing else came with it, and its connection ends. A client that expects it is always told to continue.
  * - A head with obsolete folding, a blank before the colon or a control character is never taken for complete;
  *   nothing behind it on that connection is run, and the connection ends after 10 s.
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
@@ -128,10 +130,8 @@ class UwsTransport implements Transport {
   #countConnection(res: HttpResponse, change: number): void {
     this.#openConnections += change;
     const { connectionsMax } = this.#server.limits;
-    if (this.#openConnections <= connectionsMax) {
-      if (change < 0) this.#isFull = false;
-      return;
-    }
+    if (this.#openConnections < connectionsMax) this.#isFull = false;
+    if (this.#openConnections <= connectionsMax) return;
     if (!this.#isFull)
       this.#options.log.warn({ connectionsMax }, 'Too many connections: new ones are closed.');
     this.#isFull = true;

@@ -78,7 +78,7 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
     limits: { connectionsMax: 100, ...setup.limits },
     handle: (request, response) => {
       handled.push(request.path);
-      handle(request, response);
+      return handle(request, response);
     },
   });
   const { port } = await transport.listen();

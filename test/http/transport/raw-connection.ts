@@ -35,14 +35,14 @@ export function post(target: string, body: string): string {
 
 export class RawConnection {
   readonly #socket: Socket;
-  #received: Buffer = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
   #isClosed = false;
   #wake: () => void = () => undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (piece) => {
-      this.#received = Buffer.concat([this.#received, piece]);
+      this.#pieces.push(piece);
       this.#wake();
     });
     // A reset is one of the ways in which a server may end a connection; `closed` reports both.
@@ -66,7 +66,7 @@ export class RawConnection {
   }
 
   get received(): string {
-    return this.#received.toString('latin1');
+    return this.#joined().toString('latin1');
   }
 
   write(data: string | Uint8Array): void {
@@ -85,9 +85,9 @@ export class RawConnection {
   /** The next answer; fails when the connection ends before it is whole. */
   async answer({ toHead = false } = {}): Promise<Answer> {
     for (;;) {
-      const taken = takeAnswer(this.#received, toHead);
+      const taken = takeAnswer(this.#joined(), toHead);
       if (taken !== null) {
-        this.#received = taken.rest;
+        this.#pieces = [taken.rest];
         return taken.answer;
       }
       assert(!this.#isClosed, `connection closed after ${JSON.stringify(this.received.slice(0, 300))}`);
@@ -98,6 +98,13 @@ export class RawConnection {
   /** Waits for the server to end the connection. */
   async closed(): Promise<void> {
     while (!this.#isClosed) await this.#change();
+  }
+
+  #joined(): Buffer {
+    const [first] = this.#pieces;
+    const joined = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [joined];
+    return joined;
   }
 
   #change(): Promise<void> {
