@@ -54,12 +54,19 @@ export class EventColumns {
   readonly firstId: number;
   #count = 0;
   #bytesEnd: number;
-  #columns: ColumnSet;
+  #columns = allocateColumns(0);
 
-  constructor(firstId: number, bytesEnd: number, capacity = CAPACITY_MIN) {
+  constructor(firstId: number, bytesEnd: number) {
     this.firstId = firstId;
     this.#bytesEnd = bytesEnd;
-    this.#columns = allocate(Math.max(capacity, 1));
+  }
+
+  /** A segment whose rows are known already. */
+  static restore({ firstId, count, bytesEnd, columns }: SegmentView): EventColumns {
+    const restored = new EventColumns(firstId, bytesEnd);
+    restored.#columns = columns;
+    restored.#count = count;
+    return restored;
   }
 
   get count(): number {
@@ -77,7 +84,7 @@ export class EventColumns {
 
   push(row: EventRow): void {
     const at = this.#count;
-    if (at === this.#columns.offset.length) this.#resize(Math.ceil(at * GROWTH));
+    if (at === this.#columns.offset.length) this.#resize(Math.max(CAPACITY_MIN, Math.ceil(at * GROWTH)));
     const columns = this.#columns;
     columns.offset[at] = row.offset;
     columns.type[at] = row.type;
@@ -111,13 +118,14 @@ export class EventColumns {
   }
 
   #resize(capacity: number): void {
-    const grown = allocate(Math.max(capacity, 1));
+    const grown = allocateColumns(capacity);
     for (const name of COLUMN_NAMES) grown[name].set(this.#columns[name].subarray(0, this.#count));
     this.#columns = grown;
   }
 }
 
-function allocate(capacity: number): ColumnSet {
+/** Columns for so many rows, all zero. */
+export function allocateColumns(capacity: number): ColumnSet {
   const column = (): Uint32Array =>
     new Uint32Array(new SharedArrayBuffer(capacity * Uint32Array.BYTES_PER_ELEMENT));
   return {

@@ -73,13 +73,26 @@ export class IdPage {
   }
 }
 
-/** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
-export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
+/**
+ * Goes through a segment from its newest row to its oldest. Call it for the newest segment first.
+ *
+ * The condition is that of `rowMatches`, written out so that the columns are looked up once and not once a row: that
+ * halves the time, and this is the loop that every filtered listing runs over the whole log to count its matches.
+ */
+export function collectMatches(
+  { types, project, feature }: CodeFilter,
+  view: SegmentView,
+  page: IdPage,
+): void {
+  const { firstId, columns } = view;
+  const [typeColumn, projectColumn, featureColumn] = [columns.type, columns.project, columns.feature];
   let total = 0;
   for (let row = view.count - 1; row >= 0; row--) {
-    if (!rowMatches(filter, view, row)) continue;
+    if (feature !== ANY && featureColumn[row] !== feature) continue;
+    if (project !== ANY && projectColumn[row] !== project) continue;
+    if (types !== null && types[typeColumn[row] as number] !== 1) continue;
     total++;
-    const id = view.firstId + row;
+    const id = firstId + row;
     if (id <= page.newestId && page.ids.length < page.limit) page.ids.push(id);
   }
   page.total += total;

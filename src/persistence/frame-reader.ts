@@ -25,8 +25,10 @@ export interface FramePlace {
   readonly bytesEnd: number;
 }
 
+type VisitFrame = (frame: Frame, place: FramePlace) => void;
+
 /** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
-export function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly problem: string } {
+function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly problem: string } {
   const header = readFrameHeader(bytes, offset);
   if (header === null || offset + FRAME_HEADER_BYTES + header.payloadBytes > bytes.length) {
     return { problem: 'a frame is cut short' };
@@ -43,16 +45,25 @@ export function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly
 export async function readFrames(
   { fs, folder }: { readonly fs: FileSystem; readonly folder: string },
   places: readonly FramePlace[],
-  visit: (frame: Frame, place: FramePlace) => void,
+  visit: VisitFrame,
 ): Promise<void> {
-  for (const group of groupPlaces(places)) {
-    const path = join(folder, segmentFileName(group.segment));
-    const bytes = await readExtent(fs, path, group);
-    for (const place of group.places) {
-      const frame = decodeFrameAt(bytes, place.offset - group.offset);
-      if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
-      visit(frame, place);
-    }
+  const groups = groupPlaces(places);
+  for (let next = 0; next < groups.length; ) {
+    const segment = groups[next]?.segment ?? 0;
+    const path = join(folder, segmentFileName(segment));
+    await withFile(fs, path, async (file) => {
+      for (let group = groups[next]; group?.segment === segment; group = groups[++next]) {
+        visitGroup(group, { path, bytes: await readExtent(file, path, group) }, visit);
+      }
+    });
+  }
+}
+
+function visitGroup(group: Group, { path, bytes }: { path: string; bytes: Buffer }, visit: VisitFrame): void {
+  for (const place of group.places) {
+    const frame = decodeFrameAt(bytes, place.offset - group.offset);
+    if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
+    visit(frame, place);
   }
 }
 
@@ -90,11 +101,10 @@ const fits = (group: Group, place: FramePlace): boolean =>
   place.offset - group.bytesEnd <= GAP_BYTES_MAX &&
   place.bytesEnd - group.offset <= GROUP_BYTES_MAX;
 
-async function readExtent(fs: FileSystem, path: string, extent: Group): Promise<Buffer> {
-  const length = extent.bytesEnd - extent.offset;
-  const bytes = Buffer.allocUnsafe(length);
-  const count = await withFile(fs, path, (file) => file.read(bytes, 0, length, extent.offset));
-  if (count < length) throw damaged('the file is too short', path, extent.offset + count);
+async function readExtent(file: OpenFile, path: string, { offset, bytesEnd }: Group): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(bytesEnd - offset);
+  const count = await file.read(bytes, 0, bytes.length, offset);
+  if (count < bytes.length) throw damaged('the file is too short', path, offset + count);
   return bytes;
 }
 

@@ -26,7 +26,13 @@
 // History: 1, the first. Any other version is ignored and rebuilt.
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { COLUMN_NAMES, type ColumnName, EventColumns, type SegmentView } from './event-columns.ts';
+import {
+  allocateColumns,
+  COLUMN_NAMES,
+  type ColumnName,
+  EventColumns,
+  type SegmentView,
+} from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 import { pack, unpack } from './message-pack.ts';
 import type { NameTable } from './name-table.ts';
@@ -150,23 +156,24 @@ export function decodeSidecar(bytes: Buffer): Sidecar | null {
     toColumns(index) {
       const names = unpack(bytes.subarray(HEAD_BYTES, columnsAt)) as (string | null)[][];
       const tables = tablesOf(index);
-      const codes = NAMED_COLUMNS.map((name, place) =>
-        (names[place] ?? []).map((text) => tables[name].codeOf(text)),
-      );
-      const columns = new EventColumns(firstId, bytesEnd, count);
-      for (let row = 0; row < count; row++) {
-        const value = (column: number): number => bytes.readUInt32LE(columnAt(column) + row * 4);
-        const code = (column: number): number => codes[column - 1]?.[value(column)] ?? 0;
-        columns.push({
-          offset: value(0),
-          type: code(1),
-          project: code(2),
-          feature: code(3),
-          environment: code(4),
-          by: code(5),
-        });
+      const columns = allocateColumns(count);
+      readColumn(bytes, columnAt(0), columns.offset);
+      for (const [place, name] of NAMED_COLUMNS.entries()) {
+        readColumn(bytes, columnAt(place + 1), columns[name]);
+        recode(
+          columns[name],
+          Uint32Array.from(names[place] ?? [], (text) => tables[name].codeOf(text)),
+        );
       }
-      return columns;
+      return EventColumns.restore({ firstId, count, bytesEnd, columns });
     },
   };
+}
+
+function readColumn(bytes: Buffer, at: number, column: Uint32Array): void {
+  for (let row = 0; row < column.length; row++) column[row] = bytes.readUInt32LE(at + row * 4);
+}
+
+function recode(column: Uint32Array, codes: Uint32Array): void {
+  for (let row = 0; row < column.length; row++) column[row] = codes[column[row] as number] as number;
 }

@@ -148,14 +148,17 @@ export class WorkerTextSearch implements TextSearch {
 }
 
 /**
- * Starts the thread on its TypeScript source. Node 20 applies neither `--import tsx` nor hooks registered by the main
- * thread to a worker's entry file, so a line of JavaScript registers them in the worker first.
+ * What the thread runs: its TypeScript source, behind a line of JavaScript. Node 20 applies neither `--import tsx` nor
+ * hooks that the main thread has registered to the entry file of a worker, so they are registered in the worker first.
  */
-export function startTextSearchWorker(): Worker {
+export function textSearchSource(): string {
   const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
   const entry = JSON.stringify(new URL('./text-search-worker.ts', import.meta.url).href);
-  const bootstrap = `import(${tsx}).then(({ register }) => { register(); return import(${entry}); });`;
-  return new Worker(bootstrap, {
+  return `import(${tsx}).then(({ register }) => { register(); return import(${entry}); });`;
+}
+
+export function startTextSearchWorker(): Worker {
+  return new Worker(textSearchSource(), {
     eval: true,
     execArgv: [],
     name: 'text-search',
