@@ -1,0 +1,131 @@
+/** Endpoints 1, 2: a project's overview and its list of flags. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-answers.ts';
+import {
+  addProject,
+  addStrategy,
+  addUser,
+  archive,
+  environmentPath,
+  FEATURES,
+  makeFlag,
+  refused,
+} from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+const names = (features: readonly { readonly name: string }[]): string[] => features.map(({ name }) => name);
+
+describeInterface('projects', (server) => {
+  it('a project without flags is wholly healthy', async () => {
+    await addProject(server(), 'empty', ['production']);
+    const { status, body } = await server().call('GET', '/projects/empty');
+    assert.equal(status, 200);
+    assert.deepEqual(
+      { ...body, updatedAt: '' },
+      {
+        version: 1,
+        name: 'empty',
+        description: '',
+        health: 100,
+        members: 1,
+        defaultStickiness: 'default',
+        createdAt: '2024-01-01T00:00:00.000Z',
+        updatedAt: '',
+        environments: [{ environment: 'production' }],
+        features: [],
+      },
+    );
+    const list = await server().call('GET', '/projects/empty/features');
+    assert.deepEqual(list.body, { version: 2, features: [] });
+  });
+
+  it('overview and list show the same summaries, in the order in which the flags were created', async () => {
+    const { call } = server();
+    for (const name of ['zebra', 'ant', 'mole']) await makeFlag(call, name);
+    await addStrategy(call, 'ant', {}, 'production');
+    await call('POST', `${environmentPath('ant', 'production')}/on`);
+    const overview = await call('GET', '/projects/default');
+    const list = await call('GET', FEATURES);
+    assert.deepEqual(names(list.body.features), ['zebra', 'ant', 'mole']);
+    assert.deepEqual(overview.body.features, list.body.features);
+    const { createdAt, ...summary } = list.body.features[1];
+    assert.match(createdAt, /Z$/);
+    assert.deepEqual(summary, {
+      name: 'ant',
+      type: 'release',
+      stale: false,
+      lastSeenAt: null,
+      environments: [
+        { name: 'development', displayName: 'development', enabled: false },
+        { name: 'production', displayName: 'production', enabled: true },
+      ],
+    });
+  });
+
+  it('leaves archived flags out of the overview and the list, not out of reach', async () => {
+    const { call } = server();
+    await makeFlag(call, 'gone');
+    await archive(call, 'gone');
+    for (const path of ['/projects/default', FEATURES]) {
+      assert(!names((await call('GET', path)).body.features).includes('gone'));
+    }
+    const { status, body } = await call('GET', `${FEATURES}/gone`);
+    assert.deepEqual({ status, archived: body.archived }, { status: 200, archived: true });
+  });
+
+  it('shows a change in overview and list at once', async () => {
+    const { call } = server();
+    await makeFlag(call, 'watched');
+    const watched = async (path: string) =>
+      (await call('GET', path)).body.features.find(({ name }: { name: string }) => name === 'watched');
+    for (const path of ['/projects/default', FEATURES]) assert.equal((await watched(path)).stale, false);
+    await call('PUT', `${FEATURES}/watched`, { stale: true, type: 'permission' });
+    for (const path of ['/projects/default', FEATURES]) {
+      const { stale, type } = await watched(path);
+      assert.deepEqual({ stale, type }, { stale: true, type: 'permission' });
+    }
+  });
+
+  it('counts as healthy the unarchived flags that are not stale, in percent, rounded', async () => {
+    const { call } = server();
+    await addProject(server(), 'ailing');
+    const path = '/projects/ailing/features';
+    for (const name of ['well-1', 'well-2', 'stale-1']) await call('POST', path, { name });
+    await call('PUT', `${path}/stale-1`, { stale: true });
+    assert.equal((await call('GET', '/projects/ailing')).body.health, 67);
+    await call('DELETE', `${path}/well-2`);
+    assert.equal((await call('GET', '/projects/ailing')).body.health, 50);
+  });
+
+  it('counts the users who hold a role in the project', async () => {
+    const { call } = server();
+    await addProject(server(), 'crowd');
+    const { id } = await addUser(server(), 3);
+    await call('POST', `/projects/crowd/users/${id}/roles/5`);
+    assert.equal((await call('GET', '/projects/crowd')).body.members, 2);
+    await call('DELETE', `/projects/crowd/users/${id}/roles/5`);
+    assert.equal((await call('GET', '/projects/crowd')).body.members, 1);
+  });
+
+  it('does not find a project that does not exist, on any path below it', async () => {
+    const strategy = '/projects/nowhere/features/f/environments/development/strategies';
+    const cases = [
+      ['GET', '/projects/nowhere'],
+      ['GET', '/projects/Default'],
+      ['GET', '/projects/nowhere/features'],
+      ['POST', '/projects/nowhere/features', {}],
+      ['GET', '/projects/nowhere/features/f/parents'],
+      ['PUT', '/projects/nowhere/features/f/variants', []],
+      ['PATCH', '/projects/nowhere/features/f/variants', []],
+      ['POST', strategy, {}],
+      ['PUT', `${strategy}/1`, {}],
+      ['POST', '/projects/nowhere/features/f/environments/development/on'],
+      ['POST', '/projects/nowhere/users/1/roles/4'],
+    ] as const;
+    for (const [method, path, body] of cases) {
+      const { body: error } = await refused(server(), 404, 'NotFoundError', { method, path, body });
+      assert.match(error.message, /"(nowhere|Default)"/);
+    }
+  });
+});
