@@ -93,7 +93,7 @@ const MALFORMED: readonly Malformed[] = [
   { name: 'NUL in a header', bytes: withHeaders('X-A: a\0b'), uws: 'waits' },
   { name: 'no host', bytes: 'GET /victim HTTP/1.1\r\n\r\n', uws: 'waits' },
   { name: 'bare line feeds', bytes: 'GET /victim HTTP/1.1\nHost: test\n\n' },
-  { name: 'HTTP/0.9', bytes: 'GET /victim\r\n' },
+  { name: 'HTTP/0.9', bytes: 'GET /victim\r\n', uws: 'waits' },
   { name: 'HTTP/2.0', bytes: 'GET /victim HTTP/2.0\r\nHost: test\r\n\r\n' },
   {
     name: 'garbage',
