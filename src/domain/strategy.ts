@@ -16,7 +16,7 @@ const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
  * the client sent is to be kept. Not typed as JsonObject: a recursive type sends TypeScript round for ever in the
  * types of `optional`.
  */
-const ParametersSchema = v.pipe(
+export const ParametersSchema = v.pipe(
   v.custom<Readonly<Record<string, unknown>> | null>(
     (value) => value === null || isJsonObject(value),
     'an object or null',

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { ConstraintSchema } from '../domain/constraint.ts';
 import { EVENT_TYPES } from '../domain/event-types.ts';
 import { FLAG_TYPES } from '../domain/flag.ts';
+import { ParametersSchema } from '../domain/strategy.ts';
 import { VariantSchema } from '../domain/variant.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
@@ -45,7 +46,7 @@ export const StrategySchema = v.pipe(
     title: v.nullable(v.string()),
     disabled: v.nullable(v.boolean()),
     constraints: v.array(KeptConstraintSchema),
-    parameters: v.nullable(v.record(v.string(), v.unknown())),
+    parameters: ParametersSchema,
     variants: v.array(VariantSchema),
     segments: v.array(v.number()),
     sortOrder: v.number(),
