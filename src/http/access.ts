@@ -17,9 +17,17 @@ export const UNKNOWN_USER_ID = -1;
 
 /**
  * What a route asks of its caller. `read`: any root role, or a role in the project named; `flag:write`, `project:write`:
- * in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about themselves.
+ * in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about themselves; `personal`:
+ * any user, about what only users have. API tokens are no users, and neither is anyone where authentication is off.
  */
-export type Permission = 'read' | 'flag:write' | 'project:write' | 'project:create' | 'admin' | 'self';
+export type Permission =
+  | 'read'
+  | 'flag:write'
+  | 'project:write'
+  | 'project:create'
+  | 'admin'
+  | 'self'
+  | 'personal';
 
 export interface Caller {
   readonly kind: 'admin-token' | 'sdk-token' | 'user' | 'anyone';
@@ -36,8 +44,11 @@ const ANYONE: Caller = {
   role: 'Admin',
 };
 
-/** Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. */
-const CREDENTIALS_PATTERN = /^(?:[Bb]earer +)?([\x21-\x7e]{1,256})$/;
+/**
+ * Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. The
+ * longest names a project and an environment of 100 characters each before its 64 hexadecimal digits.
+ */
+const CREDENTIALS_PATTERN = /^(?:[Bb]earer +)?([\x21-\x7e]{1,300})$/;
 
 /** Callers remembered. Protects memory against a client with very many valid tokens; far more than anyone has. */
 const REMEMBERED_MAX = 10_000;
@@ -147,6 +158,7 @@ export function mayDo(
   permission: Permission,
   projectId: string | null,
 ): boolean {
+  if (permission === 'personal') return caller.user !== null;
   if (caller.role !== null && ROOT_RIGHTS[caller.role].includes(permission)) return true;
   if (caller.user === null || projectId === null) return false;
   const held = world.projects.get(projectId)?.members.get(caller.user.id);
@@ -158,6 +170,12 @@ export function noAccess(caller: Caller, permission: Permission, projectId: stri
   const where = projectId === null ? '' : ` in the project "${projectId}"`;
   if (caller.kind === 'sdk-token') {
     return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
+  }
+  if (permission === 'personal') {
+    return refuse(
+      'NoAccessError',
+      `Personal tokens belong to users, and ${caller.actor.name} is none. An Admin manages those of others at /user-admin/:id/tokens.`,
+    );
   }
   return refuse(
     'NoAccessError',

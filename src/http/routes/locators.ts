@@ -1,15 +1,22 @@
 /** What the paths of the routes name, and how it is found. */
 
+import { locateDependency } from '../../domain/decide/dependency-commands.ts';
 import { locateMembership } from '../../domain/decide/membership-commands.ts';
+import { hasTag } from '../../domain/decide/tag-commands.ts';
 import {
+  locateApiToken,
+  locateEnvironment,
   locateFlag,
+  locateFlagAnywhere,
   locateFlagEnvironment,
+  locatePersonalToken,
   locateProject,
   locateStrategy,
   locateUser,
 } from '../../domain/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/refusal.ts';
 import type { World } from '../../domain/world.ts';
+import { digestOf } from '../access.ts';
 import type { Params } from '../route.ts';
 
 export const project = (world: World, { projectId }: Params) => locateProject(world, projectId);
@@ -29,6 +36,52 @@ export const membership = (world: World, params: Params) => locateMembership(wor
 
 export function membershipIds({ projectId, userId, roleId }: Params) {
   return { project: projectId, userId: numericId(userId), roleId: numericId(roleId) };
+}
+
+/** A flag whose project the path does not tell. */
+export const flagAnywhere = (world: World, { featureName }: Params) => locateFlagAnywhere(world, featureName);
+
+export function tag(world: World, params: Params) {
+  const located = flagAnywhere(world, params);
+  if (located.refused) return located;
+  const named = tagOf(params);
+  if (hasTag(located.record.flag, named)) return located;
+  return notFound(`The flag "${params.featureName}" has no tag "${named.type}:${named.value}".`);
+}
+
+export const tagOf = (params: Params) => ({ type: param(params, 'type'), value: param(params, 'value') });
+
+export const dependency = (world: World, params: Params) =>
+  locateDependency(world, params.projectId, params.child, param(params, 'parent'));
+
+export const environment = (world: World, params: Params) => locateEnvironment(world, param(params, 'name'));
+
+export const projectEnvironment = (world: World, { projectId, environment: name }: Params) => {
+  const located = locateProject(world, projectId);
+  if (isRefusal(located) || located.settings.environments.includes(name)) return located;
+  return notFound(`The project "${projectId}" has no environment "${name}".`);
+};
+
+export const apiToken = (world: World, params: Params) => locateApiToken(world, tokenDigest(world, params));
+
+/** The token in the path is a secret or the digest of one; no secret looks like a digest. */
+export function tokenDigest({ directory }: World, params: Params): string {
+  const token = param(params, 'token');
+  return directory.apiTokens.has(token) ? token : digestOf(token);
+}
+
+/** The personal token of the user in the path. */
+export function personalToken(world: World, params: Params) {
+  const owner = user(world, params);
+  if (isRefusal(owner)) return owner;
+  return locatePersonalToken(world, owner.id, numericId(param(params, 'tokenId')));
+}
+
+/** A parameter that the route's path is known to have. */
+export function param(params: Params, name: string): string {
+  const value = params[name];
+  if (value === undefined) throw new Error(`the path has no parameter ${name}`);
+  return value;
 }
 
 /** A user by the id in the path; one that is no number names nobody. */

@@ -4,14 +4,14 @@ import { jsonReply } from '../json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../route.ts';
 import { ProfileSchema, UserSchema } from '../schemas.ts';
 import { profileView, userView } from '../views.ts';
-import { EmailSchema, RootRoleSchema } from './bodies.ts';
+import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from './bodies.ts';
 import * as locate from './locators.ts';
 
 const UpdateUserBody = v.pipe(
   v.object({
     email: v.optional(v.nullable(EmailSchema)),
-    username: v.optional(v.nullable(v.pipe(v.string(), v.minLength(1, 'a name of at least one character')))),
-    name: v.optional(v.nullable(v.string())),
+    username: v.optional(v.nullable(UsernameSchema)),
+    name: v.optional(v.nullable(DisplayNameSchema)),
     rootRole: v.optional(RootRoleSchema),
   }),
   v.title('UpdateUser'),

@@ -12,7 +12,7 @@ import * as locate from './locators.ts';
 const VARIANTS = '/projects/:projectId/features/:featureName/variants';
 
 /** The format version of these answers, a string by the interface. */
-const VARIANTS_VERSION = '1';
+export const VARIANTS_VERSION = '1';
 
 const named = ({ projectId, featureName }: Params) => ({
   project: projectId,
