@@ -179,6 +179,6 @@ export function noAccess(caller: Caller, permission: Permission, projectId: stri
   }
   return refuse(
     'NoAccessError',
-    `${caller.actor.name} lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
+    `The user "${caller.actor.name}" lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
   );
 }

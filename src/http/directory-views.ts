@@ -96,15 +96,15 @@ export function personalTokenView({ digest: _, ...token }: PersonalToken) {
 }
 
 export function foundUserView(user: User) {
-  const { id, name, username, email, imageUrl } = userView(user);
-  return { id, name, username, email, imageUrl };
+  const { id, name, username, imageUrl } = userView(user);
+  return { id, name, username, email: user.email, imageUrl };
 }
 
 /** An API token shows itself as a user of its name, since clients look for one. */
 export function callerView({ user, actor, kind }: Caller) {
   if (user !== null) {
     const { rootRole: _, permissions: __, scimId: ___, ...shown } = userView(user);
-    return shown;
+    return { ...shown, email: user.email };
   }
   return {
     id: actor.userId,

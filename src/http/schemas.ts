@@ -173,7 +173,7 @@ export const UserSchema = v.pipe(
     id: v.pipe(v.number(), v.integer()),
     isAPI: v.boolean(),
     name: v.nullable(v.string()),
-    email: v.nullable(v.string()),
+    email: v.exactOptional(v.string()),
     username: v.nullable(v.string()),
     imageUrl: v.string(),
     loginAttempts: v.pipe(v.number(), v.integer()),

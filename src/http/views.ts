@@ -16,7 +16,8 @@ export function userView(user: User) {
     id: user.id,
     isAPI: false,
     name: user.name,
-    email: user.email,
+    // The interface knows no email of null: one that a user does not have is left out.
+    ...(user.email === null ? {} : { email: user.email }),
     username: user.username,
     imageUrl: imageUrl(user),
     loginAttempts: 0,

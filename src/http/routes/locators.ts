@@ -90,9 +90,9 @@ export function user(world: World, { id }: Params) {
   return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
 }
 
-/** At most nine digits without a sign: anything else is an id that nothing has, -1. */
+/** At most nine digits, neither sign nor zeros in front (one spelling per resource): anything else is -1, which nothing has. */
 export function numericId(text: string): number {
-  return /^[0-9]{1,9}$/.test(text) ? Number(text) : -1;
+  return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : -1;
 }
 
 /** What was located a moment ago, in the same synchronous step, is still there. */
