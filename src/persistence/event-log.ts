@@ -1,37 +1,30 @@
-// The event log: the journal as its readers see it. Search by filter and text, read by id, walk in order.
-//
-// The engine adds every frame when it appends it, before the frame is on disk; nothing is visible before it is.
-// That is why every way in takes `durableId`, the last event whose sync has returned (invariant 4): a crash cannot
-// take back what was shown. The rows behind it are final, so a search needs no locks and no snapshot.
-//
-// Filters are answered here, from columns of numbers, in slices that never hold up other requests. Free text goes to
-// a TextSearch, which reads the segment files elsewhere. Everything but the journal is derived: losing it costs time.
+/**
+ * The event log: the journal as its readers see it. Search by filter and text, read by id, walk in order.
+ *
+ * The engine adds every frame when it appends it, before the frame is on disk; nothing is visible before it is.
+ * That is why every way in takes `durableId`, the last event whose sync has returned (invariant 4): a crash cannot
+ * take back what was shown. The rows behind it are final, so a search needs no locks and no snapshot.
+ *
+ * Filters are answered here, from columns of numbers, in slices that never hold up other requests. Free text goes to
+ * a TextSearch, which reads the segment files elsewhere. Everything but the journal is derived: losing it costs time.
+ */
 import assert from 'node:assert/strict';
 import type { Refusal } from '../domain/refusal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
-import {
-  type CodeFilter,
-  collectMatches,
-  compileFilter,
-  type EventFilter,
-  IdPage,
-  matchesAll,
-  rowMatches,
-} from './event-filter.ts';
+import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
+import { type Walk, walkIds } from './event-walk.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Frame, FramePosition, RecordedEvent } from './frame.ts';
 import { type FramePlace, readFrames } from './frame-reader.ts';
 import { type BuildProgress, buildIndex } from './index-building.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import { SidecarStore } from './sidecar-store.ts';
+import type { TextMatches } from './text-scan.ts';
 import type { TextSearch } from './text-search.ts';
 
 /** Rows looked at between two turns of the event loop: about a millisecond's worth. */
 const ROWS_PER_SLICE = 500_000;
-
-/** Events read at once while walking: enough to group reads, few enough to hold. */
-const WALK_BATCH = 100;
 
 export interface EventLogOptions {
   readonly fs: FileSystem;
@@ -60,14 +53,6 @@ export interface EventPage {
   readonly events: readonly LoggedEvent[];
   /** All that match, whatever `limit` and `offset`. */
   readonly totalEvents: number;
-}
-
-export interface Walk {
-  readonly from: number;
-  readonly to: number;
-  readonly newestFirst?: boolean;
-  /** An event is wanted when any of these matches it; every event is when absent. */
-  readonly anyOf?: readonly EventFilter[];
 }
 
 /** An event with what replay needs: for the engine, never for an answer. */
@@ -175,7 +160,7 @@ export class EventLog {
     }
   }
 
-  #searchText(query: string, scope: TextScope) {
+  #searchText(query: string, scope: TextScope): Promise<TextMatches | Refusal> {
     const { names } = this.#index;
     const folded = query.toLowerCase();
     const request = {
@@ -218,7 +203,8 @@ export class EventLog {
       if (sharing === undefined) places.push(place);
       idsByFrame.set(key, [...(sharing ?? []), id]);
     }
-    await readFrames(this.#options, places, (frame, { segment, offset }) => {
+    const isKept = (segment: number): boolean => this.#index.viewOf(segment) !== null;
+    await readFrames({ ...this.#options, isKept }, places, (frame, { segment, offset }) => {
       for (const id of idsByFrame.get(`${segment}:${offset}`) ?? []) visit(frame, id);
     });
   }
@@ -230,12 +216,12 @@ export class EventLog {
 
   /** Events from `from` to `to`, both included, one batch in memory at a time. `to` must be durable. */
   async *iterate(walk: Walk): AsyncGenerator<LoggedEvent> {
-    for await (const ids of this.#idBatches(walk)) yield* await this.read(ids);
+    for await (const ids of walkIds(this.#index, walk, this.#yield)) yield* await this.read(ids);
   }
 
   /** Like `iterate`, with what replay needs. */
   async *iterateRecorded(walk: Walk): AsyncGenerator<WalkedEvent> {
-    for await (const ids of this.#idBatches(walk)) {
+    for await (const ids of walkIds(this.#index, walk, this.#yield)) {
       const found = new Map<number, WalkedEvent>();
       await this.#visit(ids, (frame, id) => found.set(id, { id, frame, event: recordedEvent(frame, id) }));
       for (const id of ids) {
@@ -243,32 +229,6 @@ export class EventLog {
         if (event !== undefined) yield event;
       }
     }
-  }
-
-  async *#idBatches({ from, to, newestFirst = false, anyOf }: Walk): AsyncGenerator<number[]> {
-    assert(to <= this.lastId, `event ${to} does not exist yet`);
-    const filters = anyOf
-      ?.map((filter) => compileFilter(filter, this.#index.names))
-      .filter((f) => f !== null);
-    const step = newestFirst ? -1 : 1;
-    const first = Math.max(from, this.firstId);
-    let batch: number[] = [];
-    let rows = 0;
-    let view: SegmentView | null = null;
-    for (let id = newestFirst ? to : first; id >= first && id <= to; id += step) {
-      if (view === null || id < view.firstId || id >= view.firstId + view.count)
-        view = this.#index.viewOf(id);
-      // A segment that retention has dropped in the meantime.
-      if (view === null) continue;
-      const row = id - view.firstId;
-      if (filters === undefined || filters.some((filter) => rowMatches(filter, view as SegmentView, row)))
-        batch.push(id);
-      if (++rows % ROWS_PER_SLICE === 0) await this.#yield();
-      if (batch.length < WALK_BATCH) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
   }
 
   /** The last event made at this time or before; null when none that old is kept. Times never decrease with ids. */

@@ -1,13 +1,15 @@
-// Reads single frames back from the segment files, for pages of events and for history.
-//
-// Frames that lie near each other are fetched in one read, and each is handed on and forgotten before the next
-// group is read: memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
-// operating system keeps the pages, and decoding a page of a hundred events costs less than a millisecond.
-//
-// Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
+/**
+ * Reads single frames back from the segment files, for pages of events and for history.
+ *
+ * Frames that lie near each other are fetched in one read, and each is handed on and forgotten before the next
+ * group is read: memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
+ * operating system keeps the pages, and decoding a page of a hundred events costs less than a millisecond.
+ *
+ * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
+ */
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from './data-folder-error.ts';
-import type { FileSystem, OpenFile } from './file-system.ts';
+import { type FileSystem, isMissing, type OpenFile } from './file-system.ts';
 import { FRAME_HEADER_BYTES, type Frame, frameChecksum, readFrameHeader } from './frame.ts';
 import { decodePayload } from './frame-payload.ts';
 import { segmentFileName } from './segment.ts';
@@ -41,22 +43,42 @@ function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly proble
   return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
 }
 
-/** Calls `visit` for every place, in the order of the files and offsets, whatever the order given. */
+export interface FrameReading {
+  readonly fs: FileSystem;
+  /** The journal folder. */
+  readonly folder: string;
+  /** Whether a segment still belongs to the log. Retention may delete a file just before it would be read. */
+  isKept(segment: number): boolean;
+}
+
+/**
+ * Calls `visit` for every place in the order of the files and offsets, whatever the order given; not for places in a
+ * segment whose file is gone because it is not kept any more.
+ */
 export async function readFrames(
-  { fs, folder }: { readonly fs: FileSystem; readonly folder: string },
+  reading: FrameReading,
   places: readonly FramePlace[],
   visit: VisitFrame,
 ): Promise<void> {
-  const groups = groupPlaces(places);
-  for (let next = 0; next < groups.length; ) {
-    const segment = groups[next]?.segment ?? 0;
-    const path = join(folder, segmentFileName(segment));
-    await withFile(fs, path, async (file) => {
-      for (let group = groups[next]; group?.segment === segment; group = groups[++next]) {
-        visitGroup(group, { path, bytes: await readExtent(file, path, group) }, visit);
-      }
-    });
+  for (const groups of groupBySegment(groupPlaces(places))) {
+    try {
+      await readSegment(reading, groups, visit);
+    } catch (error) {
+      if (!isMissing(error) || reading.isKept(groups[0]?.segment ?? 0)) throw error;
+    }
   }
+}
+
+async function readSegment(
+  { fs, folder }: FrameReading,
+  groups: readonly Group[],
+  visit: VisitFrame,
+): Promise<void> {
+  const path = join(folder, segmentFileName(groups[0]?.segment ?? 0));
+  await withFile(fs, path, async (file) => {
+    for (const group of groups)
+      visitGroup(group, { path, bytes: await readExtent(file, path, group) }, visit);
+  });
 }
 
 function visitGroup(group: Group, { path, bytes }: { path: string; bytes: Buffer }, visit: VisitFrame): void {
@@ -94,6 +116,16 @@ function groupPlaces(places: readonly FramePlace[]): Group[] {
     }
   }
   return groups;
+}
+
+function groupBySegment(groups: readonly Group[]): Group[][] {
+  const bySegment: Group[][] = [];
+  for (const group of groups) {
+    const last = bySegment.at(-1);
+    if (last?.[0]?.segment === group.segment) last.push(group);
+    else bySegment.push([group]);
+  }
+  return bySegment;
 }
 
 const fits = (group: Group, place: FramePlace): boolean =>

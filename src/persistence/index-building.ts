@@ -1,8 +1,10 @@
-// Fills an event index from the segment files: what a sidecar covers is taken from it, the rest is read.
-//
-// Runs after recovery, which has verified every byte and cut a torn tail. A reader beside a running server may
-// still meet a frame that is half written at the very end: it counts as not there. Anything else that does not fit
-// stops the build, since an index with a hole would hide events without a word.
+/**
+ * Fills an event index from the segment files: what a sidecar covers is taken from it, the rest is read.
+ *
+ * Runs after recovery, which has verified every byte and cut a torn tail. A reader beside a running server may
+ * still meet a frame that is half written at the very end: it counts as not there. Anything else that does not fit
+ * stops the build, since an index with a hole would hide events without a word.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from './data-folder-error.ts';

@@ -1,19 +1,21 @@
-// The prefilter of text search: which bytes a frame must contain if a query is in its events' data.
-//
-// The query is looked for in lower-case JSON text, the journal holds MessagePack in whatever case. Most of a JSON text
-// stands in the journal as it is: what is inside strings and keys. So a run of characters of the query that can only
-// come from inside a string must be in the frame's bytes, up to case. A frame without it need not be decoded.
-// The prefilter may let too much through (keys of the frame, `preData`, hidden parts), never too little.
-//
-// A run is a stretch of printable ASCII without `"\,:[]{}`. What could produce one in lower-case JSON text other than
-// the characters themselves inside a string, and what is done about it:
-// - a number: a run of nothing but its characters is no evidence and is not used;
-// - `true`, `false`, `null`: a run that is part of one of them is not used either;
-// - an escape such as `\n` or `\u001f`: its end may be the front of the run, and stands in the journal as one control
-//   byte; so that front is left off but for its last character, in whose place a control byte is accepted too;
-// - lower case from outside ASCII: U+0130 gives an `i` (and a combining dot), the Kelvin sign a `k`. Where the run has
-//   these letters, the bytes of those two characters count as found;
-// - a lone surrogate, escaped as well: no string decoded from UTF-8 holds one.
+/**
+ * The prefilter of text search: which bytes a frame must contain if a query is in its events' data.
+ *
+ * The query is looked for in lower-case JSON text, the journal holds MessagePack in whatever case. Most of a JSON text
+ * stands in the journal as it is: what is inside strings and keys. So a run of characters of the query that can only
+ * come from inside a string must be in the frame's bytes, up to case. A frame without it need not be decoded.
+ * The prefilter may let too much through (keys of the frame, `preData`, hidden parts), never too little.
+ *
+ * A run is a stretch of printable ASCII without `"\,:[]{}`. What could produce one in lower-case JSON text other than
+ * the characters themselves inside a string, and what is done about it:
+ * - a number: a run of nothing but its characters is no evidence and is not used;
+ * - `true`, `false`, `null`: a run that is part of one of them is not used either;
+ * - an escape such as `\n` or `\u001f`: its end may be the front of the run, and stands in the journal as one control
+ *   byte; so that front is left off but for its last character, in whose place a control byte is accepted too;
+ * - lower case from outside ASCII: U+0130 gives an `i` (and a combining dot), the Kelvin sign a `k`. Where the run has
+ *   these letters, the bytes of those two characters count as found;
+ * - a lone surrogate, escaped as well: no string decoded from UTF-8 holds one.
+ */
 
 /** Shorter runs are in too many frames to save decoding. */
 const RUN_MIN = 3;

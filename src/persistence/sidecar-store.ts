@@ -1,7 +1,9 @@
-// Loads and saves the sidecars of the segments, and decides which of them can be trusted.
-//
-// A sidecar is trusted when its own checksum holds and the segment still has, where the sidecar says the last covered
-// frame lies, a frame with the checksum that it recorded: through the chain that frame stands for everything before it.
+/**
+ * Loads and saves the sidecars of the segments, and decides which of them can be trusted.
+ *
+ * A sidecar is trusted when its own checksum holds and the segment still has, where the sidecar says the last covered
+ * frame lies, a frame with the checksum that it recorded: through the chain that frame stands for everything before it.
+ */
 import { join } from 'node:path';
 import type { SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';

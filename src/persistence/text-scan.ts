@@ -1,12 +1,14 @@
-// Free-text search over segment files: exact, in bounded memory, without touching what filters have ruled out.
-//
-// Per segment, every row is first judged from its codes: ruled out by a filter, found by type or author, or open.
-// Then the frames with open rows are read in large pieces; where the query allows, bytes are searched for a needle
-// (needle.ts) and only frames that hold it are looked into. The verdict on an event is the definition itself: the
-// lower-case JSON text of its data contains the lower-case query. Checksums are not verified again, as they are when an
-// event is shown.
-//
-// Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
+/**
+ * Free-text search over segment files: exact, in bounded memory, without touching what filters have ruled out.
+ *
+ * Per segment, every row is first judged from its codes: ruled out by a filter, found by type or author, or open.
+ * Then the frames with open rows are read in large pieces; where the query allows, bytes are searched for a needle
+ * (needle.ts) and only frames that hold it are looked into. The verdict on an event is the definition itself: the
+ * lower-case JSON text of its data contains the lower-case query. Checksums are not verified again, as they are when an
+ * event is shown.
+ *
+ * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
+ */
 import { join } from 'node:path';
 import type { SegmentView } from './event-columns.ts';
 import { firstRowAtOffset } from './event-columns.ts';

@@ -1,5 +1,7 @@
-// The thread of the free-text search: takes one task at a time from its parent (text-search.ts) and answers it.
-// A search that fails is an answer too; only what nobody foresaw ends the thread.
+/**
+ * The thread of the free-text search: takes one task at a time from its parent (text-search.ts) and answers it.
+ * A search that fails is an answer too; only what nobody foresaw ends the thread.
+ */
 import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import { realFileSystem } from './file-system.ts';

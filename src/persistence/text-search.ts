@@ -1,8 +1,10 @@
-// Where free-text searches are done: in a thread of their own, one at a time, never on the server's event loop.
-//
-// The thread is started by the first search and kept. Searches wait in a queue with a limit; beyond it they are
-// refused at once, since a search that is answered after its reader has left costs as much as one in time. If the
-// thread dies, the search it was busy with fails, and the next one starts a new thread.
+/**
+ * Where free-text searches are done: in a thread of their own, one at a time, never on the server's event loop.
+ *
+ * The thread is started by the first search and kept. Searches wait in a queue with a limit; beyond it they are
+ * refused at once, since a search that is answered after its reader has left costs as much as one in time. If the
+ * thread dies, the search it was busy with fails, and the next one starts a new thread.
+ */
 import { Worker } from 'node:worker_threads';
 import type { Refusal } from '../domain/refusal.ts';
 import type { FileSystem } from './file-system.ts';

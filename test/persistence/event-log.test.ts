@@ -262,6 +262,24 @@ test('a segment that vanishes during a text search counts as no longer kept', as
   assert.equal((await search(log, { query: 'needle' })).totalEvents, left);
 });
 
+test('events whose segment is deleted just before they are read are left out, once it is not kept any more', async () => {
+  const journal = await journalOf(SIX, 200);
+  const log = await journal.openLog();
+  const second = journal.added.find(({ position }) => position.segment > 1)?.position.segment ?? 0;
+  journal.disk.beforeCall = ({ kind, path }) => {
+    if (kind !== 'open' || !path.endsWith('/00000000000000000001.journal')) return;
+    log.dropSegmentsBefore(second);
+    journal.disk.take(path);
+  };
+  assert.deepEqual(
+    (await log.read([1, 6])).map(({ id }) => id),
+    [6],
+  );
+  journal.disk.beforeCall = null;
+  journal.disk.take(`${FOLDER}/${String(second).padStart(20, '0')}.journal`);
+  await assert.rejects(log.read([second]), { code: 'ENOENT' });
+});
+
 test('bytes that went bad after the start are reported, not shown', async () => {
   const journal = await journalOf(SIX);
   const log = await journal.openLog();

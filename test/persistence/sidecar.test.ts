@@ -213,6 +213,6 @@ test('the documented sample is what is written', async () => {
   const names = '9591a16191c091c091c091a162';
   assert.equal(
     bytes.toString('hex'),
-    `${head}${counts}${names}40000000${'00'.repeat(20)}`.replaceAll(' ', ''),
+    `${head}${counts}40000000${'00'.repeat(20)}${names}`.replaceAll(' ', ''),
   );
 });
