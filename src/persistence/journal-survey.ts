@@ -17,6 +17,7 @@ import {
   SEGMENT_HEADER_BYTES,
   SEGMENT_SUFFIX,
   type SegmentHeader,
+  segmentFileName,
 } from './segment.ts';
 import { findProofOfDamage, type ScanEnd, scanFrames } from './segment-scan.ts';
 
@@ -109,7 +110,7 @@ class Surveyor {
   }
 
   async #surveySegment(firstId: number, isLast: boolean): Promise<void> {
-    const path = join(this.#options.folder, segmentName(firstId));
+    const path = join(this.#options.folder, segmentFileName(firstId));
     const file = await this.#options.fs.open(path, 'read');
     try {
       const header = await readHeader(file, path);
@@ -211,8 +212,6 @@ class FrameWalk {
     return false;
   }
 }
-
-const segmentName = (firstId: number): string => `${String(firstId).padStart(20, '0')}${SEGMENT_SUFFIX}`;
 
 async function readHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);

@@ -19,7 +19,6 @@ import {
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
-  SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_SUFFIX,
   type SnapshotHeader,
   sealBlock,
@@ -200,6 +199,3 @@ class SnapshotWriter {
     this.#sliceStartedAt = this.#clock();
   }
 }
-
-/** The smallest file that can be a snapshot: header and end. */
-export const SNAPSHOT_BYTES_MIN = SNAPSHOT_HEADER_BYTES + BLOCK_HEADER_BYTES + 4;

@@ -96,6 +96,19 @@ test(`the process killed at any call loses nothing, nor does a power cut right a
   }
 });
 
+test(`the process killed at any call lives on, and a power cut then loses nothing of either life (seed ${SEED})`, async () => {
+  const random = seededRandom(SEED);
+  for (let n = 1; ; n += 1) {
+    const fs = new MemoryFileSystem();
+    const promises = noPromises();
+    const { disk, cut } = await liveUntilCall(fs, promises, n, () => fs.crash());
+    if (!cut) break;
+    await liveOnce(disk, promises);
+    const later = disk.powerCut('lost', random);
+    await recoverAndCheck(later, promises, `seed ${SEED}, call ${n}`);
+  }
+});
+
 test(`life after life cut short, also while recovering, never loses what was seen (seed ${SEED})`, async () => {
   const random = seededRandom(SEED);
   const calls = await disksUsed();

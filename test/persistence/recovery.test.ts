@@ -375,6 +375,26 @@ test('hostile content with valid checksums is refused with its place, whatever i
   }
 });
 
+test('a frame that claims a write which cannot have been is damage, though its checksum holds', async () => {
+  const good = forgedJournal([payloadOf(1), payloadOf(2), payloadOf(3)]);
+  const bytes = good.bytesOf(FIRST_SEGMENT);
+  const last = bytes.length - 16 - payloadOf(3).length;
+  const links = { payloadBytes: payloadOf(3).length, previous: bytes.readUInt32LE(last + 8) };
+  for (const [batchStart, damaged] of [
+    [last, false],
+    [64, false],
+    [63, true],
+    [last + 1, true],
+  ] as const) {
+    const forged = Buffer.from(bytes);
+    sealFrame(forged, last, { ...links, batchStart });
+    good.put(FIRST_SEGMENT, forged);
+    const recovering = recoverFrom(good);
+    if (damaged) await assert.rejects(recovering, /a frame claims a write that cannot have been/);
+    else assert.equal((await recovering).report.lastId, 3);
+  }
+});
+
 test('an event that does not fit the state is refused with its place, and the cause is kept', async () => {
   const { disk } = await fullDisk();
   const cause = new Error('no such flag');
