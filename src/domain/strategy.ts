@@ -23,6 +23,7 @@ export const ParametersSchema = v.pipe(
   ),
   v.metadata({
     type: ['object', 'null'],
+    additionalProperties: true,
     description: 'Settings of the strategy kind, kept as sent; for a rollout: rollout, groupId, stickiness.',
   }),
 );
