@@ -15,8 +15,7 @@ export type BodyOutcome = { readonly value: unknown } | Refusal;
 
 export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body === undefined) return { value: undefined };
-  if (!request.hasBody)
-    return atFault([{ path: '', message: 'A JSON body is required; none was sent.' }]);
+  if (!request.hasBody) return atFault([{ path: '', message: 'A JSON body is required; none was sent.' }]);
   const wrongType = refuseContentType(request.header('content-type'));
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
