@@ -9,17 +9,16 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { BodyBudget } from './body-collector.ts';
-import { DeadlineQueue, systemClock } from './deadlines.ts';
+import type { ExchangeServer } from './exchange.ts';
+import { createExchangeServer } from './exchange.ts';
 import { listenError } from './listen-failure.ts';
-import type { NodeServer } from './node-exchange.ts';
 import { NodeExchange } from './node-exchange.ts';
 import type { Fault } from './received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from './received-request.ts';
 import { refusal } from './refusal.ts';
 import { bytesOf, statusLine } from './reply-headers.ts';
 import type { Transport, TransportOptions } from './transport.ts';
-import { HEADER_BLOCK_BYTES_MAX, resolveLimits } from './transport-limits.ts';
+import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 
 /** How late a head that takes too long may be noticed. */
 const HEAD_CHECK_MS = 1_000;
@@ -37,26 +36,16 @@ export function createNodeTransport(options: TransportOptions): Transport {
 class NodeTransport implements Transport {
   readonly engine = 'node';
   readonly #options: TransportOptions;
-  readonly #server: NodeServer;
+  readonly #server: ExchangeServer;
   readonly #http: ReturnType<typeof createServer>;
   /** The unanswered requests of each connection, oldest first. */
   readonly #connections = new Map<Socket, NodeExchange[]>();
   #isFull = false;
 
   constructor(options: TransportOptions) {
-    const limits = resolveLimits(options.limits);
-    const clock = options.clock ?? systemClock;
     this.#options = options;
-    this.#server = {
-      handle: options.handle,
-      refuse: options.refuse,
-      log: options.log,
-      limits,
-      bodies: new BodyBudget(limits.bodiesBytesMax),
-      requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
-      replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
-      draining: false,
-    };
+    this.#server = createExchangeServer(options);
+    const { limits } = this.#server;
     this.#http = createServer({
       maxHeaderSize: HEADER_BLOCK_BYTES_MAX,
       headersTimeout: limits.idleMs,
@@ -127,7 +116,7 @@ class NodeTransport implements Transport {
     const line: NodeExchange[] = [];
     this.#connections.set(socket, line);
     socket.once('close', () => {
-      for (const exchange of line) exchange.disconnect();
+      for (const exchange of line) exchange.abort();
       this.#connections.delete(socket);
       this.#isFull = false;
     });
@@ -144,7 +133,7 @@ class NodeTransport implements Transport {
     const exchange = new NodeExchange(this.#server, message, res, waitsForContinue);
     res.once('finish', () => {
       line.shift();
-      if (!exchange.isLast) line[0]?.begin();
+      if (!exchange.endsConnection) line[0]?.begin();
     });
     if (line.push(exchange) === 1) exchange.begin();
   }

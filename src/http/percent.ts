@@ -3,14 +3,23 @@
  * and control characters (NUL above all) are refused rather than repaired, so that a name has one meaning.
  */
 
-/** What may stand undecoded in a path segment: printable ASCII. Other bytes must come percent-encoded. */
-const PLAIN_PATTERN = /^[\x21-\x7e]+$/;
 const CONTROL_PATTERN = /\p{Cc}/u;
+const PERCENT = 0x25;
 
 /** The decoded segment, or null when its encoding is bad. */
 export function decodeSegment(raw: string): string | null {
-  if (!PLAIN_PATTERN.test(raw)) return null;
-  if (!raw.includes('%')) return raw;
+  let isEncoded = false;
+  // A loop, as this runs for every parameter of every request: half the time of two searches of the string.
+  for (let i = 0; i < raw.length; i += 1) {
+    const code = raw.charCodeAt(i);
+    // Undecoded, only visible ASCII may stand in a path. Other bytes must come percent-encoded.
+    if (code <= 0x20 || code >= 0x7f) return null;
+    isEncoded ||= code === PERCENT;
+  }
+  return isEncoded ? decode(raw) : raw;
+}
+
+function decode(raw: string): string | null {
   try {
     // Strict by specification: bad hex, overlong forms, surrogates and cut sequences all throw.
     const decoded = decodeURIComponent(raw);

@@ -14,28 +14,14 @@
  *   for its reader is unanswered to the library, which then refuses further requests.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import type { BodyBudget } from './body-collector.ts';
 import { BodyCollector } from './body-collector.ts';
-import type { DeadlineQueue } from './deadlines.ts';
-import { DeadlineEntry } from './deadlines.ts';
+import type { ExchangeServer } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
-import { BODY_TOO_LARGE, HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
-import { refusal, sendableReply } from './refusal.ts';
+import { BODY_TOO_LARGE } from './received-request.ts';
 import { bytesOf, isBodiless, statusLine } from './reply-headers.ts';
-import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
-import type { TransportLimits } from './transport-limits.ts';
+import type { Reply } from './transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
-
-/** What all exchanges of a server share. */
-export interface UwsServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
-  readonly limits: TransportLimits;
-  readonly bodies: BodyBudget;
-  /** Requests being received or handled. */
-  readonly requests: DeadlineQueue;
-  /** Answers that the client has not made room for yet. */
-  readonly replies: DeadlineQueue;
-  draining: boolean;
-}
 
 /** Copied per connection at most, where `end` is used: what a reader that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
@@ -46,100 +32,63 @@ const COPIED_BODY_BYTES_MAX = 16 * 1024;
  */
 const SWALLOWED_BYTES_MAX = 8 * 1024 * 1024;
 
-export class UwsExchange extends DeadlineEntry implements TransportResponse {
-  aborted = false;
-  readonly #server: UwsServer;
+export class UwsExchange extends Exchange {
   readonly #res: HttpResponse;
-  readonly #request: ReceivedRequest;
   /** Whether `res` may still be used. */
   #isOpen = true;
-  #isAnswered = false;
   /** Inside one of the library's callbacks, which have corked the socket already. */
   #isCorked = true;
-  /** What follows on the connection cannot be trusted, or is not wanted. */
-  #mustClose = false;
-  #body: BodyCollector | null = null;
   /** Why a body that is still arriving is no longer kept. */
   #fault: Fault | null = null;
   #swallowedBytes = 0;
 
-  constructor(server: UwsServer, res: HttpResponse, request: ReceivedRequest) {
-    super();
-    this.#server = server;
+  constructor(server: ExchangeServer, res: HttpResponse, request: ReceivedRequest) {
+    super(server, request);
     this.#res = res;
-    this.#request = request;
   }
 
-  /** The head has arrived. Called within the library's callback, and must not throw. */
+  /** The head has arrived. Called within the library's callback. */
   begin(): void {
-    const { limits } = this.#server;
-    const fault = this.#request.judge(limits.targetBytesMax);
+    const { limits } = this.server;
+    const fault = this.request.judge(limits.targetBytesMax);
     if (fault !== null) this.#refuseLater(fault, true);
     // The length is good, so the library skips the body by itself and the connection stays usable.
-    else if (this.#request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
-    else if (this.#request.expectsBody) this.#receiveBody();
-    else this.#handle();
+    else if (this.request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
+    else if (this.request.expectsBody) this.#receiveBody();
+    else this.handle();
     // No abort can arrive before this callback returns, so an answer given by now has saved two native calls.
     if (this.#isOpen) this.#stayOpen();
     this.#isCorked = false;
   }
 
-  send(reply: Reply): void {
-    if (this.#isAnswered) {
-      const { path } = this.#request;
-      this.#server.log.warn({ path, status: reply.status }, 'A second answer to one request was ignored.');
-      return;
-    }
-    this.#isAnswered = true;
-    if (!this.#isOpen) return;
-    this.queue?.leave(this);
-    const sendable = sendableReply(this.#server, reply);
-    if (this.#isCorked) this.#write(sendable);
-    else this.#res.cork(() => this.#write(sendable));
+  override abort(): void {
+    this.#isOpen = false;
+    super.abort();
   }
 
-  expire(): void {
-    if (this.#isAnswered) this.#res.close();
-    else if (this.#body === null) this.#refuse(NO_ANSWER, false);
-    else this.#refuse(TOO_SLOW, true);
+  protected disconnect(): void {
+    this.#res.close();
+  }
+
+  protected write(reply: Reply): void {
+    if (this.#isCorked) this.#writeCorked(reply);
+    else this.#res.cork(() => this.#writeCorked(reply));
+  }
+
+  /** The answer is the kernel's now, and `res` out of reach. */
+  #finish(): void {
+    this.#isOpen = false;
+    this.release();
   }
 
   #stayOpen(): void {
-    this.#res.onAborted(() => this.#abort());
-    if (!this.#isAnswered) this.#server.requests.enter(this);
-  }
-
-  #abort(): void {
-    this.aborted = true;
-    this.#finish();
-  }
-
-  #finish(): void {
-    this.#isOpen = false;
-    this.queue?.leave(this);
-    this.#body?.discard();
-    this.#body = null;
-  }
-
-  #handle(): void {
-    if (this.#isAnswered || !this.#isOpen) return;
-    try {
-      const outcome: unknown = this.#server.handle(this.#request, this);
-      // The type says void, but an async function fits it, and its rejection would end the process.
-      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#fail(error));
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
-  #fail(error: unknown): void {
-    this.#server.log.error({ err: error, path: this.#request.path }, 'A request handler failed.');
-    this.#refuse(HANDLER_FAILED, false);
+    this.#res.onAborted(() => this.abort());
+    if (!this.isAnswered) this.server.requests.enter(this);
   }
 
   #receiveBody(): void {
-    const { limits, bodies } = this.#server;
-    this.#body = new BodyCollector(limits.bodyBytesMax, bodies);
+    const { limits, bodies } = this.server;
+    this.body = new BodyCollector(limits.bodyBytesMax, bodies);
     this.#res.onData((chunk, isLast) => {
       this.#isCorked = true;
       this.#receive(chunk, isLast);
@@ -148,54 +97,48 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
   }
 
   #receive(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.#isAnswered || this.#body === null) return;
+    if (this.body === null) return;
     // Copied, because the library empties its buffer when this returns.
-    if (this.#fault === null) this.#fault = this.#body.add(Buffer.from(new Uint8Array(chunk)));
+    if (this.#fault === null) this.#fault = this.body.add(Buffer.from(new Uint8Array(chunk)));
     if (this.#fault !== null) this.#swallow(this.#fault, chunk.byteLength, isLast);
-    else if (isLast) this.#complete(this.#body);
+    else if (isLast) this.#complete(this.body);
   }
 
   #complete(body: BodyCollector): void {
-    this.#request.body = body.take();
-    this.#body = null;
-    if (!this.#request.chunked) return this.#handle();
-    this.#mustClose = true;
-    setImmediate(() => this.#handle());
+    this.request.body = body.take();
+    this.body = null;
+    if (!this.request.chunked) return this.handle();
+    this.mustClose = true;
+    setImmediate(() => this.handle());
   }
 
   #swallow(fault: Fault, bytes: number, isLast: boolean): void {
     this.#swallowedBytes += bytes;
-    if (isLast || this.#swallowedBytes > SWALLOWED_BYTES_MAX) this.#refuseLater(fault, this.#request.chunked);
+    if (isLast || this.#swallowedBytes > SWALLOWED_BYTES_MAX) this.#refuseLater(fault, this.request.chunked);
   }
 
   #refuseLater(fault: Fault, mustClose: boolean): void {
-    setImmediate(() => this.#refuse(fault, mustClose));
-  }
-
-  #refuse(fault: Fault, mustClose: boolean): void {
-    if (this.#isAnswered || !this.#isOpen) return;
-    this.#mustClose ||= mustClose;
-    this.send(refusal(this.#server, fault));
+    setImmediate(() => this.refuse(fault, mustClose));
   }
 
   /** Writes status, headers and body. The socket is corked, so all of it leaves in one system call. */
-  #write(reply: Reply): void {
+  #writeCorked(reply: Reply): void {
     const res = this.#res;
     if (reply.status !== 200) res.writeStatus(statusLine(reply.status));
     for (let i = 0; i < reply.headers.length; i += 2)
       res.writeHeader(reply.headers[i]!, reply.headers[i + 1]!);
     // The library closes by itself, without saying so, when the request's Connection header has five letters.
-    const closesItself = this.#request.header('connection').length === 5;
+    const closesItself = this.request.wantsClose && this.request.header('connection').length === 5;
     if (closesItself) res.writeHeader('connection', 'close');
-    const close = !closesItself && (this.#mustClose || this.#server.draining || this.#request.wantsClose);
+    const close = this.isLast && !closesItself;
     if (isBodiless(reply.status)) this.#writeBodiless(close);
-    else if (this.#request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body), close);
+    else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body), close);
     else this.#writeBody(bytesOf(reply.body), close);
   }
 
   /** A 204 or 304, which has no Content-Length; except where the library must close, and then insists on one. */
   #writeBodiless(close: boolean): void {
-    if (close && this.#mustClose) {
+    if (close && this.mustClose) {
       this.#res.endWithoutBody(0, true);
     } else {
       if (close) this.#res.writeHeader('connection', 'close');
@@ -230,12 +173,12 @@ export class UwsExchange extends DeadlineEntry implements TransportResponse {
   }
 
   #sendRest(bytes: Uint8Array): void {
-    this.#server.replies.enter(this);
+    this.server.replies.enter(this);
     sendRest(this.#res, bytes, () => this.#finish());
   }
 
   #closing(bytes: Uint8Array): ClosingBody {
-    this.#server.replies.enter(this);
+    this.server.replies.enter(this);
     return new ClosingBody(this.#res, bytes, () => this.#isOpen);
   }
 }

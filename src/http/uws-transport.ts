@@ -12,13 +12,12 @@
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
-import { BodyBudget } from './body-collector.ts';
-import { DeadlineQueue, systemClock } from './deadlines.ts';
+import type { ExchangeServer } from './exchange.ts';
+import { createExchangeServer } from './exchange.ts';
 import { explainListenFailure } from './listen-failure.ts';
 import { ReceivedRequest } from './received-request.ts';
 import type { Transport, TransportOptions } from './transport.ts';
-import { HEADER_BLOCK_BYTES_MAX, resolveLimits } from './transport-limits.ts';
-import type { UwsServer } from './uws-exchange.ts';
+import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /** What is used of the module at run time; its type declarations leave some of it out. */
@@ -55,29 +54,20 @@ class UwsTransport implements Transport {
   readonly #uws: UwsModule;
   readonly #app: TemplatedApp;
   readonly #options: TransportOptions;
-  readonly #server: UwsServer;
+  readonly #server: ExchangeServer;
   #listenSocket: us_listen_socket | null = null;
   #openConnections = 0;
   #isFull = false;
 
   constructor(uws: UwsModule, options: TransportOptions) {
-    const limits = resolveLimits(options.limits);
-    const clock = options.clock ?? systemClock;
     this.#uws = uws;
     this.#options = options;
-    this.#server = {
-      handle: options.handle,
-      refuse: options.refuse,
-      log: options.log,
-      limits,
-      bodies: new BodyBudget(limits.bodiesBytesMax),
-      requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
-      replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
-      draining: false,
-    };
+    this.#server = createExchangeServer(options);
     this.#app = uws.App();
     this.#app.filter((res, change) => this.#countConnection(res, change));
-    this.#app.any('/*', (res, req) => this.#receive(res, req));
+    // Asking the library for the method of every read would cost a native call that its router has made already.
+    this.#app.get('/*', (res, req) => this.#receive(res, req, 'GET'));
+    this.#app.any('/*', (res, req) => this.#receive(res, req, req.getCaseSensitiveMethod()));
   }
 
   get openConnections(): number {
@@ -114,9 +104,9 @@ class UwsTransport implements Transport {
     this.#server.replies.close();
   }
 
-  #receive(res: HttpResponse, req: HttpRequest): void {
+  #receive(res: HttpResponse, req: HttpRequest, method: string): void {
     try {
-      new UwsExchange(this.#server, res, receiveHead(req)).begin();
+      new UwsExchange(this.#server, res, receiveHead(req, method)).begin();
     } catch (error) {
       // A bug in the engine itself: what it threw would end the process, and all other connections with it.
       this.#options.log.error(
@@ -140,9 +130,9 @@ class UwsTransport implements Transport {
 }
 
 /** Everything is read here and now: `req` is gone when the callback returns. */
-function receiveHead(req: HttpRequest): ReceivedRequest {
+function receiveHead(req: HttpRequest, method: string): ReceivedRequest {
   // Declared as a string, but undefined when the target has no `?`.
-  const request = new ReceivedRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery() ?? '');
+  const request = new ReceivedRequest(method, req.getUrl(), req.getQuery() ?? '');
   req.forEach((name, value) => {
     request.addHeader(name, value);
   });

@@ -1,0 +1,123 @@
+/**
+ * One request and its answer, as far as that is the same on every engine: it is handled once, answered once, and
+ * over by its deadline, whatever the handler does.
+ */
+import type { BodyCollector } from './body-collector.ts';
+import { BodyBudget } from './body-collector.ts';
+import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
+import type { Fault, ReceivedRequest } from './received-request.ts';
+import { HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
+import { refusal, sendableReply } from './refusal.ts';
+import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
+import type { TransportLimits } from './transport-limits.ts';
+import { resolveLimits } from './transport-limits.ts';
+
+/** What all exchanges of a server share. */
+export interface ExchangeServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
+  readonly limits: TransportLimits;
+  readonly bodies: BodyBudget;
+  /** Requests being received or handled. */
+  readonly requests: DeadlineQueue;
+  /** Answers that the client has not made room for yet. */
+  readonly replies: DeadlineQueue;
+  /** Set when the server is to stop: every answer ends its connection. */
+  draining: boolean;
+}
+
+export function createExchangeServer(options: TransportOptions): ExchangeServer {
+  const { handle, refuse, log, clock = systemClock } = options;
+  const limits = resolveLimits(options.limits);
+  return {
+    handle,
+    refuse,
+    log,
+    limits,
+    bodies: new BodyBudget(limits.bodiesBytesMax),
+    requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
+    replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
+    draining: false,
+  };
+}
+
+export abstract class Exchange extends DeadlineEntry implements TransportResponse {
+  aborted = false;
+  protected isAnswered = false;
+  /** What follows on the connection cannot be trusted, or is not wanted. */
+  protected mustClose = false;
+  /** Set while the body is arriving. */
+  protected body: BodyCollector | null = null;
+  protected readonly server: ExchangeServer;
+  protected readonly request: ReceivedRequest;
+
+  constructor(server: ExchangeServer, request: ReceivedRequest) {
+    super();
+    this.server = server;
+    this.request = request;
+  }
+
+  /** Writes a reply that is fit to be sent. Called once at most, and never after an abort. */
+  protected abstract write(reply: Reply): void;
+
+  /** Ends the connection at once. */
+  protected abstract disconnect(): void;
+
+  send(reply: Reply): void {
+    if (this.isAnswered) {
+      const { path } = this.request;
+      this.server.log.warn({ path, status: reply.status }, 'A second answer to one request was ignored.');
+      return;
+    }
+    this.isAnswered = true;
+    if (this.aborted) return;
+    this.queue?.leave(this);
+    this.write(sendableReply(this.server, reply));
+  }
+
+  expire(): void {
+    if (this.isAnswered) this.disconnect();
+    else if (this.body === null) this.refuse(NO_ANSWER, false);
+    else this.refuse(TOO_SLOW, true);
+  }
+
+  /** The client is gone. */
+  abort(): void {
+    this.aborted = true;
+    this.release();
+  }
+
+  /** Whether the answer ends the connection. */
+  protected get isLast(): boolean {
+    return this.mustClose || this.server.draining || this.request.wantsClose;
+  }
+
+  /** Hands the request over, unless it was refused, or its client left, in the meantime. */
+  protected handle(): void {
+    if (this.isAnswered || this.aborted) return;
+    try {
+      const outcome: unknown = this.server.handle(this.request, this);
+      // The type says void, but an async function fits it, and its rejection would end the process.
+      if (outcome instanceof Promise) outcome.catch((error: unknown) => this.#fail(error));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  protected refuse(fault: Fault, mustClose: boolean): void {
+    if (this.isAnswered || this.aborted) return;
+    this.mustClose ||= mustClose;
+    this.release();
+    this.send(refusal(this.server, fault));
+  }
+
+  /** Gives back what the exchange holds of its server's. */
+  protected release(): void {
+    this.queue?.leave(this);
+    this.body?.discard();
+    this.body = null;
+  }
+
+  #fail(error: unknown): void {
+    this.server.log.error({ err: error, path: this.request.path }, 'A request handler failed.');
+    this.refuse(HANDLER_FAILED, false);
+  }
+}
