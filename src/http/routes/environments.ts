@@ -78,13 +78,13 @@ function switchRoute(position: 'on' | 'off'): Route {
     summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
     permission: 'admin',
     locate: locate.environment,
-    success: { status: 204, schema: null },
+    success: { status: 200, schema: null },
     command: ({ params }) => ({
       type: 'update-environment',
       name: locate.param(params, 'name'),
       fields: { enabled: position === 'on' },
     }),
-    answer: () => emptyReply(204),
+    answer: () => emptyReply(200),
   });
 }
 

@@ -1,0 +1,329 @@
+/**
+ * Which events each write records (decisions.md §6): one row for each write of the table of routes. A write without
+ * a row fails, and so does a row that reaches another route than it names.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { isEventType } from '../../../src/domain/event-types.ts';
+import type { Route } from '../../../src/http/route.ts';
+import { ROUTES } from '../../../src/http/routes.ts';
+import '../../support/check-answers.ts';
+import { addUser, recording } from '../../support/interface.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+type Request = readonly [method: string, path: string, body?: unknown];
+
+/** `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one. */
+interface Row {
+  readonly given?: readonly Request[];
+  readonly when: readonly [path: string, body?: unknown];
+  readonly events: readonly string[];
+  /** As a user with a personal token, where only users may. */
+  readonly asUser?: true;
+}
+
+const FEATURES = '/projects/default/features';
+const ENVIRONMENT = `${FEATURES}/$/environments/development`;
+const STRATEGIES = `${ENVIRONMENT}/strategies`;
+const FLAG: Request = ['POST', FEATURES, { name: '$' }];
+const STRATEGY: Request = ['POST', STRATEGIES, { name: 'default' }];
+const SWITCHED_ON: Request = ['POST', `${ENVIRONMENT}/on`];
+const ARCHIVED: Request = ['DELETE', `${FEATURES}/$`];
+const PROJECT: Request = ['POST', '/projects', { id: '$', name: '$' }];
+const ENVIRONMENT_CREATED: Request = ['POST', '/environments', { name: '$', type: 'test' }];
+const USER: Request = ['POST', '/user-admin', { username: '$', rootRole: 3 }];
+const API_TOKEN: Request = ['POST', '/api-tokens', { tokenName: '$', type: 'admin' }];
+const PARENT: Request = ['POST', FEATURES, { name: '$.parent' }];
+const DEPENDENCY: Request = ['POST', `${FEATURES}/$/dependencies`, { feature: '$.parent' }];
+const VARIANTS = [{ name: 'a', weight: 1 }];
+const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
+
+const ROWS: Readonly<Record<string, Row>> = {
+  createFeature: { when: [FEATURES, { name: '$' }], events: ['feature-created'] },
+  updateFeature: {
+    given: [FLAG],
+    when: [`${FEATURES}/$`, { stale: true }],
+    events: ['feature-metadata-updated', 'feature-stale-on'],
+  },
+  patchFeature: {
+    given: [FLAG],
+    when: [`${FEATURES}/$`, [{ op: 'replace', path: '/description', value: 'new' }]],
+    events: ['feature-metadata-updated'],
+  },
+  cloneFeature: {
+    given: [FLAG, STRATEGY],
+    when: [`${FEATURES}/$/clone`, { name: '$.clone' }],
+    events: ['feature-created', 'feature-strategy-add'],
+  },
+  archiveFeature: {
+    given: [FLAG, PARENT, DEPENDENCY],
+    when: [`${FEATURES}/$`],
+    events: ['feature-dependencies-removed', 'feature-archived'],
+  },
+  addFeatureStrategy: {
+    given: [FLAG],
+    when: [STRATEGIES, { name: 'default' }],
+    events: ['feature-strategy-add'],
+  },
+  updateFeatureStrategy: {
+    given: [FLAG, STRATEGY],
+    when: [`${STRATEGIES}/@`, { name: 'other' }],
+    events: ['feature-strategy-update'],
+  },
+  patchFeatureStrategy: {
+    given: [FLAG, STRATEGY],
+    when: [`${STRATEGIES}/@`, [{ op: 'replace', path: '/title', value: 'new' }]],
+    events: ['feature-strategy-update'],
+  },
+  deleteFeatureStrategy: {
+    given: [FLAG, STRATEGY, SWITCHED_ON],
+    when: [`${STRATEGIES}/@`],
+    events: ['feature-strategy-remove', 'feature-environment-disabled'],
+  },
+  setStrategySortOrder: {
+    given: [FLAG, STRATEGY],
+    when: [`${STRATEGIES}/set-sort-order`, [{ id: '@', sortOrder: 9 }]],
+    events: ['strategy-order-changed'],
+  },
+  toggleFeatureEnvironmentOn: {
+    given: [FLAG, STRATEGY],
+    when: [`${ENVIRONMENT}/on`],
+    events: ['feature-environment-enabled'],
+  },
+  toggleFeatureEnvironmentOff: {
+    given: [FLAG, STRATEGY, SWITCHED_ON],
+    when: [`${ENVIRONMENT}/off`],
+    events: ['feature-environment-disabled'],
+  },
+  overwriteFeatureVariants: {
+    given: [FLAG],
+    when: [`${FEATURES}/$/variants`, VARIANTS],
+    events: ['feature-variants-updated'],
+  },
+  patchFeatureVariants: {
+    given: [FLAG],
+    when: [`${FEATURES}/$/variants`, [{ op: 'add', path: '/0', value: VARIANTS[0] }]],
+    events: ['feature-variants-updated'],
+  },
+  overwriteEnvironmentFeatureVariants: {
+    given: [FLAG],
+    when: [`${ENVIRONMENT}/variants`, VARIANTS],
+    events: ['feature-environment-variants-updated'],
+  },
+  patchEnvironmentsFeatureVariants: {
+    given: [FLAG],
+    when: [`${ENVIRONMENT}/variants`, [{ op: 'add', path: '/0', value: VARIANTS[0] }]],
+    events: ['feature-environment-variants-updated'],
+  },
+  addUserToProject: {
+    given: [USER],
+    when: ['/projects/default/users/@/roles/5'],
+    events: ['project-user-added'],
+  },
+  changeUserRoleInProject: {
+    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
+    when: ['/projects/default/users/@/roles/4'],
+    events: ['project-user-role-changed'],
+  },
+  removeUserFromProject: {
+    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
+    when: ['/projects/default/users/@/roles/5'],
+    events: ['project-user-removed'],
+  },
+  setProjectAccess: {
+    given: [PROJECT, ['PUT', '/projects/$/access', { users: [{ id: 1, roleId: 4 }] }], USER],
+    when: ['/projects/$/access', { users: [{ id: '@', roleId: 4 }] }],
+    events: ['project-user-added', 'project-user-removed'],
+  },
+  createProject: { when: ['/projects', { id: '$', name: '$' }], events: ['project-created'] },
+  updateProject: { given: [PROJECT], when: ['/projects/$', { name: 'new' }], events: ['project-updated'] },
+  deleteProject: {
+    given: [
+      PROJECT,
+      ['POST', '/projects/$/features', { name: '$' }],
+      ['DELETE', '/projects/$/features/$'],
+      ['POST', '/api-tokens', { tokenName: '$', type: 'client', environment: 'development', project: '$' }],
+    ],
+    when: ['/projects/$'],
+    events: ['feature-deleted', 'api-token-deleted', 'project-deleted'],
+  },
+  addEnvironmentToProject: {
+    given: [ENVIRONMENT_CREATED],
+    when: ['/projects/default/environments', { environment: '$' }],
+    events: ['project-environment-added'],
+  },
+  removeEnvironmentFromProject: {
+    given: [ENVIRONMENT_CREATED, ['POST', '/projects/default/environments', { environment: '$' }]],
+    when: ['/projects/default/environments/$'],
+    events: ['project-environment-removed'],
+  },
+  createEnvironment: {
+    when: ['/environments', { name: '$', type: 'test' }],
+    events: ['environment-created'],
+  },
+  removeEnvironment: {
+    given: [
+      ENVIRONMENT_CREATED,
+      ['POST', '/projects/default/environments', { environment: '$' }],
+      ['POST', '/api-tokens', { tokenName: '$', type: 'client', environment: '$' }],
+    ],
+    when: ['/environments/$'],
+    events: ['project-environment-removed', 'api-token-deleted', 'environment-deleted'],
+  },
+  updateEnvironment: {
+    given: [ENVIRONMENT_CREATED],
+    when: ['/environments/update/$', { type: 'production' }],
+    events: ['environment-updated'],
+  },
+  updateSortOrder: {
+    given: [ENVIRONMENT_CREATED],
+    when: ['/environments/sort-order', { $: 1000 }],
+    events: ['environment-updated'],
+  },
+  toggleEnvironmentOn: {
+    given: [ENVIRONMENT_CREATED, ['POST', '/environments/$/off']],
+    when: ['/environments/$/on'],
+    events: ['environment-updated'],
+  },
+  toggleEnvironmentOff: {
+    given: [ENVIRONMENT_CREATED],
+    when: ['/environments/$/off'],
+    events: ['environment-updated'],
+  },
+  reviveFeature: { given: [FLAG, ARCHIVED], when: ['/archive/revive/$'], events: ['feature-revived'] },
+  deleteFeature: { given: [FLAG, ARCHIVED], when: ['/archive/$'], events: ['feature-deleted'] },
+  archiveFeatures: {
+    given: [FLAG, PARENT, DEPENDENCY],
+    when: ['/projects/default/archive', { features: ['$.parent', '$'] }],
+    events: ['feature-dependencies-removed', 'feature-archived', 'feature-archived'],
+  },
+  reviveFeatures: {
+    given: [FLAG, ARCHIVED],
+    when: ['/projects/default/revive', { features: ['$'] }],
+    events: ['feature-revived'],
+  },
+  deleteFeatures: {
+    given: [FLAG, ARCHIVED],
+    when: ['/projects/default/delete', { features: ['$'] }],
+    events: ['feature-deleted'],
+  },
+  staleFeatures: {
+    given: [FLAG],
+    when: ['/projects/default/stale', { features: ['$'], stale: true }],
+    events: ['feature-stale-on'],
+  },
+  addTag: {
+    given: [FLAG],
+    when: ['/features/$/tags', { type: 'simple', value: 'tag' }],
+    events: ['feature-tagged'],
+  },
+  removeTag: {
+    given: [FLAG, ['POST', '/features/$/tags', { type: 'simple', value: 'tag' }]],
+    when: ['/features/$/tags/simple/tag'],
+    events: ['feature-untagged'],
+  },
+  addFeatureDependency: {
+    given: [FLAG, PARENT],
+    when: [`${FEATURES}/$/dependencies`, { feature: '$.parent' }],
+    events: ['feature-dependency-added'],
+  },
+  deleteFeatureDependency: {
+    given: [FLAG, PARENT, DEPENDENCY],
+    when: [`${FEATURES}/$/dependencies/$.parent`],
+    events: ['feature-dependency-removed'],
+  },
+  deleteFeatureDependencies: {
+    given: [FLAG, PARENT, DEPENDENCY],
+    when: [`${FEATURES}/$/dependencies`],
+    events: ['feature-dependencies-removed'],
+  },
+  createUser: { when: ['/user-admin', { username: '$', rootRole: 3 }], events: ['user-created'] },
+  updateUser: { given: [USER], when: ['/user-admin/@', { name: 'new' }], events: ['user-updated'] },
+  deleteUser: {
+    given: [
+      USER,
+      ['POST', '/projects/default/users/@/roles/5'],
+      ['POST', '/user-admin/@/tokens', PERSONAL],
+      ['GET', '/user-admin/search?q=$'],
+    ],
+    when: ['/user-admin/@'],
+    events: ['project-user-removed', 'pat-deleted', 'user-deleted'],
+  },
+  createUserToken: { given: [USER], when: ['/user-admin/@/tokens', PERSONAL], events: ['pat-created'] },
+  deleteUserToken: {
+    given: [['POST', '/user-admin/1/tokens', PERSONAL]],
+    when: ['/user-admin/1/tokens/@'],
+    events: ['pat-deleted'],
+  },
+  createPat: { asUser: true, when: ['/user/tokens', PERSONAL], events: ['pat-created'] },
+  deletePat: {
+    asUser: true,
+    given: [['POST', '/user/tokens', PERSONAL]],
+    when: ['/user/tokens/@'],
+    events: ['pat-deleted'],
+  },
+  createApiToken: {
+    when: ['/api-tokens', { tokenName: '$', type: 'admin' }],
+    events: ['api-token-created'],
+  },
+  updateApiToken: {
+    given: [API_TOKEN],
+    when: ['/api-tokens/@', { expiresAt: '2999-01-01T00:00:00Z' }],
+    events: ['api-token-updated'],
+  },
+  deleteApiToken: { given: [API_TOKEN], when: ['/api-tokens/@'], events: ['api-token-deleted'] },
+};
+
+const WRITES = ROUTES.filter((route) => route.kind === 'write');
+
+/** The path that a row asks for, held against the pattern of its route. */
+function assertReaches({ path, operationId }: Route, asked: string): void {
+  const pattern = path.replaceAll(/:[A-Za-z]+/g, '[^/]+').replaceAll('.', '\\.');
+  assert.match(asked, new RegExp(`^${pattern}$`), `the row of ${operationId} asks its route`);
+}
+
+describe('what a write records', () => {
+  let server: TestServer;
+  let userToken: string;
+  before(async () => {
+    server = await startTestServer();
+    userToken = (await addUser(server, 1)).token;
+  });
+  after(() => server.stop());
+
+  it('is said here for every write, and for nothing else', () => {
+    const operations = WRITES.map((route) => route.operationId).sort();
+    assert.deepEqual(Object.keys(ROWS).sort(), operations);
+  });
+
+  for (const [index, route] of WRITES.entries()) {
+    it(`${route.operationId}: ${ROWS[route.operationId]?.events.join(', ')}`, async () => {
+      const row = ROWS[route.operationId];
+      assert(row !== undefined, `${route.operationId} has no row`);
+      const options = row.asUser ? { token: userToken } : {};
+      let last = '';
+      const fill = (text: string): string => text.replaceAll('$', `row-${index}`).replaceAll('@', last);
+      const body = (value: unknown): unknown => {
+        if (value === undefined) return undefined;
+        const filled = fill(JSON.stringify(value));
+        // Ids of users are numbers.
+        return JSON.parse(/^[0-9]+$/.test(last) ? filled.replaceAll(`"${last}"`, last) : filled);
+      };
+      for (const [method, path, given] of row.given ?? []) {
+        const answer = await server.call(method, fill(path), body(given), options);
+        assert(answer.status < 300, `${method} ${fill(path)}: ${answer.body?.message}`);
+        const found = Array.isArray(answer.body) ? answer.body[0] : answer.body;
+        last = String(found?.digest ?? found?.id ?? last);
+      }
+      const [path, sent] = row.when;
+      assertReaches(route, fill(path));
+      const { answer, events } = await recording(server, () =>
+        server.call(route.method, fill(path), body(sent), options),
+      );
+      assert.equal(answer.status, route.success.status, answer.body?.message);
+      const types = events.map((event) => event.type);
+      assert.deepEqual(types, row.events);
+      assert(types.every(isEventType));
+    });
+  }
+});
