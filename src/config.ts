@@ -39,12 +39,17 @@ export function readConfig(env: Environment): Config {
     host: text(env, 'HTTP_HOST') ?? '0.0.0.0',
     port: env['HTTP_PORT'] ? port(env, 'HTTP_PORT') : port(env, 'PORT'),
     basePath: basePath(env),
-    dataDir: text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR,
+    dataDir: dataDirOf(env),
     initialAdminTokens: adminTokens(env),
     authType: oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source'),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
   };
+}
+
+/** The data folder alone, for commands that need nothing else of the configuration. */
+export function dataDirOf(env: Environment): string {
+  return text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR;
 }
 
 /** An empty variable counts as absent: that is how manifests blank one out. */

@@ -1,0 +1,55 @@
+/** What every command of the program is built with: its surroundings, and the options that all of them share. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { dataDirOf } from '../config.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { type Moment, parseMoment } from '../operations/moment.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { misuse } from './failure.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly fs: FileSystem;
+  /** Milliseconds, monotonic. */
+  clock(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** The exit code, where a command that worked has bad news. */
+  finish(exitCode: ExitCode): void;
+}
+
+export type AddCommand = (program: Command, context: CommandContext) => void;
+
+export interface CommonOptions {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
+    .option('--json', 'answer with JSON, for scripts');
+}
+
+/** The data folder, which has to be there. */
+export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonOptions): string {
+  const folder = resolve(dataDir ?? dataDirOf(terminal.env));
+  if (existsSync(folder)) return folder;
+  throw new OperationError('missing', `There is no data folder at ${folder}; name it with --data-dir.`);
+}
+
+export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** An answer, as text or as JSON. */
+export function answer(context: CommandContext, { json }: CommonOptions, value: unknown, text: string): void {
+  context.terminal.out(json ? jsonText(value) : text);
+}
+
+export function momentOf(option: string, text: string): Moment {
+  const moment = parseMoment(text);
+  if (moment !== null) return moment;
+  throw misuse(`${option} takes an event id, or a time such as 2025-06-01T12:00:00Z, not "${text}".`);
+}

@@ -1,0 +1,58 @@
+/** From what went wrong to an exit code and the one line that says it. */
+import { ConfigError } from '../config.ts';
+import { ControlError } from '../control/control-client.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { OperationError, type OperationProblem } from '../operations/operation-error.ts';
+import { DataFolderError } from '../persistence/data-folder-error.ts';
+import { FolderLockedError } from '../persistence/folder-lock.ts';
+import { ShortWriteError } from '../persistence/write-fully.ts';
+
+/** A command that did what it should, and has bad news; or was used in a way that makes no sense. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export const misuse = (message: string): CommandFailure => new CommandFailure(EXIT.usage, message);
+
+const OPERATION_EXITS: Readonly<Record<OperationProblem, ExitCode>> = {
+  missing: EXIT.noInput,
+  occupied: EXIT.cannotCreate,
+  unsound: EXIT.damagedData,
+};
+
+const DISK_FAULTS = new Set(['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EFBIG']);
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly message: string;
+}
+
+/** The stack only for what nobody foresaw. */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { exitCode: EXIT.fault, message: String(error) };
+  const { message } = error;
+  if (error instanceof CommandFailure) return { exitCode: error.exitCode, message };
+  if (error instanceof OperationError) return { exitCode: OPERATION_EXITS[error.problem], message };
+  if (error instanceof DataFolderError) return { exitCode: EXIT.damagedData, message };
+  if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
+  if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };
+  if (error instanceof ControlError) return { exitCode: EXIT.noServer, message };
+  if (error instanceof ShortWriteError) return { exitCode: EXIT.journalFailed, message };
+  return systemFailure(error) ?? { exitCode: EXIT.fault, message: error.stack ?? message };
+}
+
+/** What the operating system refuses. */
+function systemFailure(error: Error): Failure | null {
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { exitCode: EXIT.noInput, message: error.message };
+  if (code === 'EEXIST' || code === 'EACCES' || code === 'EPERM' || code === 'EBUSY') {
+    return { exitCode: EXIT.cannotCreate, message: error.message };
+  }
+  return DISK_FAULTS.has(code) ? { exitCode: EXIT.journalFailed, message: error.message } : null;
+}

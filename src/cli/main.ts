@@ -1,0 +1,79 @@
+/**
+ * The operators' commands: one program, one file a command. Answers go to standard output, everything else to
+ * standard error; the exit code says how it went (src/exit-codes.ts).
+ */
+import { Command, CommanderError } from 'commander';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { realFileSystem } from '../persistence/file-system.ts';
+import { addBackup } from './backup.ts';
+import type { AddCommand, CommandContext } from './command.ts';
+import { failureOf } from './failure.ts';
+import { addRestore } from './restore.ts';
+import { addSnapshot } from './snapshot.ts';
+import { addStatus } from './status.ts';
+import type { Terminal } from './terminal.ts';
+import { addVerify } from './verify.ts';
+
+const COMMANDS: readonly AddCommand[] = [addStatus, addSnapshot, addVerify, addBackup, addRestore];
+
+export interface RunOptions {
+  readonly clock?: () => number;
+  readonly now?: () => number;
+}
+
+/** Runs one command line, without the program's own name; resolves with the exit code. */
+export async function runCommands(
+  args: readonly string[],
+  terminal: Terminal,
+  { clock = () => performance.now(), now = Date.now }: RunOptions = {},
+): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const context: CommandContext = {
+    terminal,
+    fs: realFileSystem,
+    clock,
+    now,
+    finish: (code) => {
+      exitCode = code;
+    },
+  };
+  try {
+    await programFor(context).parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // Commander has written its own message, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const { exitCode: code, message } = failureOf(error);
+    terminal.err(`flagstaff: ${message}`);
+    return code;
+  }
+}
+
+function programFor(context: CommandContext): Command {
+  const { terminal } = context;
+  const program = new Command('flagstaff');
+  program
+    .description("Look after a Flagstaff server's data folder.")
+    .helpCommand('help [command]', 'say how a command is used')
+    .showHelpAfterError('(flagstaff <command> --help says more)')
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd()),
+      outputError: (text, write) => write(text.replace(/^error: /, 'flagstaff: ')),
+    })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 done, 64 misused, 65 damaged data, 66 not there, 69 no running server, 73 in the way, 74 disk fault,
+75 the folder is in use, 78 bad configuration.
+
+Examples:
+  flagstaff status
+  flagstaff backup --to /backups/monday
+  flagstaff verify --deep --data-dir /backups/monday`,
+    );
+  // Subcommands inherit what is set up before they are added.
+  for (const add of COMMANDS) add(program, context);
+  return program;
+}

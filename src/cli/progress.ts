@@ -1,0 +1,82 @@
+/** Bars for everything that can take long: on a terminal, on standard error, and nowhere else. */
+import { Presets, SingleBar } from 'cli-progress';
+import type { StateProgress } from '../operations/state-at.ts';
+import { bytesText, count } from './format.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Redraws a second: smooth enough, and cheap. */
+const BAR_FPS = 10;
+
+export interface Progress {
+  /** A new phase, or news of the one under way. `total` is null while it is not known. */
+  show(phase: string, done: number, total: number | null): void;
+  end(): void;
+}
+
+const NOTHING: Progress = { show: () => undefined, end: () => undefined };
+
+export function progressOn(terminal: Terminal, unit: 'bytes' | 'events'): Progress {
+  return terminal.isInteractive ? new Bar(terminal, unit) : NOTHING;
+}
+
+class Bar implements Progress {
+  readonly #terminal: Terminal;
+  readonly #unit: 'bytes' | 'events';
+  #bar: SingleBar | null = null;
+  #phase = '';
+
+  constructor(terminal: Terminal, unit: 'bytes' | 'events') {
+    this.#terminal = terminal;
+    this.#unit = unit;
+  }
+
+  show(phase: string, done: number, total: number | null): void {
+    if (phase !== this.#phase) this.#begin(phase, total);
+    if (total !== null) this.#bar?.setTotal(total);
+    this.#bar?.update(done, { shown: this.#shown(done) });
+  }
+
+  #begin(phase: string, total: number | null): void {
+    this.end();
+    this.#phase = phase;
+    const figures =
+      total === null ? '{shown} {duration_formatted}' : '{bar} {percentage}% {shown} {eta_formatted}';
+    this.#bar = new SingleBar(
+      {
+        format: `${phase.padEnd(10)} ${figures}`,
+        stream: this.#terminal.barStream,
+        fps: BAR_FPS,
+        hideCursor: true,
+        clearOnComplete: true,
+      },
+      Presets.shades_classic,
+    );
+    this.#bar.start(total ?? 0, 0, { shown: '' });
+  }
+
+  #shown(done: number): string {
+    return this.#unit === 'bytes' ? bytesText(done) : count(done, 'event');
+  }
+
+  end(): void {
+    this.#bar?.stop();
+    this.#bar = null;
+  }
+}
+
+/** Loading counts bytes and replaying events; each has a bar of its own. */
+export function stateProgressOn(terminal: Terminal): {
+  onProgress(progress: StateProgress): void;
+  end(): void;
+} {
+  const bars = { load: progressOn(terminal, 'bytes'), replay: progressOn(terminal, 'events') };
+  return {
+    onProgress({ phase, done, total }) {
+      bars[phase].show(phase, done, total);
+    },
+    end() {
+      bars.load.end();
+      bars.replay.end();
+    },
+  };
+}

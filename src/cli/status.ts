@@ -1,0 +1,53 @@
+/** `flagstaff status`: what a data folder holds. */
+import { type FolderStatus, folderStatus, type LastStop } from '../operations/folder-status.ts';
+import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
+import { bytesText, count, fields } from './format.ts';
+
+export const addStatus: AddCommand = (program, context) => {
+  withCommonOptions(program.command('status'))
+    .description('Say what the data folder holds: events, snapshots, sizes, the last stop.')
+    .addHelpText(
+      'after',
+      `
+Reads only, and works beside a running server. Whether every byte is good: flagstaff verify.
+
+Examples:
+  flagstaff status
+  flagstaff status --data-dir /srv/flagstaff --json | jq .journal.lastEvent.id`,
+    )
+    .action(async (options: CommonOptions) => {
+      const status = await folderStatus(context.fs, dataDirectory(context, options));
+      answer(context, options, status, statusText(status));
+    });
+};
+
+function statusText({ folder, formats, server, journal, snapshots, lastStop }: FolderStatus): string {
+  const { firstEvent, lastEvent } = journal;
+  const rows: [string, string][] = [
+    ['folder', folder],
+    ['formats', `journal ${formats.journal}, snapshots ${formats.snapshot}`],
+    ['server', server === null ? 'not running' : `running, process ${server.pid}`],
+    ['last stop', stopText(lastStop)],
+    ['journal', `${count(journal.segments, 'file')}, ${bytesText(journal.bytes)}`],
+    ['first event', firstEvent === null ? 'none' : `${firstEvent.id} of ${firstEvent.time}`],
+    ['last event', lastEvent === null ? 'none' : `${lastEvent.id} of ${lastEvent.time}`],
+    ['snapshots', snapshots.length === 0 ? 'none' : count(snapshots.length, 'file')],
+  ];
+  for (const { id, time, bytes } of snapshots) {
+    rows.push(['', `as of event ${id} (${time ?? 'the header cannot be read'}), ${bytesText(bytes)}`]);
+  }
+  return fields(rows);
+}
+
+function stopText(stop: LastStop): string {
+  switch (stop.kind) {
+    case 'running':
+      return 'running now';
+    case 'never':
+      return 'no server has had this folder open';
+    case 'clean':
+      return `clean, ${stop.time}`;
+    case 'crash':
+      return `not clean: process ${stop.pid} ended without one, or a server without a control socket is running`;
+  }
+}

@@ -1,0 +1,120 @@
+/** `flagstaff verify`: read every byte of a data folder and report every damage. */
+import { EXIT } from '../exit-codes.ts';
+import { type DeepVerification, verifyDeep } from '../operations/verify-deep.ts';
+import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
+import type { Damage } from '../operations/verify-journal.ts';
+import {
+  type AddCommand,
+  answer,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  withCommonOptions,
+} from './command.ts';
+import { bytesText, count, rateText, secondsText } from './format.ts';
+import { progressOn, stateProgressOn } from './progress.ts';
+
+interface VerifyCommandOptions extends CommonOptions {
+  readonly deep?: boolean;
+}
+
+interface Report {
+  readonly folder: string;
+  readonly verified: FolderVerification;
+  readonly deep: DeepVerification | null;
+  readonly readMs: number;
+  readonly replayMs: number;
+}
+
+export const addVerify: AddCommand = (program, context) => {
+  withCommonOptions(program.command('verify'))
+    .description('Read every byte of the journal and the snapshots and report every damage.')
+    .option('--deep', 'also replay from nothing and from each snapshot, and compare the states')
+    .addHelpText(
+      'after',
+      `
+Reads only, and works beside a running server. Ends with 0 when all is well, with 65 when anything is damaged.
+
+Examples:
+  flagstaff verify
+  flagstaff verify --deep --data-dir /backups/monday
+  flagstaff verify --json | jq '.damages[] | {file, offset, lastGoodEventId}'`,
+    )
+    .action(async (options: VerifyCommandOptions) => {
+      const report = await verify(context, dataDirectory(context, options), options.deep === true);
+      answer(context, options, reportJson(report), reportText(report));
+      if (damagesOf(report).length > 0) context.finish(EXIT.damagedData);
+    });
+};
+
+async function verify(context: CommandContext, folder: string, wantsDeep: boolean): Promise<Report> {
+  const { fs, terminal, clock } = context;
+  const startedAt = clock();
+  const bar = progressOn(terminal, 'bytes');
+  const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
+  const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
+  const readAt = clock();
+  const isSound = verified.damages.length === 0;
+  const bars = stateProgressOn(terminal);
+  const deep =
+    wantsDeep && isSound
+      ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())
+      : null;
+  return { folder, verified, deep, readMs: readAt - startedAt, replayMs: clock() - readAt };
+}
+
+const damagesOf = ({ verified, deep }: Report): readonly Damage[] => [
+  ...verified.damages,
+  ...(deep?.damages ?? []),
+];
+
+function reportJson(report: Report) {
+  const { folder, verified, deep } = report;
+  const { journal, snapshots, notes, lastId } = verified;
+  const damages = damagesOf(report);
+  return {
+    folder,
+    sound: damages.length === 0,
+    damages,
+    notes,
+    lastGoodEventId: lastId,
+    journal: {
+      files: journal.segments.length,
+      bytes: journal.bytes,
+      frames: journal.frames,
+      events: journal.events,
+      intact: journal.runs.map(({ firstId, lastId: last }) => ({ from: firstId, to: last })),
+    },
+    snapshots: snapshots.map(({ id, path, bytes, header }) => ({ id, path, bytes, good: header !== null })),
+    deep: deep === null ? null : { stateHash: deep.stateHash, eventId: deep.lastId, ways: deep.ways },
+  };
+}
+
+function reportText(report: Report): string {
+  const { verified, deep, readMs, replayMs } = report;
+  const { journal, snapshots, notes } = verified;
+  const damages = damagesOf(report);
+  const lines = damages.map(damageText);
+  lines.push(...notes.map((note) => `note: ${note}`));
+  lines.push(
+    `Read ${count(journal.segments.length, 'journal file')} with ${count(journal.events, 'event')} (${bytesText(journal.bytes)}) and ${count(snapshots.length, 'snapshot')} in ${secondsText(readMs)}.`,
+  );
+  if (deep !== null) {
+    lines.push(
+      `Replayed ${rateText(deep.replayedEvents, replayMs)} in ${count(deep.ways, 'way')}: state of event ${deep.lastId} is ${deep.stateHash}.`,
+    );
+  }
+  lines.push(damages.length === 0 ? 'All is well.' : verdict(verified, damages));
+  return lines.join('\n');
+}
+
+export function damageText({ file, offset, lastGoodEventId, what }: Damage): string {
+  const at = offset === null ? '' : `, offset ${offset}`;
+  return `DAMAGE ${file}${at}: ${what}. The last good event before it is ${lastGoodEventId}.`;
+}
+
+function verdict({ journal }: FolderVerification, damages: readonly Damage[]): string {
+  const runs = journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
+  const intact = runs === '' ? 'No event is intact.' : `Intact events: ${runs}.`;
+  return `${count(damages.length, 'damage')}. ${intact} Use a backup, or see what "flagstaff repair" could keep.`;
+}

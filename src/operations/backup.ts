@@ -1,0 +1,81 @@
+/**
+ * A consistent copy of a data folder, also while a server writes to it: everything up to one event, nothing after
+ * it, verified to the last byte before it gets its name. The server's part is to say how far its disk is.
+ */
+import { askServer } from '../control/control-client.ts';
+import { createDataFolder, dataFolder } from '../persistence/data-folder.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { decideRecovery } from '../persistence/recovery-cases.ts';
+import { refusalOf } from '../persistence/recovery-refusal.ts';
+import { surveyFolder } from '../persistence/recovery-survey.ts';
+import { listSnapshots } from '../persistence/snapshot-files.ts';
+import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
+import { listSegments, readJournal } from './journal-reading.ts';
+import { OperationError } from './operation-error.ts';
+
+export interface BackupOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly to: string;
+  onCopied?(bytesDone: number): void;
+  onVerified?(bytesDone: number): void;
+  /** For tests. */
+  readonly ask?: typeof askServer;
+}
+
+export interface Backup {
+  readonly to: string;
+  readonly lastId: number;
+  readonly bytes: number;
+  /** Whether a server had the folder open. */
+  readonly fromRunningServer: boolean;
+}
+
+export async function backUp(options: BackupOptions): Promise<Backup> {
+  const { fs, to, ask = askServer } = options;
+  const from = dataFolder(options.folder);
+  const flushed = await ask(options.folder, 'flush');
+  const lastId = flushed?.durableId ?? (await newestEvent(fs, from));
+  if (lastId === 0)
+    throw new OperationError('missing', `There is nothing to copy: ${options.folder} holds no event.`);
+  const bytes = await buildFolder(fs, to, async (target) => {
+    const end = await boundaryAt({ fs, folder: from.journal }, lastId);
+    const copied = await copyUpTo({
+      fs,
+      from,
+      to: target,
+      lastId,
+      end,
+      ...(options.onCopied === undefined ? {} : { onProgress: options.onCopied }),
+    });
+    await verifyCopy(fs, target, options.onVerified);
+    return copied;
+  });
+  return { to, lastId, bytes, fromRunningServer: flushed !== null };
+}
+
+async function newestEvent(fs: FileSystem, from: ReturnType<typeof dataFolder>): Promise<number> {
+  const source = { fs, folder: from.journal };
+  const last = (await listSegments(source)).at(-1);
+  if (last === undefined) return (await listSnapshots(fs, from.snapshots)).at(-1)?.id ?? 0;
+  return (await readJournal(source, { afterId: last - 1, visit: () => true })).lastId;
+}
+
+/** Reads every byte back and asks recovery whether it would start on it. */
+export async function verifyCopy(
+  fs: FileSystem,
+  folder: ReturnType<typeof dataFolder>,
+  onProgress?: (bytesDone: number) => void,
+): Promise<void> {
+  await createDataFolder(fs, folder);
+  const survey = await surveyFolder(fs, folder, onProgress);
+  const { label, outcome } = decideRecovery(survey.facts);
+  if (outcome === 'start') return;
+  const refusal = refusalOf(label, survey, folder);
+  throw new OperationError(
+    'unsound',
+    `The copy would not start, so it was not kept: ${refusal.message}`,
+    refusal,
+  );
+}

@@ -1,0 +1,168 @@
+/**
+ * Copying a data folder up to an event, into a folder that appears only when the copy is whole and verified.
+ *
+ * Everything is written below `<target>.partial`, synced, verified by reading it back, and then renamed: a folder
+ * that bears the target's name is a good one. The source is only read, and may belong to a running server: segments
+ * only grow, and snapshots appear whole. Copied bytes are never decoded and written anew, so checksums, chain and
+ * batches stay what they were.
+ */
+import { readdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { createDataFolder, type DataFolder, dataFolder } from '../persistence/data-folder.ts';
+import { DurableMarkFile } from '../persistence/durable-mark.ts';
+import { type FileSystem, isMissing } from '../persistence/file-system.ts';
+import { withFile } from '../persistence/frame-reader.ts';
+import type { Boundary } from '../persistence/journal-survey.ts';
+import { paddedId, segmentFileName } from '../persistence/segment.ts';
+import { listSnapshots } from '../persistence/snapshot-files.ts';
+import { SNAPSHOT_SUFFIX } from '../persistence/snapshot-format.ts';
+import { verifySnapshotFile } from '../persistence/snapshot-reader.ts';
+import { writeFully } from '../persistence/write-fully.ts';
+import { type JournalSource, listSegments, readJournal, segmentOf } from './journal-reading.ts';
+import { OperationError } from './operation-error.ts';
+
+const PARTIAL_SUFFIX = '.partial';
+const COPY_BYTES = 1024 * 1024;
+
+export interface CopyProgress {
+  readonly bytesDone: number;
+  readonly bytesTotal: number | null;
+}
+
+export interface CopyOptions {
+  readonly fs: FileSystem;
+  readonly from: DataFolder;
+  readonly to: DataFolder;
+  /** The last event to copy. */
+  readonly lastId: number;
+  /** Behind that event's frame; null where no journal is to be copied. */
+  readonly end: Boundary | null;
+  onProgress?(bytesDone: number): void;
+}
+
+/** Refuses a target in which anything is. */
+export function refuseOccupied(target: string): void {
+  const names = namesIn(target);
+  if (names === null || names.length === 0) return;
+  throw new OperationError(
+    'occupied',
+    `${target} is there already and not empty; nothing is ever overwritten.`,
+  );
+}
+
+function namesIn(folder: string): readonly string[] | null {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return ['(a file)'];
+    throw error;
+  }
+}
+
+/** Runs `fill` on a folder of another name, which takes the target's when it returns. */
+export async function buildFolder<T>(
+  fs: FileSystem,
+  target: string,
+  fill: (folder: DataFolder) => Promise<T>,
+): Promise<T> {
+  const path = resolve(target);
+  refuseOccupied(path);
+  const partial = `${path}${PARTIAL_SUFFIX}`;
+  if (namesIn(partial) !== null) {
+    const message = `${partial} is there: another command is writing it, or was interrupted. Remove it if none is running.`;
+    throw new OperationError('occupied', message);
+  }
+  const folder = dataFolder(partial);
+  try {
+    await createDataFolder(fs, folder);
+    const result = await fill(folder);
+    await fs.rename(partial, path);
+    await fs.syncFolder(dirname(path));
+    return result;
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Where the frame that ends with event `id`, or holds it, ends; null when no segment holds it. */
+export async function boundaryAt(source: JournalSource, id: number): Promise<Boundary | null> {
+  const segments = await listSegments(source);
+  const firstId = segments[segmentOf(segments, id)];
+  if (firstId === undefined) return null;
+  const afterId = firstId - 1;
+  const { boundary, lastId } = await readJournal(source, {
+    afterId,
+    visit: ({ frame }) => frame.id + frame.events.length - 1 < id,
+  });
+  return lastId >= id ? boundary : null;
+}
+
+/** Copies the journal up to the boundary, and the good snapshots that are not newer. Returns the bytes copied. */
+export async function copyUpTo(options: CopyOptions): Promise<number> {
+  const { fs, from, to, end, lastId } = options;
+  const copy = new Copy(options);
+  for (const { id, path } of await listSnapshots(fs, from.snapshots)) {
+    if (id > lastId || !(await isGood(fs, path))) continue;
+    await copy.file(path, join(to.snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`), null);
+  }
+  if (end !== null) await copyJournal(options, copy, end);
+  await fs.syncFolder(to.snapshots);
+  await fs.syncFolder(to.journal);
+  return copy.bytesDone;
+}
+
+async function copyJournal({ fs, from, to, lastId }: CopyOptions, copy: Copy, end: Boundary): Promise<void> {
+  for (const firstId of await listSegments({ fs, folder: from.journal })) {
+    if (firstId > end.segment) break;
+    const name = segmentFileName(firstId);
+    const bytes = firstId === end.segment ? end.offset : null;
+    await copy.file(join(from.journal, name), join(to.journal, name), bytes);
+  }
+  const mark = new DurableMarkFile(fs, to.journal);
+  await mark.write({ lastId, ...end });
+  await mark.close();
+}
+
+/** A snapshot that retention removes while it is looked at counts as not there. */
+async function isGood(fs: FileSystem, path: string): Promise<boolean> {
+  try {
+    return (await verifySnapshotFile({ fs, path })).problem === null;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+class Copy {
+  readonly #options: CopyOptions;
+  readonly #buffer = Buffer.allocUnsafe(COPY_BYTES);
+  bytesDone = 0;
+
+  constructor(options: CopyOptions) {
+    this.#options = options;
+  }
+
+  /** Copies the first `bytes` of a file, all of it when null, and makes the copy durable. */
+  async file(from: string, to: string, bytes: number | null): Promise<void> {
+    const { fs, onProgress } = this.#options;
+    await withFile(fs, from, async (source) => {
+      const size = bytes ?? (await source.size());
+      const target = await fs.open(to, 'create');
+      try {
+        for (let at = 0; at < size; ) {
+          const count = await source.read(this.#buffer, 0, Math.min(COPY_BYTES, size - at), at);
+          if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
+          await writeFully(target, this.#buffer.subarray(0, count), at);
+          at += count;
+          this.bytesDone += count;
+          onProgress?.(this.bytesDone);
+        }
+        await target.sync();
+      } finally {
+        await target.close();
+      }
+    });
+  }
+}

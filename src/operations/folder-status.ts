@@ -1,0 +1,130 @@
+/**
+ * What a data folder holds, at a glance: reads the names, the headers and the last segment, takes no lock and
+ * changes nothing. Whether every byte is good is for `verify` to say.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { askServer } from '../control/control-client.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { type FileSystem, isMissing } from '../persistence/file-system.ts';
+import { LOCK_FILE_NAME } from '../persistence/folder-lock.ts';
+import { withFile } from '../persistence/frame-reader.ts';
+import { SEGMENT_VERSION, segmentFileName } from '../persistence/segment.ts';
+import { listSnapshots } from '../persistence/snapshot-files.ts';
+import {
+  decodeSnapshotHeader,
+  SNAPSHOT_HEADER_BYTES,
+  SNAPSHOT_VERSION,
+} from '../persistence/snapshot-format.ts';
+import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
+
+export interface EventSummary {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly time: string;
+}
+
+export interface SnapshotSummary {
+  readonly id: number;
+  /** Time of its last event; null when the header cannot be read. */
+  readonly time: string | null;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface FolderStatus {
+  readonly folder: string;
+  readonly formats: { readonly journal: number; readonly snapshot: number };
+  readonly server: { readonly pid: number; readonly durableId: number } | null;
+  readonly journal: {
+    readonly segments: number;
+    readonly bytes: number;
+    readonly firstEvent: EventSummary | null;
+    readonly lastEvent: EventSummary | null;
+  };
+  readonly snapshots: readonly SnapshotSummary[];
+  readonly lastStop: LastStop;
+}
+
+/** `never`: no server has had this folder open. */
+export type LastStop =
+  | { readonly kind: 'running' | 'never' }
+  | { readonly kind: 'clean'; readonly time: string }
+  | { readonly kind: 'crash'; readonly pid: number };
+
+export async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus> {
+  const folder = dataFolder(root);
+  const server = await askServer(root, 'status');
+  return {
+    folder: root,
+    formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
+    server: server === null ? null : { pid: server.pid, durableId: server.durableId },
+    journal: await journalStatus({ fs, folder: folder.journal }),
+    snapshots: await snapshotStatus(fs, folder.snapshots),
+    lastStop: server === null ? lastStop(root) : { kind: 'running' },
+  };
+}
+
+async function journalStatus(source: JournalSource): Promise<FolderStatus['journal']> {
+  const segments = await listSegments(source);
+  const [first, last] = [segments[0], segments.at(-1)];
+  let bytes = 0;
+  for (const firstId of segments)
+    bytes += await sizeOf(source.fs, join(source.folder, segmentFileName(firstId)));
+  if (first === undefined || last === undefined) {
+    return { segments: 0, bytes, firstEvent: null, lastEvent: null };
+  }
+  const firstFrame = await readFirstFrame(source, first);
+  return {
+    segments: segments.length,
+    bytes,
+    firstEvent: firstFrame === null ? null : eventSummary(firstFrame.id, firstFrame.at),
+    lastEvent: await lastEvent(source, segments),
+  };
+}
+
+/** In the last segment; in the one before while the last one is still empty. */
+async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
+  for (const firstId of segments.slice(-2).toReversed()) {
+    let summary: EventSummary | null = null;
+    const visit = ({ frame }: { frame: { id: number; at: number; events: readonly unknown[] } }): true => {
+      summary = eventSummary(frame.id + frame.events.length - 1, frame.at);
+      return true;
+    };
+    await readJournal(source, { afterId: firstId - 1, visit });
+    if (summary !== null) return summary;
+  }
+  return null;
+}
+
+const eventSummary = (id: number, at: number): EventSummary => ({ id, time: new Date(at).toISOString() });
+
+const sizeOf = (fs: FileSystem, path: string): Promise<number> => withFile(fs, path, (file) => file.size());
+
+async function snapshotStatus(fs: FileSystem, folder: string): Promise<SnapshotSummary[]> {
+  const summaries: SnapshotSummary[] = [];
+  const files = await listSnapshots(fs, folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  for (const { id, path } of files) {
+    const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+    const bytes = await withFile(fs, path, async (file) => {
+      await file.read(head, 0, head.length, 0);
+      return file.size();
+    });
+    const header = decodeSnapshotHeader(head, path);
+    summaries.push({ id, path, bytes, time: header === null ? null : new Date(header.at).toISOString() });
+  }
+  return summaries;
+}
+
+/** A clean stop empties the lock file; a crash leaves the process id in it. */
+function lastStop(root: string): LastStop {
+  const path = join(root, LOCK_FILE_NAME);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return { kind: 'never' };
+  const pid = Number.parseInt(readFileSync(path, 'latin1'), 10);
+  if (Number.isSafeInteger(pid)) return { kind: 'crash', pid };
+  return { kind: 'clean', time: stats.mtime.toISOString() };
+}

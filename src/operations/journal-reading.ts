@@ -1,0 +1,173 @@
+/**
+ * Reading the frames of a journal in order, from any event on, beside a server that may be appending to it. Nothing
+ * is changed. Every frame on the way is verified and linked to the one before it, those that are skipped too.
+ *
+ * The end of the last segment may be a write that is under way, or was cut off by a crash: that is not damage, and
+ * reading ends before it. Anything else that does not fit is a `DataFolderError` that names file and offset.
+ */
+import { join } from 'node:path';
+import { ADVICE_DAMAGED, DataFolderError } from '../persistence/data-folder-error.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../persistence/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../persistence/frame.ts';
+import { decodePayload, peekId } from '../persistence/frame-payload.ts';
+import { withFile } from '../persistence/frame-reader.ts';
+import type { Boundary } from '../persistence/journal-survey.ts';
+import {
+  decodeSegmentHeader,
+  idInFileName,
+  SEGMENT_HEADER_BYTES,
+  SEGMENT_SUFFIX,
+  type SegmentHeader,
+  segmentFileName,
+} from '../persistence/segment.ts';
+import { findProofOfDamage, type ScanEnd, scanFrames } from '../persistence/segment-scan.ts';
+
+export interface JournalSource {
+  readonly fs: FileSystem;
+  /** The journal folder. */
+  readonly folder: string;
+}
+
+/** A frame, and where it lies. `raw.previous` is the checksum of the frame before it. */
+export interface FoundFrame {
+  readonly frame: Frame;
+  readonly raw: RawFrame;
+  readonly segment: number;
+}
+
+export interface ReadOptions {
+  /** Frames whose first event is newer than this are visited; it has to be the last event of a frame, or 0. */
+  readonly afterId: number;
+  /** Return false to stop after this frame. */
+  visit(found: FoundFrame): boolean | undefined;
+}
+
+export interface ReadEnd {
+  /** The last event visited; `afterId` when there was none. */
+  readonly lastId: number;
+  /** Behind the last frame visited; null when there was none. */
+  readonly boundary: Boundary | null;
+}
+
+/** First event ids of the segments, in order; empty when there is no journal. */
+export async function listSegments({ fs, folder }: JournalSource): Promise<readonly number[]> {
+  const names = await fs.list(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
+}
+
+/** Position in `segments` of the one that holds event `id`, or will; -1 when it lies before all of them. */
+export function segmentOf(segments: readonly number[], id: number): number {
+  return segments.findLastIndex((firstId) => firstId <= id);
+}
+
+export async function readJournal(source: JournalSource, options: ReadOptions): Promise<ReadEnd> {
+  const segments = await listSegments(source);
+  const start = segmentOf(segments, options.afterId + 1);
+  if (start < 0 && segments.length > 0) throw startsLate(source, options.afterId, segments[0] ?? 0);
+  const reader = new JournalReader(source, options);
+  for (const firstId of segments.slice(Math.max(start, 0))) {
+    await reader.segment(firstId, firstId === segments.at(-1));
+    if (reader.stopped) break;
+  }
+  return { lastId: reader.lastId, boundary: reader.boundary };
+}
+
+/** The header of a segment and its first frame, null for an empty one. */
+export async function readFirstFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
+  let first: Frame | null = null;
+  await readJournal(source, {
+    afterId: firstId - 1,
+    visit: ({ frame }) => {
+      first = frame;
+      return false;
+    },
+  });
+  return first;
+}
+
+export async function readSegmentHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
+  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  const count = await file.read(bytes, 0, bytes.length, 0);
+  return decodeSegmentHeader(bytes.subarray(0, count), path);
+}
+
+function startsLate({ folder }: JournalSource, afterId: number, firstId: number): DataFolderError {
+  const problem = `The events from ${afterId + 1} to ${firstId - 1} are no longer in the journal`;
+  const file = join(folder, segmentFileName(firstId));
+  return new DataFolderError(problem, { file, offset: 0, advice: 'Choose a later moment, or use a backup.' });
+}
+
+class JournalReader {
+  readonly #source: JournalSource;
+  readonly #options: ReadOptions;
+  #chain: number | null = null;
+  #scannedId: number | null = null;
+  lastId: number;
+  boundary: Boundary | null = null;
+  stopped = false;
+
+  constructor(source: JournalSource, options: ReadOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.lastId = options.afterId;
+  }
+
+  async segment(firstId: number, isLast: boolean): Promise<void> {
+    const path = join(this.#source.folder, segmentFileName(firstId));
+    await withFile(this.#source.fs, path, async (file) => {
+      const header = await readSegmentHeader(file, path);
+      if (header === null) return this.#withoutHeader(file, path, isLast);
+      const follows = this.#scannedId === null || this.#scannedId + 1 === firstId;
+      if (header.firstId !== firstId || !follows || (this.#chain !== null && this.#chain !== header.chain)) {
+        throw this.#damaged(path, 0, 'a file does not follow the one before it');
+      }
+      this.#scannedId = firstId - 1;
+      const start = { offset: SEGMENT_HEADER_BYTES, chain: header.chain };
+      const end = await scanFrames(file, start, (raw, payload) => this.#visit(path, firstId, raw, payload));
+      this.#chain = end.chain;
+      if (!this.stopped) await this.#judgeEnd(file, path, end, isLast);
+    });
+  }
+
+  #visit(path: string, segment: number, raw: RawFrame, payload: Buffer): boolean {
+    const id = peekId(payload);
+    if (id === null) throw this.#damaged(path, raw.offset, 'a frame holds no event id');
+    if (id <= this.#options.afterId) {
+      this.#scannedId = null;
+      return true;
+    }
+    const decoded = decodePayload(payload);
+    if (decoded.problem !== null) throw this.#damaged(path, raw.offset, decoded.problem);
+    const { frame } = decoded;
+    if (frame.id !== this.lastId + 1) {
+      throw this.#damaged(path, raw.offset, `event ${frame.id} stands where ${this.lastId + 1} belongs`);
+    }
+    this.lastId = lastEventId(frame);
+    this.#scannedId = this.lastId;
+    const offset = raw.offset + FRAME_HEADER_BYTES + raw.payloadBytes;
+    this.boundary = { segment, offset, chain: raw.checksum };
+    if (this.#options.visit({ frame, raw, segment }) === false) this.stopped = true;
+    return !this.stopped;
+  }
+
+  /** A header is on disk before the first frame: a last file without one is only just being made. */
+  async #withoutHeader(file: OpenFile, path: string, isLast: boolean): Promise<void> {
+    if (isLast && (await findProofOfDamage(file, 0)) === null) return;
+    throw this.#damaged(path, 0, 'the header of a journal file is damaged');
+  }
+
+  async #judgeEnd(file: OpenFile, path: string, end: ScanEnd, isLast: boolean): Promise<void> {
+    if (end.problem === null) return;
+    const mayBeTail = isLast && end.problem.tornLike;
+    if (mayBeTail && (await findProofOfDamage(file, end.offset)) === null) return;
+    throw this.#damaged(path, end.offset, end.problem.what);
+  }
+
+  #damaged(file: string, offset: number, what: string): DataFolderError {
+    const details = { file, offset, lastGoodEventId: this.lastId, advice: ADVICE_DAMAGED };
+    return new DataFolderError(`The journal is damaged: ${what}`, details);
+  }
+}

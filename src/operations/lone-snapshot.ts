@@ -1,0 +1,35 @@
+/** A snapshot file by itself, loaded into a state of its own. */
+import { loaderOf } from '../actors/store.ts';
+import { emptyWorld, type World } from '../domain/world.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../persistence/data-folder-error.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import type { SnapshotHeader } from '../persistence/snapshot-format.ts';
+import { readSnapshot } from '../persistence/snapshot-reader.ts';
+import type { StateProgress } from './state-at.ts';
+
+export interface LoadSnapshotOptions {
+  readonly fs: FileSystem;
+  /** The file. */
+  readonly from: string;
+  onProgress?(progress: StateProgress): void;
+}
+
+export interface LoadedSnapshot {
+  readonly header: SnapshotHeader;
+  readonly world: World;
+}
+
+/** Throws `DataFolderError` when the file is not a whole snapshot. */
+export async function loadSnapshotFile(options: LoadSnapshotOptions): Promise<LoadedSnapshot> {
+  const world = emptyWorld();
+  const loader = loaderOf(world);
+  const reading = await readSnapshot({
+    fs: options.fs,
+    path: options.from,
+    onRecord: (section, record) => loader.load(section, record),
+    onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
+  });
+  if (reading.problem === null) return { header: reading.header, world };
+  const details = { file: options.from, offset: reading.offset, advice: ADVICE_DAMAGED };
+  throw new DataFolderError(`The file is not a whole snapshot: ${reading.problem}`, details);
+}

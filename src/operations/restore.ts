@@ -1,0 +1,139 @@
+/**
+ * Point-in-time restore: a new data folder whose state is that of another one, as of an event. The journal up to
+ * there comes along, so the event log stays; the source is only read.
+ *
+ * The new folder gets its name only after recovery itself has started on it and come to the same state, by its
+ * hash, as the source had at that event.
+ */
+import { statSync } from 'node:fs';
+import { loaderOf } from '../actors/store.ts';
+import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
+import { emptyWorld, type World } from '../domain/world.ts';
+import { type DataFolder, dataFolder } from '../persistence/data-folder.ts';
+import { DataFolderError } from '../persistence/data-folder-error.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { type RecoveryReport, recover } from '../persistence/recovery.ts';
+import { writeSnapshot } from '../persistence/snapshot-writer.ts';
+import { boundaryAt, buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
+import { loadSnapshotFile } from './lone-snapshot.ts';
+import { type Moment, resolveMoment } from './moment.ts';
+import { OperationError } from './operation-error.ts';
+import { StateAt, type StateProgress } from './state-at.ts';
+
+export interface RestoreOptions {
+  readonly fs: FileSystem;
+  /** A data folder, or one snapshot file. */
+  readonly from: string;
+  /** The folder to make. */
+  readonly to: string;
+  /** Null: the newest state. */
+  readonly moment: Moment | null;
+  /** Leave the events behind: the new folder starts with a snapshot alone. */
+  readonly stateOnly?: boolean;
+  onProgress?(progress: StateProgress): void;
+}
+
+export interface Restored {
+  readonly to: string;
+  readonly lastId: number;
+  /** Time of that event, milliseconds since 1970. */
+  readonly lastAt: number;
+  /** The snapshot that the state was built from; null: from the first event. */
+  readonly snapshotId: number | null;
+  readonly replayedEvents: number;
+  /** Whether the events up to there came along. */
+  readonly withEvents: boolean;
+  readonly stateHash: string;
+}
+
+interface Picture {
+  readonly lastId: number;
+  readonly lastAt: number;
+  readonly hash: string;
+}
+
+export async function restore(options: RestoreOptions): Promise<Restored> {
+  refuseOccupied(options.to);
+  const kind = statSync(options.from, { throwIfNoEntry: false });
+  if (kind === undefined) throw new OperationError('missing', `There is nothing at ${options.from}.`);
+  return kind.isDirectory() ? restoreFolder(options) : restoreSnapshot(options);
+}
+
+async function restoreFolder(options: RestoreOptions): Promise<Restored> {
+  const { fs, moment, to } = options;
+  const from = dataFolder(options.from);
+  const source = { fs, folder: from.journal };
+  const upTo = moment === null ? null : await resolveMoment(source, moment);
+  const state = await StateAt.open({ ...options, folder: options.from, upTo });
+  if (state.lastId === 0) throw new OperationError('missing', `${options.from} holds no event.`);
+  const picture: Picture = { lastId: state.lastId, lastAt: state.lastAt, hash: stateHash(state.world) };
+  const end = options.stateOnly ? null : (state.boundary ?? (await boundaryAt(source, state.lastId)));
+  await buildFolder(fs, to, async (target) => {
+    if (end === null) await writeState(fs, target, state);
+    else await copyUpTo({ fs, from, to: target, lastId: state.lastId, end });
+    await proveStart(options, target, picture);
+  });
+  return {
+    to,
+    lastId: picture.lastId,
+    lastAt: picture.lastAt,
+    snapshotId: state.snapshot?.id ?? null,
+    replayedEvents: state.replayedEvents,
+    withEvents: end !== null,
+    stateHash: picture.hash,
+  };
+}
+
+async function writeState(fs: FileSystem, target: DataFolder, state: StateAt): Promise<void> {
+  await writeSnapshot({
+    fs,
+    folder: target.snapshots,
+    id: state.lastId,
+    at: state.lastAt,
+    chain: state.chain,
+    sections: snapshotSections(state.world),
+    durable: () => Promise.resolve(),
+  });
+}
+
+async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
+  const { fs, from, to, moment } = options;
+  const { header, world } = await loadSnapshotFile(options);
+  if (moment !== null && !(moment.kind === 'event' && moment.id === header.id)) {
+    const message = `${from} is the state as of event ${header.id} and no other; name the data folder to go back to another moment.`;
+    throw new OperationError('missing', message);
+  }
+  const hash = stateHash(world);
+  const picture: Picture = { lastId: header.id, lastAt: header.at, hash };
+  await buildFolder(fs, to, async (target) => {
+    await writeSnapshot({
+      fs,
+      folder: target.snapshots,
+      ...header,
+      sections: snapshotSections(world),
+      durable: () => Promise.resolve(),
+    });
+    await proveStart(options, target, picture);
+  });
+  return { to, ...picture, snapshotId: header.id, replayedEvents: 0, withEvents: false, stateHash: hash };
+}
+
+/** Recovery starts on the new folder and arrives at the same state; else the folder never gets its name. */
+async function proveStart(options: RestoreOptions, target: DataFolder, expected: Picture): Promise<void> {
+  const world = emptyWorld();
+  const { lastId } = await start(options.fs, target, world);
+  if (lastId === expected.lastId && stateHash(world) === expected.hash) return;
+  const message = `The restored folder comes to another state than the original had at event ${expected.lastId}; it was not kept. Run "flagstaff verify --deep" on the original.`;
+  throw new OperationError('unsound', message);
+}
+
+async function start(fs: FileSystem, target: DataFolder, world: World): Promise<RecoveryReport> {
+  const log = { info: () => undefined, warn: () => undefined };
+  try {
+    return await recover({ fs, folder: target.root, loader: loaderOf(world), log });
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    const message = `The events before that moment are damaged, so that no server would start on them (${error.message}). Restore the state without them: --state-only.`;
+    throw new OperationError('unsound', message, error);
+  }
+}

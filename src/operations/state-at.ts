@@ -1,0 +1,170 @@
+/**
+ * The state as of any event: the nearest good snapshot before it, and the journal from there. Reads only, also beside
+ * a running server.
+ *
+ * A change of several events is one frame and was never seen in part, so the state as of an event in its middle is
+ * the state after all of it; `lastId` says which event that is.
+ */
+import { loaderOf, replayFrame } from '../actors/store.ts';
+import { emptyWorld, type World } from '../domain/world.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { type FileSystem, isMissing } from '../persistence/file-system.ts';
+import type { Boundary } from '../persistence/journal-survey.ts';
+import { listSnapshots, type SnapshotFile } from '../persistence/snapshot-files.ts';
+import type { SnapshotHeader } from '../persistence/snapshot-format.ts';
+import { readSnapshot } from '../persistence/snapshot-reader.ts';
+import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
+import { OperationError } from './operation-error.ts';
+
+export interface StateProgress {
+  readonly phase: 'load' | 'replay';
+  /** Bytes loaded, or events replayed. */
+  readonly done: number;
+  /** Null where it is not known. */
+  readonly total: number | null;
+}
+
+export interface StateAtOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  /** The event whose state is wanted; null for the newest. */
+  readonly upTo: number | null;
+  /** The snapshot to begin with; null: the first event; the nearest good snapshot when left out. */
+  readonly startFrom?: SnapshotFile | null;
+  onProgress?(progress: StateProgress): void;
+}
+
+/** Events between two calls of `onProgress`: often enough for a bar, too rare to cost anything. */
+const EVENTS_PER_PROGRESS = 1_000;
+
+export class StateAt {
+  readonly world: World = emptyWorld();
+  readonly #options: StateAtOptions;
+  readonly #source: JournalSource;
+  lastId = 0;
+  lastAt = 0;
+  /** Checksum of the last frame: what a snapshot of this state has to carry. */
+  chain = 0;
+  /** Where the journal was left; null before the first frame. */
+  boundary: Boundary | null = null;
+  snapshot: SnapshotFile | null = null;
+  replayedEvents = 0;
+
+  private constructor(options: StateAtOptions) {
+    this.#options = options;
+    this.#source = { fs: options.fs, folder: dataFolder(options.folder).journal };
+  }
+
+  static async open(options: StateAtOptions): Promise<StateAt> {
+    const state = new StateAt(options);
+    if (options.startFrom === undefined) await state.#loadFirstGood(await state.#nearest());
+    else if (options.startFrom !== null) await state.#loadFirstGood([options.startFrom]);
+    await state.advance(options.upTo);
+    return state;
+  }
+
+  /** Goes on to a later event, or to the newest. */
+  async advance(upTo: number | null): Promise<void> {
+    if (upTo !== null && upTo <= this.lastId) return;
+    await this.#refuseHole();
+    const total = upTo === null ? null : upTo - this.lastId;
+    const end = await readJournal(this.#source, {
+      afterId: this.lastId,
+      visit: ({ frame, raw }) => {
+        if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
+        replayFrame(this.world, frame);
+        this.lastAt = frame.at;
+        const before = this.replayedEvents;
+        this.replayedEvents += frame.events.length;
+        if (crosses(before, this.replayedEvents)) this.#report('replay', this.replayedEvents, total);
+        return upTo === null || frame.id + frame.events.length - 1 < upTo;
+      },
+    });
+    this.lastId = end.lastId;
+    if (end.boundary !== null) {
+      this.boundary = end.boundary;
+      this.chain = end.boundary.chain;
+    }
+    if (upTo === null || this.lastId >= upTo) return;
+    throw new OperationError('missing', `There is no event ${upTo} yet: the newest is ${this.lastId}.`);
+  }
+
+  /** Where the journal begins later than this state, what lies between is gone. */
+  async #refuseHole(): Promise<void> {
+    const [firstId] = await listSegments(this.#source);
+    if (firstId === undefined || firstId <= this.lastId + 1) return;
+    const oldest = await this.#oldestState(firstId);
+    const hint = oldest === null ? '' : ` The oldest state that can be had is that of event ${oldest}.`;
+    throw new OperationError(
+      'missing',
+      `The events from ${this.lastId + 1} to ${firstId - 1} are no longer kept, so that state cannot be rebuilt.${hint}`,
+    );
+  }
+
+  async #oldestState(firstId: number): Promise<number | null> {
+    const snapshots = await this.#snapshots();
+    return snapshots.find(({ id }) => id >= firstId - 1)?.id ?? null;
+  }
+
+  async #snapshots(): Promise<readonly SnapshotFile[]> {
+    const { fs, folder } = this.#options;
+    return listSnapshots(fs, dataFolder(folder).snapshots).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
+  }
+
+  /** Snapshots that are not newer than what is wanted, the newest first. */
+  async #nearest(): Promise<readonly SnapshotFile[]> {
+    const { upTo } = this.#options;
+    return (await this.#snapshots()).filter(({ id }) => upTo === null || id <= upTo).toReversed();
+  }
+
+  async #loadFirstGood(candidates: readonly SnapshotFile[]): Promise<void> {
+    for (const file of candidates) {
+      const header = await this.#load(file);
+      if (header === null) continue;
+      this.snapshot = file;
+      this.lastId = header.id;
+      this.lastAt = header.at;
+      this.chain = header.chain;
+      return;
+    }
+    loaderOf(this.world).reset();
+  }
+
+  /** Null when the file is bad, or went away meanwhile: an older one, or the journal alone, makes up for it. */
+  async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
+    const loader = loaderOf(this.world);
+    loader.reset();
+    try {
+      const reading = await readSnapshot({
+        fs: this.#options.fs,
+        path: file.path,
+        onRecord: (section, record) => loader.load(section, record),
+        onProgress: (done, total) => this.#report('load', done, total),
+      });
+      return reading.problem === null && reading.header.id === file.id ? reading.header : null;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  #checkChain(previous: number): void {
+    if (previous === this.chain || this.snapshot === null) return;
+    const { id, path } = this.snapshot;
+    throw new OperationError(
+      'unsound',
+      `The snapshot ${path} and the journal do not belong together: event ${id} is another in each.`,
+    );
+  }
+
+  #report(phase: StateProgress['phase'], done: number, total: number | null): void {
+    this.#options.onProgress?.({ phase, done, total });
+  }
+}
+
+const crosses = (before: number, after: number): boolean =>
+  Math.floor(before / EVENTS_PER_PROGRESS) !== Math.floor(after / EVENTS_PER_PROGRESS);

@@ -1,0 +1,163 @@
+/**
+ * Verifying a data folder: every byte of the journal and of every snapshot, and that they belong together. Every
+ * fault is reported, none is mended, nothing is changed; a server may be running.
+ *
+ * The mark is read first, then the snapshots, then the journal: each of them may only speak of what the next one
+ * holds, so that a server that goes on writing meanwhile never looks like damage.
+ */
+import { join } from 'node:path';
+import { DAMAGED_SUFFIX, dataFolder } from '../persistence/data-folder.ts';
+import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/durable-mark.ts';
+import { type FileSystem, isMissing } from '../persistence/file-system.ts';
+import { segmentFileName } from '../persistence/segment.ts';
+import { listSnapshots, type SnapshotFile } from '../persistence/snapshot-files.ts';
+import type { SnapshotHeader } from '../persistence/snapshot-format.ts';
+import { verifySnapshotFile } from '../persistence/snapshot-reader.ts';
+import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
+
+export interface VerifiedSnapshot extends SnapshotFile {
+  /** Null when the file is damaged. */
+  readonly header: SnapshotHeader | null;
+  readonly bytes: number;
+}
+
+export interface FolderVerification {
+  readonly damages: readonly Damage[];
+  /** Worth knowing, and no damage. */
+  readonly notes: readonly string[];
+  readonly journal: JournalVerification;
+  readonly snapshots: readonly VerifiedSnapshot[];
+  readonly mark: DurableMark | null;
+  /** Id of the newest event that is whole. */
+  readonly lastId: number;
+}
+
+export interface VerifyOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  onProgress?(bytesDone: number): void;
+}
+
+export async function verifyFolder(options: VerifyOptions): Promise<FolderVerification> {
+  const { fs, onProgress } = options;
+  const folder = dataFolder(options.folder);
+  const reading = await readDurableMark(fs, folder.journal);
+  const mark = reading.state === 'good' ? reading.mark : null;
+  const damages: Damage[] = [];
+  const snapshots = await verifySnapshots(fs, folder.snapshots, damages);
+  const snapshotBytes = snapshots.reduce((sum, { bytes }) => sum + bytes, 0);
+  const wantedIds = new Set([mark?.lastId ?? 0, ...snapshots.map(({ id }) => id)]);
+  const journal = await verifyJournal({
+    fs,
+    folder: folder.journal,
+    wantedIds,
+    onProgress: (bytes) => onProgress?.(snapshotBytes + bytes),
+  });
+  damages.push(...journal.damages);
+  const lastId = journal.runs.at(-1)?.lastId ?? 0;
+  if (mark !== null) damages.push(...markDamage(folder.journal, mark, journal));
+  for (const snapshot of snapshots) damages.push(...snapshotMisfit(snapshot, journal));
+  damages.push(...lateStart(folder.journal, journal, snapshots));
+  const notes = await notesOn(fs, folder.snapshots, journal);
+  if (reading.state === 'unreadable') {
+    notes.push(`${MARK_FILE_NAME} cannot be read; damage in the last write would pass for a torn tail.`);
+  }
+  return { damages, notes, journal, snapshots, mark, lastId };
+}
+
+async function verifySnapshots(
+  fs: FileSystem,
+  folder: string,
+  damages: Damage[],
+): Promise<VerifiedSnapshot[]> {
+  const verified: VerifiedSnapshot[] = [];
+  for (const file of await existing(listSnapshots(fs, folder), [])) {
+    const reading = await existing(verifySnapshotFile({ fs, path: file.path }), null);
+    // Retention of a running server has removed it meanwhile.
+    if (reading === null) continue;
+    const problem = reading.problem ?? otherId(reading.header, file);
+    if (problem !== null) {
+      const offset = reading.problem === null ? 16 : reading.offset;
+      damages.push({ file: file.path, offset, lastGoodEventId: 0, what: problem });
+    }
+    const isGood = reading.problem === null && problem === null;
+    verified.push({
+      ...file,
+      header: isGood ? reading.header : null,
+      bytes: reading.problem === null ? reading.bytes : 0,
+    });
+  }
+  return verified;
+}
+
+async function existing<T, U>(wanted: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (isMissing(error)) return otherwise;
+    throw error;
+  }
+}
+
+function otherId(header: SnapshotHeader, { id }: SnapshotFile): string | null {
+  return header.id === id ? null : `the file says that it ends with event ${header.id}`;
+}
+
+function markDamage(folder: string, mark: DurableMark, journal: JournalVerification): Damage[] {
+  const first = journal.segments[0];
+  const last = journal.runs.at(-1);
+  if (first === undefined) {
+    const what = `the journal is missing: ${MARK_FILE_NAME} says that events up to ${mark.lastId} had been written`;
+    return [{ file: folder, offset: null, lastGoodEventId: 0, what }];
+  }
+  if (mark.lastId < first) return [];
+  const file = join(folder, segmentFileName(last?.end.segment ?? first));
+  const at = { file, offset: last?.end.offset ?? 0, lastGoodEventId: last?.lastId ?? 0 };
+  if (last === undefined || last.lastId < mark.lastId) {
+    return [{ ...at, what: `the events up to ${mark.lastId} had been on disk, and the file ends before` }];
+  }
+  const checksum = journal.checksums.get(mark.lastId);
+  if (checksum === undefined || checksum === mark.chain) return [];
+  const what = `${MARK_FILE_NAME} and the journal do not belong together: event ${mark.lastId} is another in each`;
+  return [{ file: join(folder, MARK_FILE_NAME), offset: 12, lastGoodEventId: mark.lastId, what }];
+}
+
+function snapshotMisfit({ header, id, path }: VerifiedSnapshot, journal: JournalVerification): Damage[] {
+  const last = journal.runs.at(-1);
+  if (last !== undefined && id > last.lastId) {
+    const what = `the journal ends with event ${last.lastId}, before this snapshot`;
+    return [{ file: path, offset: null, lastGoodEventId: last.lastId, what }];
+  }
+  const checksum = journal.checksums.get(id);
+  if (header === null || checksum === undefined || checksum === header.chain) return [];
+  const what = `the snapshot and the journal do not belong together: event ${id} is another in each`;
+  return [{ file: path, offset: 12, lastGoodEventId: id, what }];
+}
+
+/** Events before the first segment have to be in a good snapshot. */
+function lateStart(
+  folder: string,
+  { segments }: JournalVerification,
+  snapshots: readonly VerifiedSnapshot[],
+): Damage[] {
+  const first = segments[0] ?? 1;
+  const newest = snapshots.findLast(({ header }) => header !== null)?.id ?? 0;
+  if (newest >= first - 1) return [];
+  const what = `the events from ${newest + 1} to ${first - 1} are in no journal file and no good snapshot`;
+  return [{ file: join(folder, segmentFileName(first)), offset: 0, lastGoodEventId: newest, what }];
+}
+
+async function notesOn(fs: FileSystem, folder: string, journal: JournalVerification): Promise<string[]> {
+  const notes: string[] = [];
+  if (journal.unfinished !== null) {
+    const { file, offset, bytes } = journal.unfinished;
+    notes.push(
+      `${bytes} bytes at offset ${offset} of ${file} are a write under way, or one that a crash cut off.`,
+    );
+  }
+  for (const name of await existing(fs.list(folder), [])) {
+    if (name.endsWith(DAMAGED_SUFFIX)) notes.push(`${join(folder, name)} was set aside earlier.`);
+  }
+  return notes;
+}
