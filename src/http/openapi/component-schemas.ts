@@ -105,16 +105,18 @@ function convert(side: Side, roots: readonly Schema[], names: Names) {
   }
   const untitled = [...new Set(roots)].filter((root) => !names.has(root));
   const inPlace = Object.fromEntries(untitled.map((schema, index) => [`inPlace/${index}`, schema]));
-  const converted = toJsonSchemaDefs({ ...definitions, ...inPlace }, conversion(side));
+  const converted = mapValues(
+    toJsonSchemaDefs({ ...definitions, ...inPlace }, conversion(side)) as Record<string, JsonSchema>,
+    defaultsInWords,
+  );
   const use = (schema: Schema): JsonSchema => {
     const name = names.get(schema);
     if (name !== undefined) return { $ref: REFERENCE_PREFIX + name };
     const found = converted[`inPlace/${untitled.indexOf(schema)}`];
     assert(found !== undefined, 'a schema was asked for that was not converted');
-    return found as JsonSchema;
+    return found;
   };
-  const components = Object.keys(definitions).map((name) => [name, converted[name]] as const);
-  return { components: Object.fromEntries(components) as Record<string, JsonSchema>, use };
+  return { components: mapValues(definitions, (schema) => converted[names.get(schema) ?? ''] ?? {}), use };
 }
 
 function conversion(side: Side): ConversionConfig {
@@ -123,6 +125,11 @@ function conversion(side: Side): ConversionConfig {
     typeMode: side,
     ignoreActions: UNSAID,
     overrideRef: ({ referenceId }) => REFERENCE_PREFIX + referenceId,
+    // JSON Schema reads patterns as Unicode anyway; what other flags mean it cannot say.
+    overrideAction: ({ valibotAction: action, jsonSchema }) =>
+      'requirement' in action && action.requirement instanceof RegExp && action.requirement.flags === 'u'
+        ? jsonSchema
+        : undefined,
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       // A custom schema says its JSON type in its metadata, which are added to what stands here.
       if (valibotSchema.type === 'custom') return {};
@@ -139,6 +146,44 @@ function presentFields(entries: v.ObjectEntries): string[] {
     if (entry.type === 'exact_optional') return false;
     return (entry.type !== 'optional' && entry.type !== 'nullish') || entry.default !== undefined;
   });
+}
+
+/**
+ * Says defaults in the descriptions. The keyword would be right too, but common generators of clients read it as a
+ * promise that the field is there, and then ask for it in every request.
+ */
+function defaultsInWords(schema: JsonSchema): JsonSchema {
+  const { default: value, description, ...said } = schema;
+  const words = [description, value === undefined ? undefined : `Default: ${JSON.stringify(value)}.`];
+  const text = words.filter((word) => word !== undefined).join(' ');
+  return {
+    ...mapValues(said, (part, keyword) => inPart(keyword, part)),
+    ...(text === '' ? {} : { description: text }),
+  };
+}
+
+/** Only where a keyword holds schemas: a property may well be called `default`. */
+function inPart(keyword: string, part: unknown): unknown {
+  switch (keyword) {
+    case 'properties':
+      return mapValues(part as Record<string, JsonSchema>, defaultsInWords);
+    case 'anyOf':
+    case 'oneOf':
+    case 'allOf':
+      return (part as JsonSchema[]).map(defaultsInWords);
+    case 'items':
+    case 'additionalProperties':
+      return typeof part === 'object' ? defaultsInWords(part as JsonSchema) : part;
+    default:
+      return part;
+  }
+}
+
+function mapValues<T, U>(record: Readonly<Record<string, T>>, map: (value: T, key: string) => U) {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)])) as Record<
+    string,
+    U
+  >;
 }
 
 function merge(

@@ -13,6 +13,17 @@ interface Page {
   readonly offset: number;
 }
 
+const PAGE_PARAMETERS = {
+  limit: {
+    description: 'How many events at most.',
+    schema: { type: 'integer', minimum: 1, maximum: EVENTS_LIMIT_MAX },
+  },
+  offset: {
+    description: 'Id of the event to start from, going to older ones; 0 for the newest.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+} as const;
+
 /** `limit` and `offset` of the query string, with the meaning they have in the search. */
 function pageOf({ query }: RequestContext<unknown>): Page | Refusal {
   const limit = integerOf(query('limit'), EVENTS_LIMIT_MAX);
@@ -57,8 +68,9 @@ export const eventListRoutes: readonly Route[] = [
     path: '/events',
     operationId: 'getEvents',
     tag: 'Events',
-    summary: 'List the events, newest first; the query parameters project, limit and offset narrow it.',
+    summary: 'List the events, newest first.',
     permission: 'read',
+    query: { project: { description: 'Id of the project whose events are listed.' }, ...PAGE_PARAMETERS },
     success: { status: 200, schema: EventsSchema },
     refusals: ['ValidationError'],
     read: (context) => {
@@ -73,6 +85,7 @@ export const eventListRoutes: readonly Route[] = [
     tag: 'Events',
     summary: 'List the events of a flag, newest first, also of one that is deleted.',
     permission: 'read',
+    query: PAGE_PARAMETERS,
     success: { status: 200, schema: FlagEventsSchema },
     refusals: ['ValidationError'],
     read: (context) => {

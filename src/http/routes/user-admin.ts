@@ -81,8 +81,9 @@ export const userAdminRoutes: readonly Route[] = [
     path: `${USERS}/search`,
     operationId: 'searchUsers',
     tag: 'Users',
-    summary: 'Find users by part of their name, username or email, given as the query parameter q.',
+    summary: 'Find users by part of their name, username or email.',
     permission: 'read',
+    query: { q: { description: 'The part that is looked for.' } },
     success: { status: 200, schema: FoundUsersSchema },
     read: (context) =>
       settledAnswer(context, findUsers(context.world, context.query('q')).map(foundUserView)),

@@ -1,0 +1,174 @@
+/** Examples of what belongs to no flag: projects, environments, users, tokens, errors. By the name of the component. */
+import { AT, FLAG_SUMMARY } from './flag-examples.ts';
+
+const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const SECRET = 'default:development.4f1d2c0a7b5e4f1d2c0a7b5e4f1d2c0a7b5e4f1d2c0a7b5e4f1d2c0a7b5e4f1d';
+const MESSAGE = 'There is no flag "checkout-redesign" in the project "default".';
+
+const PROJECT = {
+  id: 'default',
+  name: 'Default',
+  description: 'Default project',
+  mode: 'open',
+  defaultStickiness: 'default',
+  createdAt: AT,
+  updatedAt: AT,
+  environments: ['development', 'production'],
+};
+
+const PROJECT_SUMMARY = {
+  ...PROJECT,
+  health: 100,
+  featureCount: 1,
+  staleFeatureCount: 0,
+  memberCount: 1,
+  favorite: false,
+};
+
+const BARE_ENVIRONMENT = {
+  name: 'development',
+  type: 'development',
+  enabled: true,
+  protected: false,
+  sortOrder: 1,
+};
+const ENVIRONMENT = { ...BARE_ENVIRONMENT, projectCount: 1, apiTokenCount: 1, enabledToggleCount: 1 };
+const PROJECT_ENVIRONMENT = {
+  ...BARE_ENVIRONMENT,
+  projectApiTokenCount: 1,
+  projectEnabledToggleCount: 1,
+};
+
+const ROLE = {
+  id: 4,
+  name: 'Owner',
+  type: 'project',
+  description: 'May do everything in the project.',
+  project: null,
+};
+const ADMIN_ROLE = { ...ROLE, id: 1, name: 'Admin', type: 'root', description: 'May do everything.' };
+
+const FOUND_USER = {
+  id: 2,
+  name: 'Ada Lovelace',
+  email: 'ada@example.com',
+  username: 'ada',
+  imageUrl: 'https://gravatar.com/avatar/00?s=42&d=retro&r=g',
+};
+
+const USER = {
+  ...FOUND_USER,
+  isAPI: false,
+  loginAttempts: 0,
+  rootRole: 2,
+  seenAt: null,
+  createdAt: AT,
+  accountType: 'User',
+  permissions: [],
+  scimId: null,
+};
+const PROJECT_MEMBER = { ...USER, roleId: 4, roles: [4] };
+const ME_USER = {
+  ...FOUND_USER,
+  isAPI: false,
+  seenAt: null,
+  loginAttempts: 0,
+  createdAt: AT,
+  accountType: 'User',
+};
+
+const API_TOKEN = {
+  digest: DIGEST,
+  tokenName: 'checkout-service',
+  username: 'checkout-service',
+  type: 'client',
+  environment: 'development',
+  project: 'default',
+  projects: ['default'],
+  createdAt: AT,
+  expiresAt: null,
+  seenAt: null,
+  alias: null,
+};
+
+const PERSONAL_TOKEN = {
+  id: 1,
+  userId: 2,
+  description: 'for scripts',
+  createdAt: AT,
+  expiresAt: '2030-01-31T12:00:00.000Z',
+  seenAt: null,
+};
+
+export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
+  AddProjectEnvironment: { environment: 'development' },
+  ApiToken: API_TOKEN,
+  ApiTokens: { tokens: [API_TOKEN] },
+  CreateApiToken: {
+    tokenName: 'checkout-service',
+    type: 'client',
+    environment: 'development',
+    projects: ['default'],
+  },
+  CreateEnvironment: { name: 'staging', type: 'preproduction' },
+  CreatePersonalToken: { description: 'for scripts', expiresAt: '2030-01-31T12:00:00Z' },
+  CreateProject: { id: 'shop', name: 'Shop', description: 'Everything that customers see.' },
+  CreateUser: { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace', rootRole: 'Editor' },
+  Environment: ENVIRONMENT,
+  EnvironmentOrder: { development: 1, production: 2 },
+  Environments: { version: 1, environments: [ENVIRONMENT] },
+  Error: {
+    id: '6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11',
+    name: 'NotFoundError',
+    message: MESSAGE,
+    details: [{ message: MESSAGE }],
+  },
+  FoundUser: FOUND_USER,
+  GrantedPermission: { permission: 'UPDATE_FEATURE', project: 'default' },
+  Me: {
+    user: ME_USER,
+    permissions: [{ permission: 'UPDATE_FEATURE', project: 'default' }],
+    feedback: [],
+    splash: {},
+  },
+  MeUser: ME_USER,
+  MembershipError: [{ msg: 'A project must have at least one owner' }],
+  NewApiToken: { ...API_TOKEN, secret: SECRET },
+  NewPersonalToken: { ...PERSONAL_TOKEN, secret: 'user:4f1d2c0a7b5e4f1d2c0a7b5e4f1d2c0a7b5e4f1d' },
+  NewUser: { ...USER, rootRole: 'Editor', emailSent: false },
+  PersonalToken: PERSONAL_TOKEN,
+  PersonalTokens: { pats: [PERSONAL_TOKEN] },
+  Profile: {
+    rootRole: { id: 1, type: 'root', name: 'Admin', description: 'May do everything.', project: null },
+    projects: ['default'],
+    features: [],
+  },
+  Project: PROJECT,
+  ProjectAccess: { version: 1, users: [PROJECT_MEMBER], groups: [], roles: [ROLE] },
+  ProjectEnvironment: PROJECT_ENVIRONMENT,
+  ProjectEnvironments: { version: 1, environments: [PROJECT_ENVIRONMENT] },
+  ProjectMember: PROJECT_MEMBER,
+  ProjectOverview: {
+    version: 1,
+    name: 'Default',
+    description: 'Default project',
+    health: 100,
+    members: 1,
+    defaultStickiness: 'default',
+    createdAt: AT,
+    updatedAt: AT,
+    environments: [{ environment: 'development' }, { environment: 'production' }],
+    features: [FLAG_SUMMARY],
+  },
+  ProjectSummary: PROJECT_SUMMARY,
+  Projects: { version: 1, projects: [PROJECT_SUMMARY] },
+  Role: ROLE,
+  Roles: { version: 1, roles: [ADMIN_ROLE, ROLE] },
+  SetProjectAccess: { users: [{ id: 1, roleId: 4 }] },
+  UpdateApiToken: { expiresAt: '2030-01-31T12:00:00Z' },
+  UpdateEnvironment: { type: 'test' },
+  UpdateProject: { name: 'Shop', description: 'Everything that customers see.' },
+  UpdateUser: { name: 'Ada Lovelace', rootRole: 'Editor' },
+  User: USER,
+  Users: { users: [USER], rootRoles: [ADMIN_ROLE] },
+};

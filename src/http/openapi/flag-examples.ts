@@ -1,0 +1,154 @@
+/** Examples of what belongs to flags: flags, strategies, variants, events. By the name of the component. */
+
+export const AT = '2024-05-01T09:30:00.000Z';
+
+const CONSTRAINT = {
+  contextName: 'country',
+  operator: 'IN',
+  caseInsensitive: false,
+  inverted: false,
+  values: ['NO', 'SE'],
+};
+
+const ROLLOUT = { rollout: '25', stickiness: 'userId', groupId: 'checkout-redesign' };
+
+const VARIANT = {
+  name: 'one-page',
+  weight: 1000,
+  weightType: 'variable',
+  stickiness: 'default',
+  payload: { type: 'string', value: 'one-page' },
+  overrides: [],
+};
+
+const STRATEGY = {
+  id: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f',
+  name: 'flexibleRollout',
+  title: 'A quarter of Scandinavia',
+  disabled: false,
+  constraints: [CONSTRAINT],
+  parameters: ROLLOUT,
+  variants: [],
+  segments: [],
+  sortOrder: 0,
+  featureName: 'checkout-redesign',
+};
+
+const FLAG = {
+  name: 'checkout-redesign',
+  project: 'default',
+  description: 'The checkout on one page.',
+  type: 'release',
+  stale: false,
+  impressionData: false,
+  createdAt: AT,
+  lastSeenAt: null,
+  variants: null,
+  archived: false,
+};
+
+const ARCHIVED_FLAG = { ...FLAG, archived: true, archivedAt: AT };
+
+const FLAG_TYPE = {
+  id: 'release',
+  name: 'Release',
+  description: 'Lets a new feature out step by step.',
+  lifetimeDays: 40,
+};
+
+const DEVELOPMENT = { name: 'development', displayName: 'development' };
+const PRODUCTION = { name: 'production', displayName: 'production' };
+
+const FLAG_ENVIRONMENT = {
+  ...DEVELOPMENT,
+  type: 'development',
+  enabled: true,
+  lastSeenAt: null,
+  strategies: [STRATEGY],
+};
+
+export const FLAG_SUMMARY = {
+  name: 'checkout-redesign',
+  type: 'release',
+  stale: false,
+  createdAt: AT,
+  lastSeenAt: null,
+  environments: [
+    { ...DEVELOPMENT, enabled: true },
+    { ...PRODUCTION, enabled: false },
+  ],
+};
+
+const EVENT = {
+  id: 42,
+  createdAt: AT,
+  type: 'feature-environment-enabled',
+  createdBy: 'ada',
+  createdByUserId: 2,
+  environment: 'development',
+  project: 'default',
+  featureName: 'checkout-redesign',
+  data: null,
+  preData: null,
+  tags: [],
+};
+
+export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
+  AddTag: { value: 'checkout' },
+  ArchivedFlag: ARCHIVED_FLAG,
+  ArchivedFlags: { version: 2, features: [ARCHIVED_FLAG] },
+  BatchFeatures: { features: ['checkout-redesign'] },
+  BatchStale: { features: ['checkout-redesign'], stale: true },
+  CloneFlag: { name: 'checkout-redesign-2', replaceGroupId: true },
+  Constraint: CONSTRAINT,
+  ConstraintInput: { contextName: 'country', operator: 'IN', values: ['NO', 'SE'] },
+  CreateDependency: { feature: 'new-payment-provider', enabled: true },
+  CreateFlag: { name: 'checkout-redesign', type: 'release', description: 'The checkout on one page.' },
+  Dependency: { feature: 'new-payment-provider', enabled: true, variants: [] },
+  DetailedFlagEnvironment: {
+    ...FLAG_ENVIRONMENT,
+    featureName: 'checkout-redesign',
+    environment: 'development',
+    sortOrder: 1,
+    variantCount: 1,
+    variants: [VARIANT],
+    hasStrategies: true,
+    hasEnabledStrategies: true,
+  },
+  Event: EVENT,
+  EventSearch: { project: 'default', feature: 'checkout-redesign', limit: 20 },
+  EventTypes: { version: 1, types: ['feature-created', 'feature-archived'] },
+  Events: { version: 1, events: [EVENT], totalEvents: 1 },
+  Flag: FLAG,
+  FlagEnvironment: FLAG_ENVIRONMENT,
+  FlagEvents: { version: 1, toggleName: 'checkout-redesign', events: [EVENT], totalEvents: 1 },
+  FlagList: { version: 2, features: [FLAG_SUMMARY] },
+  FlagSummary: FLAG_SUMMARY,
+  FlagType: FLAG_TYPE,
+  FlagTypes: { version: 1, types: [FLAG_TYPE] },
+  JSONPatch: [{ op: 'replace', path: '/description', value: 'The checkout on one page, with a summary.' }],
+  Strategy: STRATEGY,
+  StrategyInput: {
+    name: 'flexibleRollout',
+    title: 'A quarter of Scandinavia',
+    parameters: ROLLOUT,
+    constraints: [{ contextName: 'country', operator: 'IN', values: ['NO', 'SE'] }],
+  },
+  StrategyOrder: [{ id: STRATEGY.id, sortOrder: 0 }],
+  StrategyVariant: { name: 'one-page', weight: 1000, weightType: 'variable', stickiness: 'userId' },
+  Tags: { version: 1, tags: [{ type: 'simple', value: 'checkout' }] },
+  Tag: { type: 'simple', value: 'checkout' },
+  UpdateFlag: { description: 'The checkout on one page.', type: 'experiment' },
+  ValidateFeature: { name: 'checkout-redesign-2', projectId: 'default' },
+  Variant: VARIANT,
+  VariantInput: { name: 'one-page', weight: 1000, payload: VARIANT.payload },
+  Variants: { version: '1', variants: [VARIANT] },
+  WholeFlag: {
+    ...FLAG,
+    archivedAt: null,
+    environments: [FLAG_ENVIRONMENT],
+    children: [],
+    dependencies: [],
+    tags: [{ type: 'simple', value: 'checkout' }],
+  },
+};

@@ -1,0 +1,121 @@
+/**
+ * Holds answers against the OpenAPI document, as a stranger would who has nothing but the document: is the status one
+ * that the operation describes, and is the body what is described for it, without a field that is not named?
+ */
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describeInterface } from '../../src/http/openapi/document.ts';
+import type { Route } from '../../src/http/route.ts';
+import { compileRoutes } from '../../src/http/route-matcher.ts';
+import { API_PREFIX, ROUTES } from '../../src/http/routes.ts';
+import type { Answer } from './server.ts';
+
+type Json = { readonly [field: string]: unknown };
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, Json>>;
+}
+
+/** What the engines answer before a request reaches any operation; 404 and 405 are those of unknown paths. */
+const BEFORE_OPERATIONS = new Set([400, 404, 405, 408, 413, 414, 431, 501, 503, 505]);
+
+export class AnswerChecker {
+  readonly #document: Json;
+  readonly #components: Json;
+  readonly #ajv = schemaCompiler();
+  readonly #matcher = compileRoutes<Route>(
+    ROUTES.map((route) => ({ method: route.method, pattern: route.path, value: route })),
+  );
+  readonly #validators = new Map<string, ValidateFunction | null>();
+  readonly #operations = new Set<string>();
+  #answers = 0;
+
+  constructor() {
+    const described = describeInterface({ routes: ROUTES, version: '0', basePath: '', open: false });
+    // As a client gets it: through JSON.
+    this.#document = JSON.parse(JSON.stringify(described));
+    const { schemas, ...others } = this.#document['components'] as Json;
+    this.#components = { ...others, schemas: closed(schemas) };
+  }
+
+  /** `path` is that below `/api/admin`. Throws, saying what is wrong, for an answer that is not described. */
+  check(method: string, path: string, { status, body }: Pick<Answer, 'status' | 'body'>): void {
+    const match = this.#matcher.match(method, path.split('?', 1)[0] ?? '');
+    this.#answers += 1;
+    if (match.kind !== 'found') this.#checkUnmatched(method, path, status, body);
+    else this.#checkOperation(method, match.found, status, body);
+  }
+
+  get summary(): string {
+    return `${this.#answers} answers of ${this.#operations.size} operations held against ${this.#validators.size} answers that the description names`;
+  }
+
+  #checkUnmatched(method: string, path: string, status: number, body: unknown): void {
+    assert(BEFORE_OPERATIONS.has(status), `${method} ${path} is no operation and answered ${status}`);
+    this.#conforms('Error', () => ({ $ref: '#/components/schemas/Error' }), method, body);
+  }
+
+  #checkOperation(method: string, route: Route, status: number, body: unknown): void {
+    const { operationId, responses } = this.#operation(route);
+    this.#operations.add(operationId);
+    const described = responses[String(status)];
+    assert(described !== undefined, `${operationId} answered ${status}, which is not described`);
+    this.#conforms(`${operationId} ${status}`, () => this.#schemaOf(described), method, body);
+  }
+
+  #operation({ method, path }: Route): Operation {
+    const named = API_PREFIX + path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+    const operations = (this.#document['paths'] as Record<string, Record<string, Operation>>)[named];
+    const operation = operations?.[method.toLowerCase()];
+    assert(operation !== undefined, `${method} ${named} is not described`);
+    return operation;
+  }
+
+  /** The schema of an answer's body; null where it has none. */
+  #schemaOf(response: Json): Json | null {
+    const { $ref, content } = response as { $ref?: string; content?: Record<string, { schema: Json }> };
+    if ($ref !== undefined) {
+      const responses = this.#components['responses'] as Record<string, Json>;
+      return this.#schemaOf(responses[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {});
+    }
+    const schema = content?.['application/json']?.schema;
+    if (schema === undefined) return null;
+    // The schemas of errors narrow Error down, and stay open for it.
+    return 'properties' in schema ? closed(schema) : schema;
+  }
+
+  #conforms(what: string, schemaOf: () => Json | null, method: string, body: unknown): void {
+    const validate = this.#validator(what, schemaOf);
+    if (validate === null) assert.equal(body, undefined, `${what} is described without a body`);
+    else if (method === 'HEAD') assert.equal(body, undefined, 'HEAD answers without a body');
+    else assert(validate(body), `${what} is not as described: ${this.#ajv.errorsText(validate.errors)}`);
+  }
+
+  #validator(what: string, schemaOf: () => Json | null): ValidateFunction | null {
+    const known = this.#validators.get(what);
+    if (known !== undefined) return known;
+    const schema = schemaOf();
+    // References start with #/components: the components are part of every schema that is compiled.
+    const validate = schema === null ? null : this.#ajv.compile({ ...schema, components: this.#components });
+    this.#validators.set(what, validate);
+    return validate;
+  }
+}
+
+export function schemaCompiler(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
+  addFormats.default(ajv);
+  return ajv.addVocabulary(['components', 'example']);
+}
+
+/** Objects that name their fields have no others: a field that an answer has and the description lacks is a fault. */
+function closed<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(closed) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const copy: Record<string, unknown> = {};
+  for (const [key, part] of Object.entries(value)) copy[key] = closed(part);
+  const namesFields = copy['type'] === 'object' && typeof copy['properties'] === 'object';
+  return (namesFields ? { additionalProperties: false, ...copy } : copy) as T;
+}
