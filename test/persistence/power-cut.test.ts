@@ -96,14 +96,16 @@ test(`the process killed at any call loses nothing, nor does a power cut right a
   }
 });
 
-test(`the process killed at any call lives on, and a power cut then loses nothing of either life (seed ${SEED})`, async () => {
+test(`the process killed at any call lives on a little, and a power cut then loses nothing (seed ${SEED})`, async () => {
   const random = seededRandom(SEED);
   for (let n = 1; ; n += 1) {
     const fs = new MemoryFileSystem();
     const promises = noPromises();
+    await liveOnce(fs, promises);
     const { disk, cut } = await liveUntilCall(fs, promises, n, () => fs.crash());
     if (!cut) break;
-    await liveOnce(disk, promises);
+    // So little that no name is synced by the way: that of a segment which the killed process had just begun is due.
+    await liveOnce(disk, promises, { batches: 1, batchFrames: 1, segmentBytes: 100_000 });
     const later = disk.powerCut('lost', random);
     await recoverAndCheck(later, promises, `seed ${SEED}, call ${n}`);
   }
