@@ -9,6 +9,7 @@ import type { Route, Schema } from '../../src/http/route.ts';
 import { compileRoutes } from '../../src/http/route-matcher.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { ErrorSchema, MembershipErrorSchema } from '../../src/http/schemas.ts';
+import './check-against-description.ts';
 import { type Answer, observeAnswers } from './server.ts';
 
 const matcher = compileRoutes<Route>(

@@ -88,11 +88,15 @@ const WITH_BODY: readonly ErrorName[] = [
   'UnsupportedMediaTypeError',
 ];
 
+/** A malformed `Idempotency-Key`, and one that another write has had. */
+const WITH_WRITE: readonly ErrorName[] = ['ValidationError', 'InvalidOperationError'];
+
 export function errorNames(route: Route): ReadonlySet<ErrorName> {
   const named = route.path.includes('/:');
   return new Set([
     ...ALWAYS,
     ...(route.body === undefined ? [] : WITH_BODY),
+    ...(route.kind === 'write' ? WITH_WRITE : []),
     // A parameter that is not percent-encoded UTF-8.
     ...(named ? (['ValidationError'] as const) : []),
     ...(route.locate === undefined ? [] : (['NotFoundError'] as const)),
