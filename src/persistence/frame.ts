@@ -17,7 +17,7 @@
  * are damage; wrong bytes that no such frame follows belong to the last batch, which nobody was ever answered for.
  *
  * Sample, the payload `{ id: 1 }` alone (not a valid frame, but short), first in its segment:
- *   05 00 00 00 | 03 8a 7b 90 | 00 00 00 00 | 40 00 00 00 | 81 a2 69 64 01
+ *   05 00 00 00 | 00 38 a7 b9 | 00 00 00 00 | 40 00 00 00 | 81 a2 69 64 01
  *
  * History: 1, the first. The version stands in the segment header (segment.ts).
  */

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { MARK_DELAY_MS, PENDING_BYTES_MAX } from '../../src/persistence/file-journal.ts';
+import { FileJournal, MARK_DELAY_MS, PENDING_BYTES_MAX } from '../../src/persistence/file-journal.ts';
+import { realFileSystem } from '../../src/persistence/file-system.ts';
 import type { CommitObservation } from '../../src/persistence/journal.ts';
 import { JournalFailure } from '../../src/persistence/journal-failure.ts';
+import { recover } from '../../src/persistence/recovery.ts';
 import {
   FIRST_SEGMENT,
   frameOf,
@@ -308,4 +313,38 @@ test('closing writes what was appended, and an empty journal leaves no file behi
   const empty = await emptyDisk();
   await (await openJournal(empty)).journal.close();
   assert.deepEqual(empty.namesIn(JOURNAL), []);
+});
+
+test('on the real file system a journal is written, torn, recovered and written on', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'flagstaff-journal-'));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const seen: number[] = [];
+  const loader = {
+    reset: () => seen.splice(0),
+    load: () => undefined,
+    replay: ({ id }: { id: number }) => seen.push(id),
+  };
+  const log = { info: () => undefined, warn: () => undefined };
+  for (const life of [1, 2, 3]) {
+    const { tail, tornBytesCut } = await recover({ fs: realFileSystem, folder, loader, log });
+    assert.deepEqual(seen, idsUpTo((life - 1) * 20));
+    assert.equal(tornBytesCut, life === 1 ? 0 : 5);
+    const journal = await FileJournal.open({
+      fs: realFileSystem,
+      folder: join(folder, 'journal'),
+      tail,
+      segmentBytes: 1_000,
+      reserveBytes: 0,
+      onDurable: () => undefined,
+      onFailure: assert.fail,
+    });
+    for (let count = 1; count <= 20; count += 1) {
+      journal.append(frameOf(tail.lastId + count));
+      if (count % 4 === 0) await journal.flush();
+    }
+    await journal.close();
+    const names = await realFileSystem.list(join(folder, 'journal'));
+    const last = join(folder, 'journal', names.findLast((name) => name.endsWith('.journal'))!);
+    writeFileSync(last, Buffer.concat([readFileSync(last), Buffer.from('torn!')]));
+  }
 });
