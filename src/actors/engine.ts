@@ -19,8 +19,7 @@ import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/ref
 import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
 import type { World } from '../domain/world.ts';
 import type { EventLog } from '../persistence/event-log.ts';
-import type { Frame, RecordedEvent } from '../persistence/frame.ts';
-import { FRAME_BYTES_MAX } from '../persistence/frame.ts';
+import type { Frame, FramePosition, RecordedEvent } from '../persistence/frame.ts';
 import type { Journal } from '../persistence/journal.ts';
 import { addressOf } from './address.ts';
 import { Scheduler } from './scheduler.ts';
@@ -39,9 +38,18 @@ export const QUEUE_DEADLINE_MS = 10_000;
 /** Commands with more events than this have their size checked before anything is applied. */
 const EVENTS_UNCHECKED_MAX = 4;
 
+/**
+ * Size of one change, as `measureJson` counts it. Protects the process: a frame beyond the journal's limits could
+ * not be appended once its events are applied. A character takes at most 3 bytes of UTF-8 and a value at least 3
+ * characters, so this stays below half of FRAME_BYTES_MAX and below VALUES_MAX (message-pack.ts).
+ */
+export const CHANGE_SIZE_MAX = 5 * 2 ** 20;
+
 export interface EngineClock {
   /** Milliseconds since 1970. May jump; recorded times never go backwards all the same. */
   now(): number;
+  /** Milliseconds, monotonic: how long commands wait does not depend on a clock that jumps. */
+  monotonic(): number;
   /** Runs `turn` after what is at hand. */
   defer(turn: () => void): void;
 }
@@ -141,7 +149,7 @@ export class Engine {
   submit<T>(submission: Submission<T>): void {
     const item: Queued = {
       submission: submission as Submission<unknown>,
-      queuedAt: this.#options.clock.now(),
+      queuedAt: this.#options.clock.monotonic(),
     };
     const address = addressOf(submission.command);
     if (this.#scheduler.offer(address, item)) return;
@@ -208,7 +216,7 @@ export class Engine {
     if (!this.journal.writable) {
       return refuse('ServiceUnavailableError', this.journal.refusalReason ?? 'The journal takes no writes.');
     }
-    if (this.#options.clock.now() - queuedAt > QUEUE_DEADLINE_MS) {
+    if (this.#options.clock.monotonic() - queuedAt > QUEUE_DEADLINE_MS) {
       return refuse('ServiceUnavailableError', 'The command waited too long for the disk and was not begun.');
     }
     return submission.precondition?.(this.world) ?? null;
@@ -276,8 +284,18 @@ export class Engine {
       ...(answer === undefined ? {} : { answer }),
     };
     this.#lastAt = at;
-    this.eventLog.add(frame, this.journal.append(frame));
+    this.eventLog.add(frame, this.#appendToJournal(frame));
     if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);
+  }
+
+  /** The state holds the events already: a frame that cannot be encoded leaves it ahead of the journal for good. */
+  #appendToJournal(frame: Frame): FramePosition {
+    try {
+      return this.journal.append(frame);
+    } catch (error) {
+      this.#options.stop(new Error(`event ${frame.id} could not be appended to the journal`, { cause: error }));
+      throw error;
+    }
   }
 
   /** An event about a flag carries the flag's tags as they were before it. */
@@ -287,8 +305,14 @@ export class Engine {
     return tags === undefined || tags.length === 0 ? event : { ...event, tags };
   }
 
-  /** A refusal and an answer that changed nothing show state too: they wait for all of it (invariant 4). */
+  /**
+   * A refusal and an answer that changed nothing show state too: they wait for all of it (invariant 4). That the
+   * service is unavailable shows none, and must be told while the disk is stuck.
+   */
   #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {
+    if (outcome.kind === 'refusal' && outcome.refusal.name === 'ServiceUnavailableError') {
+      return submission.done(outcome);
+    }
     this.#settlement.whenDurable(this.lastId, () => submission.done(outcome));
   }
 }
@@ -306,16 +330,18 @@ function mailboxFull(address: string): Refusal {
   return refuse('ServiceUnavailableError', `Too many commands wait for ${whose}; try again in a moment.`);
 }
 
-/** Only few commands write more than they were sent; of those, none may outgrow what a frame can hold. */
+/**
+ * Few commands write more than they were sent: those of many events, and clones, whose `hidden` part repeats the
+ * variants per environment. None of them may outgrow what a frame can hold.
+ */
 function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
-  if (events.length <= EVENTS_UNCHECKED_MAX) return null;
+  const [first] = events;
+  if (first === undefined || (events.length <= EVENTS_UNCHECKED_MAX && !('hidden' in first))) return null;
   let size = 0;
-  for (const { data, preData } of events) {
-    size += measureJson(data).size + measureJson(preData).size;
-  }
-  if (size <= FRAME_BYTES_MAX / 4) return null;
+  for (const event of events) size += measureJson(event).size;
+  if (size <= CHANGE_SIZE_MAX) return null;
   return refuse(
     'PayloadTooLargeError',
-    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${FRAME_BYTES_MAX / 4 / 2 ** 20} MiB. Make it in parts.`,
+    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${CHANGE_SIZE_MAX / 2 ** 20} MiB. Make it in parts.`,
   );
 }

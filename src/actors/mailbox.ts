@@ -34,8 +34,9 @@ export class Mailbox<T> {
     const item = this.#items[this.#head];
     this.#items[this.#head] = undefined;
     this.#head += 1;
-    if (this.#head === this.#items.length) {
-      this.#items.length = 0;
+    // Taken items are dropped in bulk: a mailbox that is never quite empty must not grow with all it ever held.
+    if (this.#head === this.#items.length || this.#head > this.lengthMax) {
+      this.#items.splice(0, this.#head);
       this.#head = 0;
     }
     return item;

@@ -21,20 +21,15 @@ import {
   recover,
 } from '../persistence/recovery.ts';
 import type { TextSearch } from '../persistence/text-search.ts';
-import { Engine, type EngineClock } from './engine.ts';
+import { Engine, type EngineClock } from './engine.ts'; 
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
-
-export interface StoreClock extends EngineClock {
-  /** Milliseconds, monotonic. */
-  monotonic(): number;
-}
 
 export interface StoreOptions {
   readonly fs: FileSystem;
   /** The data folder. */
   readonly folder: string;
-  readonly clock: StoreClock;
+  readonly clock: EngineClock;
   /** A fresh UUID. */
   newId(): string;
   readonly textSearch: TextSearch;
