@@ -9,7 +9,7 @@ const PERCENT = 0x25;
 /** The decoded segment, or null when its encoding is bad. */
 export function decodeSegment(raw: string): string | null {
   let isEncoded = false;
-  // A loop, as this runs for every parameter of every request: half the time of two searches of the string.
+  // One loop instead of two searches: this runs for every parameter of every request.
   for (let i = 0; i < raw.length; i += 1) {
     const code = raw.charCodeAt(i);
     // Undecoded, only visible ASCII may stand in a path. Other bytes must come percent-encoded.
