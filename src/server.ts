@@ -1,6 +1,6 @@
 /**
- * The whole server: lock → recover → first events → listen; and back: drain → last snapshot → unlock. `main.ts` runs
- * one per process; tests run as many as they like.
+ * The whole server: lock → listen, not ready → recover → first events → ready; and back: drain → last snapshot →
+ * unlock. `main.ts` runs one per process; tests run as many as they like.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
@@ -9,12 +9,14 @@ import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
 import { Authenticator, digestOf } from './http/access.ts';
-import { createApi, type PlainRoute } from './http/api.ts';
+import { createApi } from './http/api.ts';
 import { transportRefusal } from './http/errors.ts';
-import { jsonReply } from './http/json-reply.ts';
+import type { RouteMeter } from './http/meters.ts';
+import { CommitMeter, createMetrics } from './http/metrics.ts';
+import { type Phase, probeRoutes, startingHandler } from './http/probes.ts';
 import { API_PREFIX, ROUTES } from './http/routes.ts';
 import { selectTransport } from './http/select-transport.ts';
-import type { Transport } from './http/transport.ts';
+import type { RequestHandler, Transport } from './http/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/folder-lock.ts';
@@ -49,27 +51,52 @@ export interface Server {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { config, log } = options;
   const lock = lockFolder(config.dataDir);
+  let transport: Transport | null = null;
   try {
-    const store = await openStore({
-      fs: realFileSystem,
-      folder: config.dataDir,
-      clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
-      newId: randomUUID,
-      textSearch: new WorkerTextSearch(),
-      log,
-      stop: options.stop,
-      ...options.store,
-    });
-    await recordFirstEvents(store, options);
-    const transport = await createHttp(store, options);
+    // Listening comes first, so that a supervisor can tell a long replay from a dead process.
+    const front: Front = { phase: 'starting', handle: startingHandler(config.basePath) };
+    transport = await createFront(front, options);
     const { port } = await transport.listen();
+    const commits = new CommitMeter();
+    const store = await open(options, commits);
+    await recordFirstEvents(store, options);
+    front.handle = createHandler({ store, transport, commits, front }, options);
     const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
     const control = await openControl({ folder: config.dataDir, handlers, log });
-    return { port, store, transport, close: () => closeServer(transport, control, store, lock) };
+    front.phase = 'ready';
+    return serverOf({ port, store, transport, front, control, lock });
   } catch (error) {
+    await transport?.close();
     lock.release();
     throw error;
   }
+}
+
+/** What stands before the store: open from the first moment, with a handler that changes as the process goes on. */
+interface Front {
+  phase: Phase;
+  handle: RequestHandler;
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly transport: Transport;
+  readonly commits: CommitMeter;
+  readonly front: Front;
+}
+
+function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
+  return openStore({
+    fs: realFileSystem,
+    folder: options.config.dataDir,
+    clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
+    newId: randomUUID,
+    textSearch: new WorkerTextSearch(),
+    log: options.log,
+    stop: options.stop,
+    onCommit: (observation) => commits.observe(observation),
+    ...options.store,
+  });
 }
 
 async function recordFirstEvents({ engine }: Store, options: ServerOptions): Promise<void> {
@@ -86,52 +113,60 @@ async function recordFirstEvents({ engine }: Store, options: ServerOptions): Pro
   await engine.record(SYSTEM, [...initialEvents(now), ...tokens]);
 }
 
-async function createHttp({ engine }: Store, { config, log }: ServerOptions): Promise<Transport> {
-  const health: PlainRoute = {
-    method: 'GET',
-    path: '/health',
-    answer: () => {
-      const { writable, refusalReason } = engine.journal;
-      return writable
-        ? jsonReply(200, { health: 'GOOD' })
-        : jsonReply(503, { health: 'BAD', reason: refusalReason });
-    },
-  };
+function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {
   return selectTransport(config.httpEngine, {
     host: config.host,
     port: config.port,
-    handle: createApi({
-      engine,
-      authenticator: new Authenticator({
-        world: engine.world,
-        open: config.authType === 'none',
-        now: Date.now,
-      }),
-      routes: ROUTES,
-      plainRoutes: [health],
-      prefix: API_PREFIX,
-      basePath: config.basePath,
-      log,
-      now: Date.now,
-    }),
+    handle: (request, response) => front.handle(request, response),
     refuse: transportRefusal,
     log,
   });
 }
 
-async function closeServer(
-  transport: Transport,
-  control: ControlServer,
-  store: Store,
-  lock: FolderLock,
-): Promise<void> {
-  transport.drain();
-  await control.close();
-  const deadline = performance.now() + DRAIN_MS;
-  while (transport.openRequests > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
-  }
-  await transport.close();
-  await store.close();
-  lock.release();
+function createHandler(
+  { store, transport, commits, front }: Parts,
+  { config, log }: ServerOptions,
+): RequestHandler {
+  const { engine, keeper } = store;
+  const meters: RouteMeter[] = [];
+  const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
+  const api = createApi({
+    engine,
+    authenticator: new Authenticator({
+      world: engine.world,
+      open: config.authType === 'none',
+      now: Date.now,
+    }),
+    routes: ROUTES,
+    plainRoutes: probeRoutes(engine, createMetrics(sources), () => front.phase),
+    prefix: API_PREFIX,
+    basePath: config.basePath,
+    log,
+    now: Date.now,
+    clock: () => performance.now(),
+  });
+  meters.push(...api.meters);
+  return api.handle;
+}
+
+interface Running extends Omit<Parts, 'commits'> {
+  readonly port: number;
+  readonly control: ControlServer;
+  readonly lock: FolderLock;
+}
+
+function serverOf({ port, store, transport, front, control, lock }: Running): Server {
+  const close = async (): Promise<void> => {
+    front.phase = 'draining';
+    transport.drain();
+    await control.close();
+    const deadline = performance.now() + DRAIN_MS;
+    while (transport.openRequests > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+    }
+    await transport.close();
+    await store.close();
+    lock.release();
+  };
+  return { port, store, transport, close };
 }

@@ -105,6 +105,7 @@ export class Engine {
   readonly #scheduler: Scheduler<Queued>;
   readonly #settlement: Settlement;
   #lastAt: number;
+  #refusedCount = 0;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -145,6 +146,11 @@ export class Engine {
     return this.#scheduler.deepest;
   }
 
+  /** Commands refused because their mailbox was full. */
+  get refusedCount(): number {
+    return this.#refusedCount;
+  }
+
   /** Puts a command into its actor's mailbox. `done` is called exactly once, possibly at once when it is refused. */
   submit<T>(submission: Submission<T>): void {
     const item: Queued = {
@@ -153,6 +159,7 @@ export class Engine {
     };
     const address = addressOf(submission.command);
     if (this.#scheduler.offer(address, item)) return;
+    this.#refusedCount += 1;
     submission.done({ kind: 'refusal', refusal: mailboxFull(address) });
   }
 

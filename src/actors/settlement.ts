@@ -44,6 +44,19 @@ export class Settlement {
     const due = this.#waiters.findIndex((waiter) => waiter.id > id);
     const ready = due === -1 ? this.#waiters : this.#waiters.slice(0, due);
     this.#waiters = due === -1 ? [] : this.#waiters.slice(due);
-    for (const waiter of ready) waiter.resume();
+    resumeAll(ready);
   }
+}
+
+/** One that throws must not keep the others waiting for ever; the first fault comes out at the end. */
+function resumeAll(waiters: readonly Waiter[]): void {
+  const faults: unknown[] = [];
+  for (const { resume } of waiters) {
+    try {
+      resume();
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
 }

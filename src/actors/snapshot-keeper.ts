@@ -15,6 +15,8 @@ export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
   readonly id: number;
   readonly durationMs: number;
+  /** When it was begun, milliseconds since 1970. */
+  readonly at: number;
 }
 
 export interface SnapshotKeeperOptions {
@@ -25,6 +27,8 @@ export interface SnapshotKeeperOptions {
   /** Id of the newest good snapshot in the folder; 0 without one. */
   readonly newestId: number;
   readonly eventsPerSnapshot?: number;
+  /** Milliseconds since 1970. */
+  now(): number;
   /** Milliseconds, monotonic. */
   clock(): number;
   onTaken(snapshot: TakenSnapshot): void;
@@ -34,21 +38,35 @@ export interface SnapshotKeeperOptions {
 export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
   #newestId: number;
+  /** The next one is due at this event. */
+  #dueId: number;
+  #lastTaken: TakenSnapshot | null = null;
   #running: Promise<TakenSnapshot | null> | null = null;
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
     this.#newestId = options.newestId;
+    this.#dueId = options.newestId + this.#interval;
+  }
+
+  get #interval(): number {
+    return this.#options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT;
   }
 
   get newestId(): number {
     return this.#newestId;
   }
 
+  /** The last one that this process took; null before. */
+  get lastTaken(): TakenSnapshot | null {
+    return this.#lastTaken;
+  }
+
   /** To be called after each sync: begins a snapshot when one is due. */
   noticed(durableId: number): void {
-    const due = this.#newestId + (this.#options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT);
-    if (durableId < due || this.#running !== null) return;
+    if (durableId < this.#dueId || this.#running !== null) return;
+    // Moved before it succeeds: one that fails is not tried again at each sync.
+    this.#dueId = durableId + this.#interval;
     void this.take().catch(this.#options.onFailed);
   }
 
@@ -64,9 +82,10 @@ export class SnapshotKeeper {
   }
 
   async #write(): Promise<TakenSnapshot | null> {
-    const { engine, fs, folder, clock } = this.#options;
+    const { engine, fs, folder, clock, now } = this.#options;
     const id = engine.lastId;
     if (id === this.#newestId) return null;
+    const at = now();
     const startedAt = clock();
     // Id, chain and state are of one moment: nothing may be awaited before all are taken.
     const written = writeSnapshot({
@@ -78,8 +97,10 @@ export class SnapshotKeeper {
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
     });
-    const taken = { ...(await written), id, durationMs: clock() - startedAt };
+    const taken = { ...(await written), id, at, durationMs: clock() - startedAt };
     this.#newestId = id;
+    this.#dueId = id + this.#interval;
+    this.#lastTaken = taken;
     await engine.eventLog.saveIndex(engine.durableId);
     this.#options.onTaken(taken);
     return taken;

@@ -98,6 +98,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     fs,
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
+    now: clock.now,
     clock: clock.monotonic,
     onTaken: (snapshot) => log.info({ ...snapshot }, 'snapshot taken'),
     onFailed: (error) =>

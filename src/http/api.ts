@@ -12,6 +12,7 @@ import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAcce
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { internalErrorReply, refusalReply } from './errors.ts';
 import { retryOf } from './idempotency.ts';
+import { RouteMeter } from './meters.ts';
 import { readBody } from './request-body.ts';
 import type { Params, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
@@ -21,11 +22,13 @@ import type { Reply, RequestHandler, TransportRequest, TransportResponse } from 
 export interface PlainRoute {
   readonly method: 'GET';
   readonly path: string;
-  answer(request: TransportRequest): Reply;
+  answer(request: TransportRequest): Reply | Promise<Reply>;
 }
 
 export interface ApiLog {
   error(fields: object, message: string): void;
+  debug(fields: object, message: string): void;
+  isLevelEnabled(level: string): boolean;
 }
 
 export interface ApiOptions {
@@ -40,10 +43,13 @@ export interface ApiOptions {
   readonly log: ApiLog;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds, monotonic. */
+  clock(): number;
 }
 
 interface BoundRoute {
   readonly route: Route;
+  readonly meter: RouteMeter;
   readonly paramNames: readonly string[];
   /** Position of `:projectId` among the parameters; -1 without one. */
   readonly projectAt: number;
@@ -51,71 +57,100 @@ interface BoundRoute {
   readonly flagAt: number;
 }
 
-type Target = { readonly api: BoundRoute } | { readonly plain: PlainRoute };
+type Target = { readonly api: BoundRoute } | { readonly plain: PlainRoute; readonly meter: RouteMeter };
 
 interface Call {
   readonly request: TransportRequest;
   readonly response: TransportResponse;
+  readonly startedAt: number;
+  /** Of the route; that of unknown paths until one is found. */
+  meter: RouteMeter;
 }
 
-export function createApi(options: ApiOptions): RequestHandler {
-  const api = new Api(options);
-  return (request, response) => api.handle({ request, response });
+export interface Api {
+  readonly handle: RequestHandler;
+  /** One for each route, and one for what no route answers. */
+  readonly meters: readonly RouteMeter[];
 }
 
-class Api {
+export function createApi(options: ApiOptions): Api {
+  const dispatcher = new Dispatcher(options);
+  return { handle: dispatcher.handle, meters: dispatcher.meters };
+}
+
+class Dispatcher {
   readonly #options: ApiOptions;
   readonly #world: World;
   readonly #engine: Engine;
   readonly #matcher: RouteMatcher<Target>;
+  readonly #unmatched = new RouteMeter('', 'none');
+  readonly meters: RouteMeter[] = [this.#unmatched];
+  readonly #logsAccess: boolean;
 
   constructor(options: ApiOptions) {
     this.#options = options;
     this.#engine = options.engine;
     this.#world = options.engine.world;
+    this.#logsAccess = options.log.isLevelEnabled('debug');
     this.#matcher = compileRoutes<Target>(
       [
         ...options.routes.map((route) => ({
           method: route.method,
           pattern: options.prefix + route.path,
-          value: { api: bind(route) },
+          value: { api: bind(route, this.#meter(route.method, options.prefix + route.path)) },
         })),
         ...options.plainRoutes.map((plain) => ({
           method: plain.method,
           pattern: plain.path,
-          value: { plain },
+          value: { plain, meter: this.#meter(plain.method, plain.path) },
         })),
       ],
       options.basePath,
     );
   }
 
-  handle(call: Call): void {
-    try {
-      this.#route(call);
-    } catch (error) {
-      this.#fail(call, error);
+  #meter(method: string, route: string): RouteMeter {
+    const meter = new RouteMeter(method, route);
+    this.meters.push(meter);
+    return meter;
+  }
+
+  readonly handle: RequestHandler = (request, response) => {
+    const call: Call = { request, response, startedAt: this.#options.clock(), meter: this.#unmatched };
+    this.#guarded(call, () => this.#route(call));
+  };
+
+  /** Every answer leaves through here: counted, and in the access log when that is asked for. */
+  #send(call: Call, reply: Reply): void {
+    const durationMs = this.#options.clock() - call.startedAt;
+    call.meter.answered(reply.status, durationMs);
+    if (this.#logsAccess) {
+      const { method, path } = call.request;
+      this.#options.log.debug({ method, path, status: reply.status, durationMs }, 'answered');
     }
+    call.response.send(reply);
   }
 
   #route(call: Call): void {
-    const { request, response } = call;
+    const { request } = call;
     const match = this.#matcher.match(request.method, request.path);
     switch (match.kind) {
       case 'found':
-        if ('plain' in match.found) response.send(match.found.plain.answer(request));
+        if ('plain' in match.found) this.#answerPlain(call, match.found);
         else this.#authorize(call, match.found.api, match.params);
         return;
       case 'not-found':
-        response.send(
+        this.#send(
+          call,
           refusalReply(refuse('NotFoundError', `There is nothing at the path ${shortened(request.path)}.`)),
         );
         return;
       case 'method-not-allowed':
-        response.send(methodNotAllowed(request, match.allowed));
+        this.#send(call, methodNotAllowed(request, match.allowed));
         return;
       case 'bad-encoding':
-        response.send(
+        this.#send(
+          call,
           refusalReply(
             refuse(
               'ValidationError',
@@ -126,7 +161,18 @@ class Api {
     }
   }
 
+  #answerPlain(call: Call, { plain, meter }: Extract<Target, { plain: PlainRoute }>): void {
+    call.meter = meter;
+    const reply = plain.answer(call.request);
+    if (!(reply instanceof Promise)) return this.#send(call, reply);
+    reply.then(
+      (late) => this.#guarded(call, () => this.#send(call, late)),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
   #authorize(call: Call, bound: BoundRoute, params: readonly string[]): void {
+    call.meter = bound.meter;
     const caller = this.#options.authenticator.authenticate(call.request.header('authorization'));
     if (caller === null) return this.#refuseSettled(call, AUTHENTICATION_REQUIRED);
     const { permission } = bound.route;
@@ -149,7 +195,7 @@ class Api {
     if (isRefusal(missing)) return this.#refuseSettled(call, missing);
     const body = readBody(route, call.request);
     if (isRefusal(body)) {
-      call.response.send(refusalReply(body));
+      this.#send(call, refusalReply(body));
       return;
     }
     const { request } = call;
@@ -170,7 +216,7 @@ class Api {
     const answer = route.read(context);
     if (!(answer instanceof Promise)) return this.#answerRead(call, answer);
     answer.then(
-      (late) => this.handleLate(call, () => this.#answerRead(call, late)),
+      (late) => this.#guarded(call, () => this.#answerRead(call, late)),
       (error: unknown) => this.#fail(call, error),
     );
   }
@@ -180,8 +226,8 @@ class Api {
     const { etag } = answer;
     const known = etag !== undefined && isNotModified(call.request.header('if-none-match'), etag);
     const reply = known ? notModifiedReply(etag) : answer.reply;
-    if (answer.revision <= this.#engine.durableId) call.response.send(reply);
-    else this.#engine.whenDurable(answer.revision, () => call.response.send(reply));
+    if (answer.revision <= this.#engine.durableId) this.#send(call, reply);
+    else this.#engine.whenDurable(answer.revision, () => this.#send(call, reply));
   }
 
   #write(call: Call, route: WriteRoute, context: RequestContext<unknown>): void {
@@ -202,18 +248,18 @@ class Api {
   }
 
   #answerWrite(call: Call, outcome: Outcome<Reply>): void {
-    if (outcome.kind === 'answer') call.response.send(outcome.answer);
-    else if (outcome.kind === 'refusal') call.response.send(refusalReply(outcome.refusal));
+    if (outcome.kind === 'answer') this.#send(call, outcome.answer);
+    else if (outcome.kind === 'refusal') this.#send(call, refusalReply(outcome.refusal));
     else this.#fail(call, outcome.error);
   }
 
   /** A refusal that says something about the state leaves when that state is settled. */
   #refuseSettled(call: Call, refusal: Refusal): void {
-    this.#engine.whenDurable(this.#engine.lastId, () => call.response.send(refusalReply(refusal)));
+    this.#engine.whenDurable(this.#engine.lastId, () => this.#send(call, refusalReply(refusal)));
   }
 
-  /** For what goes on after the handler returned: nobody else would catch what it throws. */
-  handleLate(call: Call, proceed: () => void): void {
+  /** Nobody else would catch what is thrown here, and a request without an answer would hang. */
+  #guarded(call: Call, proceed: () => void): void {
     try {
       proceed();
     } catch (error) {
@@ -221,23 +267,25 @@ class Api {
     }
   }
 
-  #fail({ request, response }: Call, error: unknown): void {
+  #fail(call: Call, error: unknown): void {
+    const { request } = call;
     const { errorId, ...reply } = internalErrorReply();
     this.#options.log.error(
       { err: error, errorId, method: request.method, path: request.path },
       'request failed',
     );
-    response.send(reply);
+    this.#send(call, reply);
   }
 }
 
-function bind(route: Route): BoundRoute {
+function bind(route: Route, meter: RouteMeter): BoundRoute {
   const paramNames = route.path
     .split('/')
     .filter((segment) => segment.startsWith(':'))
     .map((segment) => segment.slice(1));
   return {
     route,
+    meter,
     paramNames,
     projectAt: paramNames.indexOf('projectId'),
     flagAt: paramNames.indexOf('featureName'),

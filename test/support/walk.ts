@@ -50,9 +50,17 @@ export async function runWalk(name: string): Promise<WalkResult> {
   }
 }
 
+/** Protects the suite from a server that never becomes healthy; a walk takes a few seconds. */
+const WALK_MS_MAX = 60_000;
+
 function runShell(script: string, env: Readonly<Record<string, string>>): Promise<WalkResult> {
   const { PATH, HOME } = process.env;
-  const shell = spawn('bash', ['-c', script], { cwd: ROOT_FOLDER, env: { PATH, HOME, ...env } });
+  const shell = spawn('bash', ['-c', script], {
+    cwd: ROOT_FOLDER,
+    env: { PATH, HOME, ...env },
+    // A group of its own, so that the servers it started can be ended with it.
+    detached: true,
+  });
   let output = '';
   shell.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
@@ -60,7 +68,11 @@ function runShell(script: string, env: Readonly<Record<string, string>>): Promis
   shell.stderr.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
+  const timer = setTimeout(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'), WALK_MS_MAX);
   return new Promise((resolve) => {
-    shell.on('close', (exitCode) => resolve({ lines: output.split('\n'), output, exitCode }));
+    shell.on('close', (exitCode) => {
+      clearTimeout(timer);
+      resolve({ lines: output.split('\n'), output, exitCode });
+    });
   });
 }

@@ -1,0 +1,54 @@
+/**
+ * What supervisors and load balancers ask: `/health` whether the process is alive and can write, `/ready` whether
+ * it should get requests, and the metrics page.
+ */
+import type { Registry } from 'prom-client';
+import type { Engine } from '../actors/engine.ts';
+import { refuse } from '../domain/refusal.ts';
+import type { PlainRoute } from './api.ts';
+import { refusalReply } from './errors.ts';
+import { jsonReply } from './json-reply.ts';
+import type { Reply, RequestHandler } from './transport.ts';
+
+export const METRICS_PATH = '/internal-backstage/prometheus';
+
+/** Where the process is in its life. */
+export type Phase = 'starting' | 'ready' | 'draining';
+
+export function probeRoutes(engine: Engine, registry: Registry, phase: () => Phase): readonly PlainRoute[] {
+  return [
+    { method: 'GET', path: '/health', answer: () => healthReply(engine) },
+    { method: 'GET', path: '/ready', answer: () => readyReply(phase()) },
+    {
+      method: 'GET',
+      path: METRICS_PATH,
+      answer: async () => ({
+        status: 200,
+        headers: ['content-type', registry.contentType],
+        body: await registry.metrics(),
+      }),
+    },
+  ];
+}
+
+function healthReply({ journal }: Engine): Reply {
+  if (journal.writable) return jsonReply(200, { health: 'GOOD' });
+  return jsonReply(503, { health: 'BAD', reason: journal.refusalReason });
+}
+
+function readyReply(phase: Phase): Reply {
+  return jsonReply(phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase });
+}
+
+/** Answers while the journal is being replayed: alive, not ready, and nothing of the state is shown. */
+export function startingHandler(basePath: string): RequestHandler {
+  return ({ path }, response) => {
+    if (path === `${basePath}/ready`) response.send(readyReply('starting'));
+    else if (path === `${basePath}/health`)
+      response.send(jsonReply(503, { health: 'BAD', reason: 'Starting.' }));
+    else {
+      const message = 'The server is starting: it reads its journal. Try again in a moment.';
+      response.send(refusalReply(refuse('ServiceUnavailableError', message)));
+    }
+  };
+}
