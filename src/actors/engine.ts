@@ -300,7 +300,9 @@ export class Engine {
     try {
       return this.journal.append(frame);
     } catch (error) {
-      this.#options.stop(new Error(`event ${frame.id} could not be appended to the journal`, { cause: error }));
+      this.#options.stop(
+        new Error(`event ${frame.id} could not be appended to the journal`, { cause: error }),
+      );
       throw error;
     }
   }

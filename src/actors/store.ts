@@ -21,7 +21,7 @@ import {
   recover,
 } from '../persistence/recovery.ts';
 import type { TextSearch } from '../persistence/text-search.ts';
-import { Engine, type EngineClock } from './engine.ts'; 
+import { Engine, type EngineClock } from './engine.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
