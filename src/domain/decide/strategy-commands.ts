@@ -17,7 +17,7 @@ import {
 } from '../strategy.ts';
 import type { World } from '../world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived } from './guards.ts';
+import { refuseArchived, refuseOversized } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';
 
 interface NamesFlagEnvironment {
@@ -42,7 +42,7 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   if (archived !== null) return archived;
   const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.part.strategies);
   const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
-  return [strategyAdded(flag, command.environment, strategy)];
+  return refuseOversized(flag, null, strategy) ?? [strategyAdded(flag, command.environment, strategy)];
 }
 
 export interface ReplaceStrategy extends NamesStrategy {
@@ -173,14 +173,13 @@ export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
 
 function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, after: Strategy): Decision {
   if (jsonEqual(strategy, after)) return UNCHANGED;
-  return [
-    {
-      type: 'feature-strategy-update',
-      ...aboutFlagEnvironment(flag, part.name),
-      data: strategyData(flag, after),
-      preData: strategyData(flag, strategy),
-    },
-  ];
+  const event: DomainEvent = {
+    type: 'feature-strategy-update',
+    ...aboutFlagEnvironment(flag, part.name),
+    data: strategyData(flag, after),
+    preData: strategyData(flag, strategy),
+  };
+  return refuseOversized(flag, strategy, after) ?? [event];
 }
 
 export function strategyAdded(flag: Flag, environment: string, strategy: Strategy): DomainEvent {

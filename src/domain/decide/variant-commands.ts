@@ -8,7 +8,7 @@ import { invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
 import { normaliseVariants, type Variant } from '../variant.ts';
 import type { World } from '../world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived } from './guards.ts';
+import { refuseArchived, refuseOversized } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';
 
 interface NamesVariants {
@@ -93,6 +93,9 @@ export function variantEvents(
   const targets = environment === null ? environments : [environment];
   const same = (name: string) => jsonEqual(environmentOf(flag, name).variants, variants);
   if (targets.every(same)) return UNCHANGED;
+  const replaced = targets.map((name) => environmentOf(flag, name).variants);
+  const oversized = refuseOversized(flag, replaced, variants, targets.length);
+  if (oversized !== null) return oversized;
   const change = {
     data: { variants },
     preData: { variants: currentVariants(world, located, environment) },
