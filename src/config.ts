@@ -23,6 +23,10 @@ export interface Config {
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
+  /** How long a stop waits for requests that are under way. */
+  readonly shutdownTimeoutMs: number;
+  /** A JSON document to start a new data folder with; null for none. */
+  readonly importFile: string | null;
 }
 
 /** The message is the whole of what the operator needs to read. */
@@ -44,6 +48,8 @@ export function readConfig(env: Environment): Config {
     authType: oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source'),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
+    shutdownTimeoutMs: shutdownTimeout(env),
+    importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
 
@@ -73,6 +79,29 @@ function port(env: Environment, name: string): number {
     throw new ConfigError(`${name} must be a port number from 0 to 65535, not "${value}".`);
   }
   return number;
+}
+
+/** Supervisors kill after 10 s or more; the last snapshot comes after this wait. */
+const SHUTDOWN_TIMEOUT_MS_DEFAULT = 4_000;
+const SHUTDOWN_TIMEOUT_MS_MAX = 600_000;
+
+function shutdownTimeout(env: Environment): number {
+  const name = 'GRACEFUL_SHUTDOWN_TIMEOUT';
+  const value = text(env, name) ?? String(SHUTDOWN_TIMEOUT_MS_DEFAULT);
+  const number = Number(value);
+  if (!/^[0-9]{1,6}$/.test(value) || number > SHUTDOWN_TIMEOUT_MS_MAX) {
+    throw new ConfigError(
+      `${name} must be milliseconds from 0 to ${SHUTDOWN_TIMEOUT_MS_MAX}, not "${value}".`,
+    );
+  }
+  return number;
+}
+
+/** Variables of a deployment on a database, which mean nothing here: its manifest starts all the same. */
+export function ignoredVariables(env: Environment): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => /^DATABASE_/.test(name))
+    .sort();
 }
 
 function basePath(env: Environment): string {

@@ -2,7 +2,7 @@
  * The process: configuration → server → signals. Exit codes follow the sysexits convention, so that a supervisor
  * can tell what is worth a restart.
  */
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, ignoredVariables, readConfig } from './config.ts';
 import { EXIT } from './exit-codes.ts';
 import { createLog } from './log.ts';
 import { DataFolderError } from './persistence/data-folder-error.ts';
@@ -12,6 +12,8 @@ import { type Server, startServer } from './server.ts';
 async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
+  const ignored = ignoredVariables(process.env);
+  if (ignored.length > 0) log.warn({ ignored }, 'There is no database: the DATABASE_ variables are ignored');
   const startedAt = performance.now();
   const server = await startServer({
     config,

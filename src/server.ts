@@ -22,9 +22,7 @@ import { realFileSystem } from './persistence/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/folder-lock.ts';
 import { WorkerTextSearch } from './persistence/text-search.ts';
 
-/** How long a stop waits for requests that are under way. */
-const DRAIN_MS = 4_000;
-/** How often it looks. */
+/** How often a stop looks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
 
 /** Who records the first events of a data folder. */
@@ -64,7 +62,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
     const control = await openControl({ folder: config.dataDir, handlers, log });
     front.phase = 'ready';
-    return serverOf({ port, store, transport, front, control, lock });
+    return serverOf({
+      ...{ port, store, transport, front, control, lock },
+      shutdownTimeoutMs: config.shutdownTimeoutMs,
+    });
   } catch (error) {
     await transport?.close();
     lock.release();
@@ -153,14 +154,15 @@ interface Running extends Omit<Parts, 'commits'> {
   readonly port: number;
   readonly control: ControlServer;
   readonly lock: FolderLock;
+  readonly shutdownTimeoutMs: number;
 }
 
-function serverOf({ port, store, transport, front, control, lock }: Running): Server {
+function serverOf({ port, store, transport, front, control, lock, shutdownTimeoutMs }: Running): Server {
   const close = async (): Promise<void> => {
     front.phase = 'draining';
     transport.drain();
     await control.close();
-    const deadline = performance.now() + DRAIN_MS;
+    const deadline = performance.now() + shutdownTimeoutMs;
     while (transport.openRequests > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     }
