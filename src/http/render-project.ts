@@ -4,7 +4,7 @@
  */
 import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
-import { JSON_HEADERS } from './json-reply.ts';
+import { cacheableHeaders } from './json-reply.ts';
 import { type CachedReply, environmentsRevision, flagSummary } from './render-flag.ts';
 
 /** The format versions of these answers (decisions.md §2). */
@@ -53,7 +53,7 @@ export function flagList(world: World, project: ProjectState, now: number): Cach
 
 function cached(tag: string, json: string): CachedReply {
   const etag = `"${tag}"`;
-  return { etag, reply: { status: 200, headers: [...JSON_HEADERS, 'etag', etag], body: Buffer.from(json) } };
+  return { etag, reply: { status: 200, headers: cacheableHeaders(etag), body: Buffer.from(json) } };
 }
 
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
