@@ -7,6 +7,8 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { realFileSystem } from '../persistence/file-system.ts';
 import { addBackup } from './backup.ts';
 import type { AddCommand, CommandContext } from './command.ts';
+import { addDiff } from './diff.ts';
+import { addEvents } from './events.ts';
 import { failureOf } from './failure.ts';
 import { addRestore } from './restore.ts';
 import { addSnapshot } from './snapshot.ts';
@@ -14,7 +16,15 @@ import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { addVerify } from './verify.ts';
 
-const COMMANDS: readonly AddCommand[] = [addStatus, addSnapshot, addVerify, addBackup, addRestore];
+const COMMANDS: readonly AddCommand[] = [
+  addStatus,
+  addEvents,
+  addDiff,
+  addSnapshot,
+  addBackup,
+  addVerify,
+  addRestore,
+];
 
 export interface RunOptions {
   readonly clock?: () => number;

@@ -1,0 +1,50 @@
+/** What changed in a data folder between two of its moments. */
+import { dataFolder } from '../persistence/data-folder.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { difference, type ThingChange } from './difference.ts';
+import { type Moment, resolveMoment } from './moment.ts';
+import { OperationError } from './operation-error.ts';
+import { StateAt, type StateProgress } from './state-at.ts';
+import { takePicture } from './state-picture.ts';
+
+export interface CompareOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly from: Moment;
+  /** Null: now. */
+  readonly to: Moment | null;
+  /** Only this project and its flags; null: everything. */
+  readonly project: string | null;
+  onProgress?(progress: StateProgress): void;
+}
+
+export interface Comparison {
+  /** The events after which the two states were. */
+  readonly from: number;
+  readonly to: number;
+  readonly changes: readonly ThingChange[];
+}
+
+/** `to` may be before `from`: then it says what going back would change. */
+export async function compareMoments(options: CompareOptions): Promise<Comparison> {
+  const { fs, folder, project, onProgress } = options;
+  const source = { fs, folder: dataFolder(folder).journal };
+  const from = await resolveMoment(source, options.from);
+  const to = options.to === null ? null : await resolveMoment(source, options.to);
+  const isBackward = to !== null && to < from;
+  const state = await StateAt.open({
+    fs,
+    folder,
+    upTo: isBackward ? to : from,
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+  const early = { id: state.lastId, picture: takePicture(state.world, project) };
+  await state.advance(isBackward ? from : to);
+  const late = { id: state.lastId, picture: takePicture(state.world, project) };
+  if (project !== null && early.picture.size + late.picture.size === 0) {
+    throw new OperationError('missing', `There was no project "${project}" at either moment.`);
+  }
+  const [before, after] = isBackward ? [late, early] : [early, late];
+  return { from: before.id, to: after.id, changes: difference(before.picture, after.picture) };
+}

@@ -1,0 +1,148 @@
+/**
+ * What changed between two pictures of the state: things that came, went, or have other values, down to the field
+ * that an operator would name. Lists whose items have names (environments, strategies, variants, tags, dependencies)
+ * are compared item by item, wherever an item stands; other lists as a whole.
+ *
+ * The difference from B to A is that from A to B with every `before` and `after` exchanged.
+ */
+import type { Picture, Thing, ThingKind } from './state-picture.ts';
+
+export interface FieldChange {
+  /** Such as `environments[production].strategies[8c2e…].parameters.rollout`. */
+  readonly field: string;
+  /** Undefined where there was nothing. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface ThingChange {
+  readonly kind: ThingKind;
+  readonly name: string;
+  readonly project: string | null;
+  readonly change: 'added' | 'removed' | 'changed';
+  /** Of an added or removed thing: all that differs from nothing. */
+  readonly fields: readonly FieldChange[];
+}
+
+export function difference(before: Picture, after: Picture): readonly ThingChange[] {
+  const changes: ThingChange[] = [];
+  for (const [key, old] of before) {
+    const now = after.get(key);
+    if (now === undefined) changes.push(changeOf(old, 'removed', compare(old.value, undefined)));
+    else if (now.value !== old.value) {
+      const fields = compare(old.value, now.value);
+      if (fields.length > 0) changes.push(changeOf(now, 'changed', fields));
+    }
+  }
+  for (const [key, now] of after) {
+    if (!before.has(key)) changes.push(changeOf(now, 'added', compare(undefined, now.value)));
+  }
+  return changes.sort(byPlace);
+}
+
+/** What the head of a change says already, and its fields need not repeat. */
+const KNOWN_BY: Readonly<Record<ThingKind, readonly string[]>> = {
+  environment: ['name'],
+  user: ['id'],
+  'api-token': ['tokenName'],
+  project: ['id'],
+  flag: ['name', 'project'],
+};
+
+function changeOf(
+  { kind, name, project }: Thing,
+  change: ThingChange['change'],
+  fields: readonly FieldChange[],
+): ThingChange {
+  const telling = fields.filter(({ field }) => !KNOWN_BY[kind].includes(field));
+  return { kind, name, project, change, fields: telling };
+}
+
+/** By project, then things of the service first, then names: the same whichever side a thing is on. */
+function byPlace(a: ThingChange, b: ThingChange): number {
+  const key = ({ project, kind, name }: ThingChange): string => `${project ?? ''}\u0000${kind}\u0000${name}`;
+  const [left, right] = [key(a), key(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function compare(before: unknown, after: unknown): readonly FieldChange[] {
+  const changes: FieldChange[] = [];
+  collect('', before, after, changes);
+  return changes.sort((a, b) => (a.field < b.field ? -1 : a.field > b.field ? 1 : 0));
+}
+
+function collect(field: string, before: unknown, after: unknown, changes: FieldChange[]): void {
+  if (before === after) return;
+  const [old, now] = [partsOf(before), partsOf(after)];
+  const haveParts = old !== null || now !== null;
+  if (!haveParts || (old === null && before !== undefined) || (now === null && after !== undefined)) {
+    if (!sameValue(before, after)) changes.push(fieldChange(field, before, after));
+    return;
+  }
+  for (const key of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
+    const path = key.startsWith('[') || field === '' ? `${field}${key}` : `${field}.${key}`;
+    collect(path, old?.get(key), now?.get(key), changes);
+  }
+  if (field.endsWith('variants'))
+    collectOrder(field, [...(old?.keys() ?? [])], [...(now?.keys() ?? [])], changes);
+}
+
+/** Of variants the place counts too: patches name them by it. */
+function collectOrder(
+  field: string,
+  before: readonly string[],
+  after: readonly string[],
+  changes: FieldChange[],
+): void {
+  const old = before.filter((key) => after.includes(key));
+  const now = after.filter((key) => before.includes(key));
+  if (old.join() !== now.join()) changes.push({ field: `${field} (order)`, before: old, after: now });
+}
+
+function fieldChange(field: string, before: unknown, after: unknown): FieldChange {
+  return {
+    field,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+/** The parts that are compared one by one; null for what is compared as a whole. */
+function partsOf(value: unknown): ReadonlyMap<string, unknown> | null {
+  if (value instanceof Map) return new Map([...value].map(([key, part]) => [`[${key}]`, part]));
+  if (Array.isArray(value)) return itemsByName(value);
+  if (typeof value !== 'object' || value === null) return null;
+  return new Map(Object.entries(value));
+}
+
+/** The items of a list by what they are known by; null when they have no names, or two have the same. */
+function itemsByName(list: readonly unknown[]): ReadonlyMap<string, unknown> | null {
+  const items = new Map<string, unknown>();
+  for (const item of list) {
+    const named = nameOf(item);
+    if (named === null || items.has(`[${named.name}]`)) return null;
+    items.set(`[${named.name}]`, named.rest);
+  }
+  return items;
+}
+
+/** What an item is known by, and the rest of it; `true` where nothing is left. */
+function nameOf(item: unknown): { readonly name: string; readonly rest: unknown } | null {
+  if (typeof item !== 'object' || item === null) return null;
+  const fields = item as Readonly<Record<string, unknown>>;
+  for (const key of ['id', 'name', 'feature']) {
+    const { [key]: name, ...rest } = fields;
+    if (typeof name === 'string') return { name, rest };
+  }
+  const { type, value, ...rest } = fields;
+  if (typeof type !== 'string' || typeof value !== 'string' || Object.keys(rest).length > 0) return null;
+  return { name: `${type}:${value}`, rest: true };
+}
+
+/** Nothing, null, false and an empty list are the same to an operator where a thing is added or removed as a whole. */
+function sameValue(before: unknown, after: unknown): boolean {
+  const isNothing = (value: unknown): boolean =>
+    value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+  if (before === undefined || after === undefined) return isNothing(before) && isNothing(after);
+  return JSON.stringify(before) === JSON.stringify(after);
+}

@@ -1,0 +1,172 @@
+/**
+ * The event log, read from the files: of a folder at rest, or beside a running server, whose newest events appear as
+ * soon as they are on disk for certain. Filters are those of the server's own search.
+ */
+import { watch } from 'node:fs';
+import { askServer } from '../control/control-client.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { readDurableMark } from '../persistence/durable-mark.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { type Frame, lastEventId } from '../persistence/frame.ts';
+import { dataText, type LoggedEvent, toLoggedEvent } from '../persistence/logged-event.ts';
+import { listSegments, readJournal, segmentOf } from './journal-reading.ts';
+
+export interface EventSelection {
+  readonly type?: string | undefined;
+  readonly project?: string | undefined;
+  readonly feature?: string | undefined;
+  readonly environment?: string | undefined;
+  readonly createdBy?: string | undefined;
+  /** Looked for in type, author and data, whatever the case. */
+  readonly query?: string | undefined;
+  /** Events newer than this id. */
+  readonly afterId?: number | undefined;
+  /** Events up to this id. */
+  readonly upTo?: number | undefined;
+  /** Milliseconds since 1970: events at this time or later. */
+  readonly sinceMs?: number | undefined;
+  /** Events before this time. */
+  readonly untilMs?: number | undefined;
+}
+
+export interface ReadEventsOptions {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+  readonly selection: EventSelection;
+}
+
+/** At most `limit` events, the newest that are selected, oldest first. */
+export async function newestEvents(options: ReadEventsOptions, limit: number): Promise<NewestEvents> {
+  const { fs, folder, selection } = options;
+  const found: LoggedEvent[] = [];
+  const end = await durableEvent(fs, folder);
+  await readFrom({ fs, folder, selection, end }, selection.afterId ?? 0, (event) => {
+    found.push(event);
+    // Cut now and then: a shift for each event would cost more than the reading.
+    if (found.length >= 2 * limit) found.splice(0, found.length - limit);
+  });
+  return { events: found.slice(-limit), durableId: end };
+}
+
+export interface NewestEvents {
+  readonly events: readonly LoggedEvent[];
+  /** The newest event that could have been among them. */
+  readonly durableId: number;
+}
+
+interface Reading extends ReadEventsOptions {
+  /** No event beyond this one is durable for certain. */
+  readonly end: number;
+}
+
+/** Hands on what is selected after `afterId`; returns the last event looked at. */
+async function readFrom(
+  { fs, folder, selection, end }: Reading,
+  afterId: number,
+  onEvent: (event: LoggedEvent) => void,
+): Promise<number> {
+  const source = { fs, folder: dataFolder(folder).journal };
+  const segments = await listSegments(source);
+  const [oldest] = segments;
+  if (oldest === undefined) return afterId;
+  // An id within a change cannot be where reading begins: its segment's beginning can, and what is older is left out.
+  const start = segments[Math.max(segmentOf(segments, afterId + 1), 0)] ?? oldest;
+  const newest = Math.min(end, selection.upTo ?? end);
+  let lastSeen = Math.max(afterId, start - 1);
+  await readJournal(source, {
+    afterId: start - 1,
+    visit: ({ frame }) => {
+      const lastId = lastEventId(frame);
+      if (lastId <= afterId) return true;
+      if (frame.id > newest) return false;
+      for (let id = Math.max(frame.id, afterId + 1); id <= Math.min(lastId, newest); id += 1) {
+        if (isSelected(selection, frame, id)) onEvent(toLoggedEvent(frame, id));
+      }
+      lastSeen = Math.min(lastId, newest);
+      return lastId < newest;
+    },
+  });
+  return lastSeen;
+}
+
+function isSelected(selection: EventSelection, frame: Frame, id: number): boolean {
+  const event = frame.events[id - frame.id];
+  const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = selection;
+  if (event === undefined || frame.at < sinceMs || frame.at >= untilMs) return false;
+  const wants = (wanted: string | undefined, value: string | null): boolean =>
+    wanted === undefined || wanted === value;
+  return (
+    wants(selection.type, event.type) &&
+    wants(selection.project, event.project) &&
+    wants(selection.feature, event.featureName) &&
+    wants(selection.environment, event.environment) &&
+    wants(selection.createdBy, frame.by) &&
+    holdsText(selection.query, [event.type, frame.by], event.data)
+  );
+}
+
+function holdsText(query: string | undefined, names: readonly string[], data: unknown): boolean {
+  if (query === undefined || query === '') return true;
+  const folded = query.toLowerCase();
+  return [...names, dataText(data)].some((text) => text.toLowerCase().includes(folded));
+}
+
+/** Tells when something in a folder may have changed. */
+export type WatchFolder = (folder: string, onChange: () => void) => { close(): void };
+
+/** Changes that come while the last ones are still being read are one. */
+const watchFolder: WatchFolder = (folder, onChange) => watch(folder, { persistent: true }, onChange);
+
+export interface FollowOptions extends ReadEventsOptions {
+  /** The last event that was shown already. */
+  readonly afterId: number;
+  readonly stopped: AbortSignal;
+  onEvent(event: LoggedEvent): void;
+  readonly watch?: WatchFolder;
+}
+
+/**
+ * Hands on every selected event that becomes durable, until stopped. The durable mark says how far that is: frames
+ * behind it are in the file, but a crash could still take them back.
+ */
+export async function followEvents(options: FollowOptions): Promise<void> {
+  const { fs, stopped, onEvent } = options;
+  const journal = dataFolder(options.folder).journal;
+  let wake: () => void = () => undefined;
+  let changed = true;
+  const notice = (): void => {
+    changed = true;
+    wake();
+  };
+  const watcher = (options.watch ?? watchFolder)(journal, notice);
+  stopped.addEventListener('abort', notice);
+  let lastSeen = options.afterId;
+  try {
+    while (!stopped.aborted) {
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      changed = false;
+      const reading = await readDurableMark(fs, journal);
+      if (reading.state !== 'good' || reading.mark.lastId <= lastSeen) continue;
+      lastSeen = await readFrom({ ...options, end: reading.mark.lastId }, lastSeen, onEvent);
+    }
+  } finally {
+    watcher.close();
+    stopped.removeEventListener('abort', notice);
+  }
+}
+
+/** The newest event that is durable: by the server's word; of a folder at rest, the last that is whole. */
+async function durableEvent(fs: FileSystem, folder: string): Promise<number> {
+  const server = await askServer(folder, 'status');
+  if (server !== null) return server.durableId;
+  const source = { fs, folder: dataFolder(folder).journal };
+  const last = (await listSegments(source)).at(-1);
+  if (last === undefined) return 0;
+  return (await readJournal(source, { afterId: last - 1, visit: () => true })).lastId;
+}
