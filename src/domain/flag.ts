@@ -30,6 +30,10 @@ export interface FlagEnvironment {
   readonly variants: readonly Variant[];
 }
 
+/** Characters of a tag's type, and of its value (Limits of the interface document). */
+export const TAG_LENGTH_MIN = 2;
+export const TAG_LENGTH_MAX = 50;
+
 export interface Tag {
   readonly type: string;
   readonly value: string;

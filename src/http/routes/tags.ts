@@ -1,5 +1,6 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
+import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flag.ts';
 import { isDotSegment } from '../../domain/url-name.ts';
 import { TagsSchema } from '../directory-schemas.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
@@ -10,10 +11,6 @@ import { lineOfText } from './bodies.ts';
 import * as locate from './locators.ts';
 
 const TAGS = '/features/:featureName/tags';
-
-/** Of a type and of a value (Limits of the interface document). */
-const TAG_LENGTH_MIN = 2;
-const TAG_LENGTH_MAX = 50;
 
 /** Both stand in the path by which a tag is removed, so neither may be "..". */
 const tagText = (what: string) =>

@@ -1,0 +1,127 @@
+/**
+ * The state out of a service and into another one, as a document (see src/domain/state-document.ts). Importing an
+ * export gives a state whose export is the same.
+ *
+ * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
+ * in IMPORT_FRAME_BYTES_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
+ * to be thrown away. Imports happen before the service listens, so nobody sees a part.
+ */
+import type { DomainEvent } from '../domain/events.ts';
+import type { Flag } from '../domain/flag.ts';
+import { ISSUES_MAX, type Issue } from '../domain/issues.ts';
+import { measureJson } from '../domain/json.ts';
+import { knownRole } from '../domain/roles.ts';
+import {
+  type CredentialsDocument,
+  type FlagDocument,
+  type ProjectDocument,
+  STATE_FORMAT_VERSION,
+  type StateDocument,
+} from '../domain/state-document.ts';
+import { planImport } from '../domain/state-import.ts';
+import type { ProjectState, User, World } from '../domain/world.ts';
+import { FRAME_BYTES_MAX } from '../persistence/frame.ts';
+import type { Engine } from './engine.ts';
+
+/** By the size of the events' JSON, which MessagePack never doubles; far above the state of most services. */
+export const IMPORT_FRAME_BYTES_MAX = FRAME_BYTES_MAX / 4;
+
+/** Who records an import. */
+const IMPORTER = { name: 'import', userId: -1337 } as const;
+
+export interface ExportOptions {
+  /** With the digests of tokens, so that they stay valid where the document is imported: keep it like a secret. */
+  readonly credentials: boolean;
+}
+
+export function exportState(world: World, options: ExportOptions = { credentials: false }): StateDocument {
+  return {
+    formatVersion: STATE_FORMAT_VERSION,
+    environments: world.directory.environments.map((one) => ({ ...one })),
+    users: [...world.directory.users.values()].map(userDocument),
+    projects: [...world.projects.values()].map(projectDocument),
+    ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
+  };
+}
+
+function userDocument({ rootRole, ...user }: User): StateDocument['users'][number] {
+  return { ...user, rootRole: knownRole(rootRole).name };
+}
+
+function projectDocument({ settings, members, flags }: ProjectState): ProjectDocument {
+  return {
+    ...settings,
+    environments: [...settings.environments],
+    members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
+    flags: [...flags.values()].map(({ flag }) => flagDocument(flag)),
+  };
+}
+
+function memberRole(roleId: number): 'Owner' | 'Member' {
+  const { name } = knownRole(roleId);
+  if (name === 'Owner' || name === 'Member') return name;
+  throw new Error(`the state has a member with the role ${name}, which no member can have`);
+}
+
+/** Names are left out where they would only repeat where the flag stands; children follow from dependencies. */
+function flagDocument({ project: _, children: __, ...flag }: Flag): FlagDocument {
+  // The document's types are those of a parsed one, which is mutable; nobody changes it all the same.
+  return flag as unknown as FlagDocument;
+}
+
+function credentialsDocument({ directory }: World): CredentialsDocument {
+  return {
+    apiTokens: [...directory.apiTokens.values()].map((one) => ({ ...one, projects: [...one.projects] })),
+    personalTokens: [...directory.personalTokens.values()],
+  };
+}
+
+export type ImportOutcome =
+  | { readonly ok: true; readonly eventCount: number }
+  /** Nothing was recorded. `path` is a JSON pointer into the document. */
+  | { readonly ok: false; readonly problems: readonly Issue[] };
+
+/** Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable. */
+export async function importState(engine: Engine, document: unknown): Promise<ImportOutcome> {
+  const { directory, projects } = engine.world;
+  if (directory.environments.length + directory.users.size + projects.size > 0) {
+    const message = 'A state can only be imported into an empty data folder; this one is in use.';
+    return { ok: false, problems: [{ path: '', message }] };
+  }
+  const plan = planImport(document);
+  if (!plan.ok) return plan;
+  const problems = oversized(plan.events);
+  if (problems.length > 0) return { ok: false, problems };
+  for (const frame of frames(plan.events)) await engine.record(IMPORTER, frame);
+  return { ok: true, eventCount: plan.events.length };
+}
+
+function oversized(events: readonly DomainEvent[]): Issue[] {
+  return events
+    .filter((event) => measureJson(event).size > IMPORT_FRAME_BYTES_MAX)
+    .slice(0, ISSUES_MAX)
+    .map((event) => {
+      const about = event.featureName ?? event.project ?? event.environment ?? 'the service';
+      const limit = IMPORT_FRAME_BYTES_MAX / 2 ** 20;
+      return {
+        path: '',
+        message: `The event ${event.type} of "${about}" would take more than ${limit} MiB.`,
+      };
+    });
+}
+
+function* frames(events: readonly DomainEvent[]): Generator<readonly DomainEvent[]> {
+  let frame: DomainEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const { size } = measureJson(event);
+    if (frame.length > 0 && bytes + size > IMPORT_FRAME_BYTES_MAX) {
+      yield frame;
+      frame = [];
+      bytes = 0;
+    }
+    frame.push(event);
+    bytes += size;
+  }
+  if (frame.length > 0) yield frame;
+}

@@ -1,0 +1,147 @@
+/**
+ * The state as a file that people can read, keep in version control and import elsewhere: a JSON document of
+ * projects, environments, users and flags with everything in them. What is left out: events, and remembered answers.
+ *
+ * Tokens are left out too, unless asked for, since their digests let every holder of a secret in wherever they are
+ * imported; and without the digests they could not be imported, so their metadata alone would be of no use.
+ *
+ * Version history: 1, the first.
+ */
+import * as v from 'valibot';
+import { isDateTime } from './constraint-value.ts';
+import { FLAG_TYPES, flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from './flag.ts';
+import { ROLE_NAMES } from './roles.ts';
+import { StrategyInputSchema } from './strategy.ts';
+import { urlNameFault } from './url-name.ts';
+import { VariantListSchema } from './variant.ts';
+
+/** A newer version refuses nothing that an older one wrote; an older one refuses what is newer, and says so. */
+export const STATE_FORMAT_VERSION = 1;
+
+const name = (faultOf: (text: string) => string | null) =>
+  v.pipe(
+    v.string(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const fault = dataset.typed ? faultOf(dataset.value) : null;
+      if (fault !== null) addIssue({ message: fault });
+    }),
+  );
+
+const TIME_PHRASE = 'a date and time of ISO 8601';
+const Time = v.pipe(v.string(TIME_PHRASE), v.check(isDateTime, TIME_PHRASE));
+const ID_PHRASE = 'a positive integer';
+const Id = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
+const Text = v.pipe(v.string(), v.minLength(1, 'a text that is not empty'));
+const DIGEST_PHRASE = 'a SHA-256 digest of 64 hexadecimal digits';
+const Digest = v.pipe(v.string(DIGEST_PHRASE), v.regex(/^[0-9a-f]{64}$/, DIGEST_PHRASE));
+const TAG_PHRASE = `a text of ${TAG_LENGTH_MIN} to ${TAG_LENGTH_MAX} characters`;
+const TagText = v.pipe(
+  v.string(TAG_PHRASE),
+  v.minLength(TAG_LENGTH_MIN, TAG_PHRASE),
+  v.maxLength(TAG_LENGTH_MAX, TAG_PHRASE),
+);
+
+const EnvironmentSchema = v.object({
+  name: name((text) => urlNameFault('environment name', text)),
+  type: Text,
+  enabled: v.boolean(),
+  protected: v.boolean(),
+  sortOrder: v.pipe(v.number('an integer'), v.safeInteger('an integer')),
+});
+
+const UserSchema = v.object({
+  id: Id,
+  name: v.nullable(v.string()),
+  username: v.nullable(Text),
+  email: v.nullable(Text),
+  rootRole: v.picklist(ROLE_NAMES, `one of ${ROLE_NAMES.join(', ')}`),
+  createdAt: Time,
+});
+
+/** As clients send it, with what the service adds. */
+const StrategySchema = v.object({
+  ...StrategyInputSchema.entries,
+  id: v.pipe(v.string(), v.uuid('a UUID')),
+  sortOrder: v.number(),
+});
+
+const FlagEnvironmentSchema = v.object({
+  name: v.string(),
+  enabled: v.boolean(),
+  strategies: v.pipe(v.array(StrategySchema), v.description('In order of sortOrder.')),
+  variants: VariantListSchema,
+});
+
+const FlagSchema = v.object({
+  name: name(flagNameFault),
+  description: v.nullable(v.string()),
+  type: v.picklist(FLAG_TYPES, `one of ${FLAG_TYPES.join(', ')}`),
+  stale: v.boolean(),
+  impressionData: v.boolean(),
+  createdAt: Time,
+  archivedAt: v.nullable(Time),
+  environments: v.pipe(
+    v.array(FlagEnvironmentSchema),
+    v.description('Those in which anything was ever set; in the others the flag is disabled.'),
+  ),
+  tags: v.array(v.object({ type: TagText, value: TagText })),
+  dependencies: v.array(
+    v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
+  ),
+});
+
+const ProjectSchema = v.object({
+  id: name((text) => urlNameFault('project id', text)),
+  name: Text,
+  description: v.string(),
+  mode: v.picklist(['open', 'protected', 'private'], 'one of open, protected, private'),
+  defaultStickiness: Text,
+  createdAt: Time,
+  updatedAt: Time,
+  environments: v.array(v.string()),
+  members: v.array(v.object({ userId: Id, role: v.picklist(['Owner', 'Member'], 'Owner or Member') })),
+  flags: v.pipe(v.array(FlagSchema), v.description('In order of creation, archived ones included.')),
+});
+
+const CredentialsSchema = v.object({
+  apiTokens: v.array(
+    v.object({
+      digest: Digest,
+      tokenName: Text,
+      type: v.picklist(['admin', 'client', 'frontend'], 'one of admin, client, frontend'),
+      projects: v.pipe(v.array(Text), v.minLength(1, 'a list of at least one project, or *')),
+      environment: Text,
+      createdAt: Time,
+      expiresAt: v.nullable(Time),
+    }),
+  ),
+  personalTokens: v.array(
+    v.object({
+      id: Id,
+      userId: Id,
+      digest: Digest,
+      description: v.string(),
+      createdAt: Time,
+      expiresAt: Time,
+    }),
+  ),
+});
+
+export const StateDocumentSchema = v.pipe(
+  v.object({
+    formatVersion: v.literal(
+      STATE_FORMAT_VERSION,
+      `${STATE_FORMAT_VERSION}, the version of the format that this release reads`,
+    ),
+    environments: v.array(EnvironmentSchema),
+    users: v.array(UserSchema),
+    projects: v.array(ProjectSchema),
+    credentials: v.exactOptional(CredentialsSchema),
+  }),
+  v.title('State'),
+);
+
+export type StateDocument = v.InferOutput<typeof StateDocumentSchema>;
+export type ProjectDocument = StateDocument['projects'][number];
+export type FlagDocument = ProjectDocument['flags'][number];
+export type CredentialsDocument = v.InferOutput<typeof CredentialsSchema>;

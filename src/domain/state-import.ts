@@ -1,0 +1,157 @@
+/**
+ * From a state document to the events that build its state on an empty one: the same events that users' changes
+ * would have recorded, so the history of an imported service begins like any other, and replay needs nothing new.
+ */
+import * as v from 'valibot';
+import {
+  ABOUT_NOTHING,
+  aboutFlag,
+  aboutFlagEnvironment,
+  type DomainEvent,
+  inProject,
+  ofEnvironment,
+} from './events.ts';
+import type { FlagData } from './flag.ts';
+import { type Issue, issuesOf } from './issues.ts';
+import { checkStorable } from './json.ts';
+import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from './roles.ts';
+import {
+  type CredentialsDocument,
+  type FlagDocument,
+  type ProjectDocument,
+  type StateDocument,
+  StateDocumentSchema,
+} from './state-document.ts';
+import { stateFaults } from './state-faults.ts';
+import { createStrategy } from './strategy.ts';
+import { distributeWeights } from './variant.ts';
+import type { User } from './world.ts';
+
+export type ImportPlan =
+  | { readonly ok: true; readonly events: readonly DomainEvent[] }
+  /** `path` is a JSON pointer into the document. */
+  | { readonly ok: false; readonly problems: readonly Issue[] };
+
+export function planImport(document: unknown): ImportPlan {
+  const fault = checkStorable(document);
+  if (fault !== null) return { ok: false, problems: [fault] };
+  const parsed = v.safeParse(StateDocumentSchema, document);
+  if (!parsed.success) return { ok: false, problems: issuesOf(parsed.issues) };
+  const problems = stateFaults(parsed.output);
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, events: eventsOf(parsed.output) };
+}
+
+function eventsOf({ environments, users, projects, credentials }: StateDocument): DomainEvent[] {
+  const first = [...environments].sort((a, b) => a.sortOrder - b.sortOrder).map(({ name }) => name);
+  const known = new Map(users.map((user) => [user.id, userOf(user)]));
+  return [
+    ...environments.map(
+      (data): DomainEvent => ({
+        type: 'environment-created',
+        ...ofEnvironment(data.name),
+        data,
+        preData: null,
+      }),
+    ),
+    ...[...known.values()].map(
+      (data): DomainEvent => ({ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
+    ...projects.flatMap((project) => projectEvents(project, known, first)),
+    ...(credentials === undefined ? [] : credentialEvents(credentials)),
+  ];
+}
+
+function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
+  const role = roleByName(rootRole);
+  if (role === undefined) throw new Error(`the schema let the role ${rootRole} through`);
+  return { ...user, rootRole: role.id };
+}
+
+/** Parents must be there before their children depend on them, and lose their children before they are archived. */
+function projectEvents(
+  { members, flags, ...settings }: ProjectDocument,
+  users: ReadonlyMap<number, User>,
+  environmentOrder: readonly string[],
+): DomainEvent[] {
+  const about = inProject(settings.id);
+  const firstEnvironment = environmentOrder.find((name) => settings.environments.includes(name));
+  return [
+    { type: 'project-created', ...about, data: settings, preData: null },
+    ...members.map(({ userId, role: roleName }): DomainEvent => {
+      const roleId = roleName === 'Owner' ? OWNER_ROLE_ID : MEMBER_ROLE_ID;
+      const email = users.get(userId)?.email ?? null;
+      const data = { userId, roleId, roleName: knownRole(roleId).name, email };
+      return { type: 'project-user-added', ...about, data, preData: null };
+    }),
+    ...flags.flatMap((flag) => flagEvents(flag, settings.id, firstEnvironment)),
+    ...flags.flatMap((flag) => dependencyEvents(flag, settings.id)),
+    ...flags.flatMap((flag) => archiveEvents(flag, settings.id)),
+  ];
+}
+
+function flagEvents(
+  flag: FlagDocument,
+  project: string,
+  firstEnvironment: string | undefined,
+): DomainEvent[] {
+  const environments = flag.environments.map(({ name, variants }) => ({
+    name,
+    variants: distributeWeights(variants),
+  }));
+  const shown = environments.find((one) => one.name === firstEnvironment)?.variants ?? [];
+  const data: FlagData = {
+    name: flag.name,
+    project,
+    description: flag.description,
+    type: flag.type,
+    stale: flag.stale,
+    impressionData: flag.impressionData,
+    createdAt: flag.createdAt,
+    lastSeenAt: null,
+    variants: shown.length > 0 ? shown : null,
+    archived: false,
+  };
+  const about = aboutFlag(data);
+  return [
+    { type: 'feature-created', ...about, data, preData: null, hidden: { environments } },
+    ...flag.environments.flatMap((part) => environmentEvents(data, part)),
+    ...flag.tags.map((tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null })),
+  ];
+}
+
+function environmentEvents(
+  flag: FlagData,
+  { name, enabled, strategies }: FlagDocument['environments'][number],
+): DomainEvent[] {
+  const about = aboutFlagEnvironment(flag, name);
+  const added = strategies.map((sent): DomainEvent => {
+    const strategy = createStrategy(sent, sent.id, sent.sortOrder);
+    const data = { ...strategy, featureName: flag.name };
+    return { type: 'feature-strategy-add', ...about, data, preData: null };
+  });
+  if (!enabled) return added;
+  return [...added, { type: 'feature-environment-enabled', ...about, data: null, preData: null }];
+}
+
+function dependencyEvents({ name, dependencies }: FlagDocument, project: string): DomainEvent[] {
+  const about = aboutFlag({ name, project });
+  return dependencies.map((data) => ({ type: 'feature-dependency-added', ...about, data, preData: null }));
+}
+
+function archiveEvents({ name, archivedAt }: FlagDocument, project: string): DomainEvent[] {
+  if (archivedAt === null) return [];
+  const about = aboutFlag({ name, project });
+  return [{ type: 'feature-archived', ...about, data: null, preData: null, hidden: { archivedAt } }];
+}
+
+function credentialEvents({ apiTokens, personalTokens }: CredentialsDocument): DomainEvent[] {
+  return [
+    ...apiTokens.map(({ digest, ...data }): DomainEvent => {
+      return { type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
+    }),
+    ...personalTokens.map(({ digest, ...data }): DomainEvent => {
+      return { type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } };
+    }),
+  ];
+}
