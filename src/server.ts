@@ -3,6 +3,7 @@
  * unlock. `main.ts` runs one per process; tests run as many as they like.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { StorageReader } from './actors/storage-figures.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
@@ -11,8 +12,11 @@ import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
 import { Authenticator, digestOf } from './http/access.ts';
 import { createApi } from './http/api.ts';
 import { transportRefusal } from './http/errors.ts';
+import { createInstance } from './http/instance.ts';
 import type { RouteMeter } from './http/meters.ts';
 import { CommitMeter, createMetrics } from './http/metrics.ts';
+import { describeInterface } from './http/openapi/document.ts';
+import { pageRoutes } from './http/pages/page-routes.ts';
 import { type Phase, probeRoutes, startingHandler } from './http/probes.ts';
 import { API_PREFIX, ROUTES } from './http/routes.ts';
 import { selectTransport } from './http/select-transport.ts';
@@ -21,6 +25,7 @@ import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/folder-lock.ts';
 import { WorkerTextSearch } from './persistence/text-search.ts';
+import { VERSION } from './version.ts';
 
 /** How often a stop looks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -131,17 +136,32 @@ function createHandler(
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
   const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
+  const instance = createInstance({
+    storage: new StorageReader({ fs: realFileSystem, folder: config.dataDir }),
+    transport,
+    uptimeMs: () => process.uptime() * 1000,
+    memoryUsage: process.memoryUsage,
+  });
+  const { basePath } = config;
+  const open = config.authType === 'none';
   const api = createApi({
     engine,
+    instance,
     authenticator: new Authenticator({
       world: engine.world,
-      open: config.authType === 'none',
+      open,
       now: Date.now,
     }),
     routes: ROUTES,
-    plainRoutes: probeRoutes(engine, createMetrics(sources), () => front.phase),
+    plainRoutes: [
+      ...probeRoutes(engine, createMetrics(sources), () => front.phase),
+      ...pageRoutes({
+        basePath,
+        describe: () => describeInterface({ routes: ROUTES, version: VERSION, basePath, open }),
+      }),
+    ],
     prefix: API_PREFIX,
-    basePath: config.basePath,
+    basePath,
     log,
     now: Date.now,
     clock: () => performance.now(),

@@ -12,6 +12,7 @@ import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAcce
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { internalErrorReply, refusalReply } from './errors.ts';
 import { retryOf } from './idempotency.ts';
+import type { Instance } from './instance.ts';
 import { RouteMeter } from './meters.ts';
 import { readBody } from './request-body.ts';
 import type { Params, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
@@ -33,6 +34,7 @@ export interface ApiLog {
 
 export interface ApiOptions {
   readonly engine: Engine;
+  readonly instance: Instance;
   readonly authenticator: Authenticator;
   readonly routes: readonly Route[];
   readonly plainRoutes: readonly PlainRoute[];
@@ -202,6 +204,7 @@ class Dispatcher {
     const context: RequestContext<unknown> = {
       world: this.#world,
       engine: this.#engine,
+      instance: this.#options.instance,
       caller,
       params,
       query: (name) => new URLSearchParams(request.query).get(name) ?? '',

@@ -148,9 +148,10 @@ function addHead<T>(branch: Branch<T>): void {
   if (branch.parameter !== null) addHead(branch.parameter);
 }
 
+/** A single slash at the end names the page of a folder: it is an empty last segment, and no other spelling of it. */
 function segmentsOf(pattern: string): string[] {
   assert(
-    /^(\/[A-Za-z0-9:._~-]+)+$/.test(pattern),
+    /^(\/[A-Za-z0-9:._~-]+)*\/?$/.test(pattern) && pattern !== '',
     `route pattern ${JSON.stringify(pattern)} is not a plain path`,
   );
   return pattern.split('/').slice(1);

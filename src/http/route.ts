@@ -10,6 +10,7 @@ import type { DomainEvent } from '../domain/events.ts';
 import type { Refusal, RefusalName } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import type { Caller, Permission } from './access.ts';
+import type { Instance } from './instance.ts';
 import type { Reply } from './transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,6 +21,8 @@ export type Schema = v.GenericSchema;
 export interface RequestContext<Body> {
   readonly world: World;
   readonly engine: Engine;
+  /** Figures of the process. */
+  readonly instance: Instance;
   readonly caller: Caller;
   /** Path parameters by name, decoded. Only those of the route's path are there. */
   readonly params: Params;

@@ -10,6 +10,7 @@ import { eventRoutes } from './routes/events.ts';
 import { flagCheckRoutes } from './routes/flag-checks.ts';
 import { flagEnvironmentRoutes } from './routes/flag-environments.ts';
 import { flagRoutes } from './routes/flags.ts';
+import { instanceRoutes } from './routes/instance.ts';
 import { memberRoutes } from './routes/members.ts';
 import { personalTokenRoutes } from './routes/personal-tokens.ts';
 import { projectAccessRoutes } from './routes/project-access.ts';
@@ -46,4 +47,5 @@ export const ROUTES: readonly Route[] = [
   ...userAdminRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
+  ...instanceRoutes,
 ];

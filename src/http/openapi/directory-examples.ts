@@ -100,6 +100,8 @@ const PERSONAL_TOKEN = {
   seenAt: null,
 };
 
+const SNAPSHOT = { eventId: 100_000, eventAt: AT, ageSeconds: 3600, bytes: 1_048_576 };
+
 export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   AddProjectEnvironment: { environment: 'development' },
   ApiToken: API_TOKEN,
@@ -125,6 +127,25 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   FoundUser: FOUND_USER,
   GrantedPermission: { permission: 'UPDATE_FEATURE', project: 'default' },
+  InstanceFigures: {
+    version: '1.0.0',
+    httpEngine: 'uws',
+    uptimeSeconds: 86_400,
+    writable: true,
+    refusalReason: null,
+    lastEventId: 120_042,
+    durableEventId: 120_042,
+    waitingCommands: 0,
+    connections: 3,
+    projects: 4,
+    flags: 310,
+    users: 25,
+    events: 120_042,
+    journal: { bytes: 36_700_160, segments: 1 },
+    snapshots: { count: 1, newest: SNAPSHOT },
+    disk: { freeBytes: 84_329_750_528 },
+    memory: { rssBytes: 127_893_504, heapUsedBytes: 19_977_784 },
+  },
   Me: {
     user: ME_USER,
     permissions: [{ permission: 'UPDATE_FEATURE', project: 'default' }],
@@ -165,6 +186,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   Role: ROLE,
   Roles: { version: 1, roles: [ADMIN_ROLE, ROLE] },
   SetProjectAccess: { users: [{ id: 1, roleId: 4 }] },
+  SnapshotFigures: SNAPSHOT,
   UpdateApiToken: { expiresAt: '2030-01-31T12:00:00Z' },
   UpdateEnvironment: { type: 'test' },
   UpdateProject: { name: 'Shop', description: 'Everything that customers see.' },

@@ -1,0 +1,97 @@
+/**
+ * How much is on disk: figures for people who watch, read from the folder itself and so true of whatever else
+ * happened to it. Sealed segments never change, so each is looked at once.
+ */
+import { join } from 'node:path';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../persistence/file-system.ts';
+import { SEGMENT_SUFFIX } from '../persistence/segment.ts';
+import { listSnapshots } from '../persistence/snapshot-files.ts';
+import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshot-format.ts';
+
+export interface StorageFigures {
+  readonly journalBytes: number;
+  readonly journalSegments: number;
+  readonly snapshots: number;
+  /** Null without one. */
+  readonly newestSnapshot: {
+    /** Id of the last event that it contains. */
+    readonly id: number;
+    /** Time of that event, milliseconds since 1970. */
+    readonly at: number;
+    readonly bytes: number;
+  } | null;
+}
+
+export interface StorageSource {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+}
+
+export class StorageReader {
+  readonly #source: StorageSource;
+  /** By path, of segments that others follow. */
+  readonly #sealedBytes = new Map<string, number>();
+
+  constructor(source: StorageSource) {
+    this.#source = source;
+  }
+
+  async read(): Promise<StorageFigures> {
+    const { fs, folder } = this.#source;
+    const names = await fs.list(dataFolder(folder).journal);
+    const segments = names.filter((name) => name.endsWith(SEGMENT_SUFFIX));
+    const snapshots = await listSnapshots(fs, dataFolder(folder).snapshots);
+    const newest = snapshots.at(-1);
+    return {
+      journalBytes: await this.#segmentBytes(segments),
+      journalSegments: segments.length,
+      snapshots: snapshots.length,
+      newestSnapshot: newest === undefined ? null : await this.#readSnapshot(newest.path),
+    };
+  }
+
+  async #segmentBytes(names: readonly string[]): Promise<number> {
+    const { fs, folder } = this.#source;
+    let sum = 0;
+    for (const [index, name] of names.entries()) {
+      const path = join(dataFolder(folder).journal, name);
+      const bytes = this.#sealedBytes.get(path) ?? (await withFile(fs, path, (file) => file.size()));
+      if (bytes === null) continue;
+      if (index < names.length - 1) this.#sealedBytes.set(path, bytes);
+      sum += bytes;
+    }
+    return sum;
+  }
+
+  /** Null where the file is no snapshot: what a damaged one means is recovery's to say. */
+  async #readSnapshot(path: string): Promise<StorageFigures['newestSnapshot']> {
+    return withFile(this.#source.fs, path, async (file) => {
+      const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+      const read = await file.read(head, 0, head.length, 0);
+      const header = decodeSnapshotHeader(head.subarray(0, read), path);
+      return header === null ? null : { id: header.id, at: header.at, bytes: await file.size() };
+    });
+  }
+}
+
+/** Null where the file is gone: retention removes segments and snapshots that were listed a moment ago. */
+async function withFile<T>(
+  fs: FileSystem,
+  path: string,
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T | null> {
+  let file: OpenFile;
+  try {
+    file = await fs.open(path, 'read');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
