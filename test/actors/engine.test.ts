@@ -1,0 +1,301 @@
+/** The engine, behind its mailboxes and before its journal: what waits, what is refused, what cannot happen. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { CHANGE_SIZE_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import type { Command } from '../../src/domain/decide/decide.ts';
+import { aboutFlag, type DomainEvent } from '../../src/domain/events.ts';
+import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
+
+const refusalOf = ({ outcome }: Submitted): string | null =>
+  outcome?.kind === 'refusal' ? outcome.refusal.name : null;
+
+const strategy = (size: number): Command => ({
+  type: 'add-strategy',
+  project: 'default',
+  flag: 'f',
+  environment: 'development',
+  strategy: {
+    name: 'default',
+    title: null,
+    disabled: false,
+    constraints: [],
+    parameters: { values: Array.from({ length: size }, () => []) },
+    variants: [],
+    segments: [],
+  },
+});
+
+describe('the engine', () => {
+  it('answers a write when its frame is durable, and not before', async () => {
+    const { store, submit, gate, manual, disk } = await openTestEngine();
+    gate.close();
+    const written = submit(createFlag('f'));
+    manual.runTurns();
+    await settle();
+    assert(store.engine.world.projects.get('default')?.flags.has('f'), 'it is applied');
+    assert.equal(gate.waitingCount, 1, 'its sync is under way');
+    assert.equal(written.outcome, null);
+    assert(disk.namesIn('/data/journal').length > 0);
+    gate.open();
+    await settle();
+    assert.deepEqual(written.outcome, { kind: 'answer', answer: ['feature-created'] });
+  });
+
+  it('lets a lone write wait for its turn and its sync only: no timer stands between', async () => {
+    const { submit, manual, disk } = await openTestEngine();
+    submit(createFlag('alone'));
+    assert.equal(manual.turnsDue, 1);
+    const callsBefore = disk.calls;
+    manual.runTurns();
+    assert(disk.calls > callsBefore, 'the write has reached the disk when the turn returns');
+  });
+
+  it('holds back a refusal and an answer without change while the state they saw could be lost', async () => {
+    const { submit, gate, manual } = await openTestEngine();
+    gate.close();
+    submit(createFlag('f'));
+    const conflict = submit(createFlag('f'));
+    const unchanged = submit({ type: 'update-flag', project: 'default', flag: 'f', metadata: {} });
+    const unknown = submit({ type: 'archive-flag', project: 'default', flag: 'nobody' });
+    manual.runTurns();
+    await settle();
+    assert.deepEqual([conflict.outcome, unchanged.outcome, unknown.outcome], [null, null, null]);
+    gate.open();
+    await settle();
+    assert.equal(refusalOf(conflict), 'NameExistsError');
+    assert.deepEqual(unchanged.outcome, { kind: 'answer', answer: [] });
+    assert.equal(refusalOf(unknown), 'NotFoundError');
+  });
+
+  it('writes while a sync is under way as the next batch, all of it with one more sync', async () => {
+    const { submit, gate, manual } = await openTestEngine();
+    gate.close();
+    const first = submit(createFlag('first'));
+    manual.runTurns();
+    await settle();
+    const later = ['a', 'b', 'c'].map((name) => submit(createFlag(name)));
+    manual.runTurns();
+    await settle();
+    assert.equal(gate.waitingCount, 1, 'one sync at a time');
+    let syncs = 0;
+    const pass = gate.pass.bind(gate);
+    gate.pass = () => {
+      syncs += 1;
+      return pass();
+    };
+    gate.open();
+    await settle();
+    assert.equal(syncs, 1);
+    assert(first.outcome !== null && later.every(({ outcome }) => outcome !== null));
+  });
+
+  it('refuses at once what a full mailbox cannot hold, and takes commands again after a turn', async () => {
+    const { submit, execute, manual, store } = await openTestEngine({ mailboxLengthMax: 2 });
+    submit(createFlag('a'));
+    submit(createFlag('b'));
+    const refused = submit(createFlag('c'));
+    assert.equal(refusalOf(refused), 'ServiceUnavailableError');
+    const directory = submit({ type: 'update-user', userId: 1, fields: { name: 'x' } });
+    assert.equal(directory.outcome, null, 'other mailboxes have room');
+    manual.runTurns();
+    await settle();
+    assert.equal((await execute(createFlag('d'))).kind, 'answer');
+    assert(!store.engine.world.projects.get('default')?.flags.has('c'));
+  });
+
+  it('lets commands wait in their mailboxes while too much is unsynced, and goes on after the sync', async () => {
+    const { submit, gate, manual, store } = await openTestEngine({
+      mailboxLengthMax: UNSYNCED_FRAMES_MAX * 2,
+    });
+    gate.close();
+    const submitted = Array.from({ length: UNSYNCED_FRAMES_MAX + 10 }, (_, index) =>
+      submit(createFlag(`f${index}`)),
+    );
+    manual.runTurns();
+    assert.equal(store.engine.queuedCount, 10);
+    gate.open();
+    while (submitted.some(({ outcome }) => outcome === null)) {
+      await settle();
+      manual.runTurns();
+    }
+    assert(submitted.every(({ outcome }) => outcome?.kind === 'answer'));
+  });
+
+  it('does not begin a command that waited too long, and says so while the disk is still stuck', async () => {
+    const { submit, gate, manual, store } = await openTestEngine();
+    gate.close();
+    submit(createFlag('stuck'));
+    manual.runTurns();
+    const { lastId } = store.engine;
+    const late = submit(createFlag('late'));
+    const retired = submit(createFlag('late-too'));
+    manual.monotonicMs += QUEUE_DEADLINE_MS + 1;
+    manual.runTurns();
+    assert.deepEqual([refusalOf(late), refusalOf(retired)], Array(2).fill('ServiceUnavailableError'));
+    assert.equal(store.engine.lastId, lastId);
+    gate.open();
+    await settle();
+  });
+
+  it('measures waiting by a clock that does not jump', async () => {
+    const { submit, manual } = await openTestEngine();
+    const submitted = submit(createFlag('f'));
+    manual.nowMs += 95 * 365 * 24 * 3600 * 1000;
+    manual.runTurns();
+    await settle();
+    assert.equal(submitted.outcome?.kind, 'answer');
+  });
+
+  it('never records a time before that of the event before, whatever the clock does', async () => {
+    const { execute, manual, store } = await openTestEngine();
+    const HOUR = 3600 * 1000;
+    const jumps = [0, -HOUR, 5, -30 * HOUR, 1000 * HOUR, -1, 0];
+    for (const [index, jump] of jumps.entries()) {
+      manual.nowMs += jump;
+      await execute(createFlag(`f${index}`));
+    }
+    const { events } = (await store.engine.eventLog.search(
+      { limit: 100, offset: 0 },
+      store.engine.durableId,
+    )) as {
+      events: readonly { readonly createdAt: string }[];
+    };
+    const times = events.map(({ createdAt }) => Date.parse(createdAt)).reverse();
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+    assert.equal(times.at(-1), START_AT + 969 * HOUR + 5, 'the highest that the clock ever showed');
+    assert.equal(store.engine.lastAt, times.at(-1));
+  });
+
+  it('answers a decision that throws as a fault, with the state as it was, and goes on', async () => {
+    const { execute, store } = await openTestEngine();
+    const before = stateHash(store.engine.world);
+    const broken = { ...createFlag('f'), metadata: null } as unknown as Command;
+    const outcome = await execute(broken);
+    assert.equal(outcome.kind, 'fault');
+    assert.equal(stateHash(store.engine.world), before);
+    assert.equal((await execute(createFlag('f'))).kind, 'answer');
+  });
+
+  it('answers a rendering that throws as a fault, after the change is durable', async () => {
+    const { submit, manual, store } = await openTestEngine();
+    const submitted = submit(createFlag('f'), {
+      answer: () => {
+        throw new Error('cannot be rendered');
+      },
+    });
+    manual.runTurns();
+    await settle();
+    assert.equal(submitted.outcome?.kind, 'fault');
+    assert.equal(store.engine.durableId, store.engine.lastId);
+    assert(store.engine.world.projects.get('default')?.flags.has('f'));
+  });
+
+  it('checks a precondition right before the decision, against the state of that moment', async () => {
+    const { submit, manual, store } = await openTestEngine();
+    submit(createFlag('first'));
+    const guarded = submit(createFlag('second'), {
+      precondition: (world) =>
+        world.projects.get('default')?.flags.has('first')
+          ? { refused: true, name: 'PreconditionFailedError', message: 'No.', details: [] }
+          : null,
+    });
+    manual.runTurns();
+    await settle();
+    assert.equal(refusalOf(guarded), 'PreconditionFailedError');
+    assert(!store.engine.world.projects.get('default')?.flags.has('second'));
+  });
+
+  it('writes all events of a command as one frame', async () => {
+    const { execute, store } = await openTestEngine();
+    await execute(createFlag('f'));
+    for (let index = 0; index < 3; index += 1) await execute(strategy(1));
+    const firstId = store.engine.lastId + 1;
+    const clone = {
+      type: 'clone-flag',
+      project: 'default',
+      flag: 'f',
+      name: 'g',
+      replaceGroupId: false,
+    } as const;
+    await execute(clone);
+    const frame = await store.engine.eventLog.readFrame(store.engine.lastId);
+    assert.equal(frame?.id, firstId);
+    assert.deepEqual(
+      frame.events.map(({ type }) => type),
+      ['feature-created', ...Array(3).fill('feature-strategy-add')],
+    );
+    assert.deepEqual([frame.by, frame.userId], [TESTER.name, TESTER.userId]);
+  });
+
+  it('refuses to let a flag grow beyond what a snapshot can hold', async () => {
+    const { execute, store, stops } = await openTestEngine();
+    await execute(createFlag('f'));
+    const outcomes = [];
+    for (let index = 0; index < 8; index += 1) outcomes.push((await execute(strategy(340_000))).kind);
+    assert.deepEqual(outcomes, [...Array(5).fill('answer'), ...Array(3).fill('refusal')]);
+    assert.notEqual(await store.keeper.take(), null);
+    assert.deepEqual(stops, []);
+  });
+
+  it('refuses a change too large for a frame before anything of it happens', async () => {
+    const { execute, store, stops } = await openTestEngine();
+    await execute(createFlag('f'));
+    const variants = [variantOf(Math.floor(CHANGE_SIZE_MAX / 6))];
+    await execute({ type: 'set-variants', project: 'default', flag: 'f', environment: null, variants });
+    for (let index = 0; index < 3; index += 1) await execute(strategy(340_000));
+    const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
+    const clone = {
+      type: 'clone-flag',
+      project: 'default',
+      flag: 'f',
+      name: 'g',
+      replaceGroupId: false,
+    } as const;
+    const outcome = await execute(clone);
+    assert.equal(refusalOf({ outcome }), 'PayloadTooLargeError');
+    assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
+    assert.deepEqual(stops, []);
+  });
+
+  it('stops the process when events do not fit the state', async () => {
+    const { store, stops } = await openTestEngine();
+    const archived: DomainEvent = {
+      type: 'feature-archived',
+      ...aboutFlag({ name: 'nobody', project: 'default' }),
+      data: null,
+      preData: null,
+    };
+    assert.throws(() => store.engine.record(TESTER, [archived]));
+    assert.match(stops[0]?.message ?? '', /could not be applied/);
+  });
+
+  it('stops the process when the journal cannot hold what the state holds already', async () => {
+    const { store, stops } = await openTestEngine();
+    let data: unknown = 1;
+    for (let depth = 0; depth < 200; depth += 1) data = [data];
+    const created = {
+      type: 'user-created',
+      project: null,
+      featureName: null,
+      environment: null,
+      preData: null,
+    };
+    assert.throws(() => store.engine.record(TESTER, [{ ...created, data } as unknown as DomainEvent]));
+    assert.match(stops[0]?.message ?? '', /could not be appended/);
+  });
+});
+
+function variantOf(bytes: number) {
+  return {
+    name: 'large',
+    weight: 1000,
+    weightType: 'variable' as const,
+    stickiness: 'default',
+    payload: { type: 'string' as const, value: 'x'.repeat(bytes) },
+    overrides: [],
+  };
+}
