@@ -31,6 +31,7 @@ export interface SnapshotKeeperOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   clock(): number;
+  yieldToEventLoop(): Promise<void>;
   onTaken(snapshot: TakenSnapshot): void;
   onFailed(error: unknown): void;
 }
@@ -96,6 +97,8 @@ export class SnapshotKeeper {
       chain: engine.journal.appendedChain,
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
+      clock,
+      yieldToEventLoop: this.#options.yieldToEventLoop,
     });
     const taken = { ...(await written), id, at, durationMs: clock() - startedAt };
     this.#newestId = id;

@@ -9,7 +9,7 @@ import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answ
 import { emptyWorld, type World } from '../domain/world.ts';
 import { dataFolder } from '../persistence/data-folder.ts';
 import { EventLog } from '../persistence/event-log.ts';
-import { FileJournal } from '../persistence/file-journal.ts';
+import { FileJournal, type Timer } from '../persistence/file-journal.ts';
 import type { FileSystem } from '../persistence/file-system.ts';
 import type { Frame } from '../persistence/frame.ts';
 import type { CommitObservation } from '../persistence/journal.ts';
@@ -22,6 +22,7 @@ import {
 } from '../persistence/recovery.ts';
 import type { TextSearch } from '../persistence/text-search.ts';
 import { Engine, type EngineClock } from './engine.ts';
+import { FlagHistory } from './flag-history.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
@@ -40,6 +41,8 @@ export interface StoreOptions {
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
   readonly mailboxLengthMax?: number;
+  /** When the durable mark is written; real time unless given. */
+  readonly timer?: Timer;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
 }
@@ -48,6 +51,7 @@ export interface Store {
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly recovery: RecoveryReport;
+  readonly history: FlagHistory;
   /** Waits for what was appended, takes a last snapshot and closes the files. No command may come any more. */
   close(): Promise<void>;
 }
@@ -56,6 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { fs, clock, log } = options;
   const folder = dataFolder(options.folder);
   const world = emptyWorld();
+  const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
   const recovery = await recover({
     fs,
     folder: options.folder,
@@ -68,6 +73,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     folder: folder.journal,
     textSearch: options.textSearch,
     note: (message) => log.info({}, message),
+    yieldToEventLoop,
   });
   const journal = await FileJournal.open({
     fs,
@@ -79,6 +85,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     onFailure: options.stop,
     clock: clock.monotonic,
+    ...given('timer', options.timer),
     ...given('onCommit', options.onCommit),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
@@ -100,12 +107,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     newestId: recovery.snapshotId ?? 0,
     now: clock.now,
     clock: clock.monotonic,
+    yieldToEventLoop,
     onTaken: (snapshot) => log.info({ ...snapshot }, 'snapshot taken'),
     onFailed: (error) =>
       log.error({ err: error }, 'the snapshot failed; the journal has everything all the same'),
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
   });
-  return { engine, keeper, recovery, close: () => close(engine, keeper) };
+  const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
+  return { engine, keeper, recovery, history, close: () => close(engine, keeper) };
 }
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */

@@ -141,9 +141,14 @@ export function clearWorld(world: World): void {
  * only in the order of an object's keys count as equal.
  */
 export function stateHash(world: World): string {
+  return sectionsHash(snapshotSections(world));
+}
+
+/** The same of a state that was taken earlier, as snapshot sections. */
+export function sectionsHash(sections: readonly SnapshotSection[]): string {
   const packr = new Packr({ useRecords: false });
   const hash = createHash('sha256');
-  for (const { name, records } of snapshotSections(world)) {
+  for (const { name, records } of sections) {
     hash.update(name);
     for (const record of records) hash.update(packr.pack(canonical(record)));
   }
