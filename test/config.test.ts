@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ConfigError, ignoredVariables, readConfig } from '../src/config.ts';
+
+describe('configuration', () => {
+  it('has the documented defaults', () => {
+    const { dataDir, ...rest } = readConfig({});
+    assert.match(dataDir, /data$/);
+    assert.equal(rest.host, '0.0.0.0');
+    assert.equal(rest.port, 4242);
+    assert.equal(rest.basePath, '');
+    assert.equal(rest.authType, 'open-source');
+    assert.equal(rest.logLevel, 'info');
+    assert.equal(rest.httpEngine, 'auto');
+    assert.deepEqual(rest.initialAdminTokens, []);
+  });
+
+  it('takes HTTP_PORT before PORT, and an empty variable for an absent one', () => {
+    assert.equal(readConfig({ HTTP_PORT: '1', PORT: '2' }).port, 1);
+    assert.equal(readConfig({ HTTP_PORT: '', PORT: '2' }).port, 2);
+    assert.equal(readConfig({ HTTP_HOST: '' }).host, '0.0.0.0');
+  });
+
+  it('takes a base path with or without slashes around it', () => {
+    for (const path of ['flags', '/flags', '/flags/', 'flags//']) {
+      assert.equal(readConfig({ BASE_URI_PATH: path }).basePath, '/flags');
+    }
+    assert.equal(readConfig({ BASE_URI_PATH: '/' }).basePath, '');
+  });
+
+  it('takes several admin tokens, separated by commas', () => {
+    const config = readConfig({ INIT_ADMIN_API_TOKENS: '*:*.one, *:*.two' });
+    assert.deepEqual(config.initialAdminTokens, ['*:*.one', '*:*.two']);
+  });
+
+  const refused: readonly (readonly [string, string])[] = [
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['HTTP_PORT', '80.5'],
+    ['AUTH_TYPE', 'nobody'],
+    ['LOG_LEVEL', 'loud'],
+    ['HTTP_ENGINE', 'apache'],
+    ['BASE_URI_PATH', '/a b'],
+    ['BASE_URI_PATH', '/../x'],
+    ['INIT_ADMIN_API_TOKENS', 'secret'],
+    ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
+    ['GRACEFUL_SHUTDOWN_TIMEOUT', 'soon'],
+    ['GRACEFUL_SHUTDOWN_TIMEOUT', '600001'],
+  ];
+  for (const [name, value] of refused) {
+    it(`refuses ${name}=${value} with one line that names the variable`, () => {
+      const one = (error: unknown): boolean =>
+        error instanceof ConfigError && error.message.includes(name) && !error.message.includes('\n');
+      assert.throws(() => readConfig({ [name]: value }), one);
+    });
+  }
+
+  it('never repeats a token in a message', () => {
+    const leaks = (error: unknown): boolean =>
+      error instanceof ConfigError && !error.message.includes('hunter2');
+    assert.throws(() => readConfig({ INIT_ADMIN_API_TOKENS: 'hunter2' }), leaks);
+  });
+
+  it('ignores the variables of a database, and names them', () => {
+    const env = { DATABASE_URL: 'postgres://x', DATABASE_HOST: 'db', PORT: '1' };
+    assert.deepEqual(ignoredVariables(env), ['DATABASE_HOST', 'DATABASE_URL']);
+    assert.equal(readConfig(env).port, 1);
+  });
+});
