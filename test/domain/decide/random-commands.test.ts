@@ -1,0 +1,166 @@
+/** Whatever commands come, in whatever order: what always holds of the state that they leave. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { exportState } from '../../../src/actors/state-file.ts';
+import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import { isEventType } from '../../../src/domain/event-types.ts';
+import { isRefusal } from '../../../src/domain/refusal.ts';
+import { OWNER_ROLE_ID } from '../../../src/domain/roles.ts';
+import { planImport } from '../../../src/domain/state-import.ts';
+import type { ProjectState, World } from '../../../src/domain/world.ts';
+import { anyCommand, anyCommands } from '../../support/random-commands.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
+const RUNS = 150;
+
+/** fast-check prints the seed and the shrunk commands of a failure; SEED= runs the same ones again. */
+const check = (property: fc.IProperty<[Command[]]>): void =>
+  fc.assert(property, { seed: SEED, numRuns: RUNS });
+
+function after(list: readonly Command[]): TestWorld {
+  const state = new TestWorld();
+  for (const command of list) state.run(command);
+  return state;
+}
+
+function assertFlags(world: World, project: ProjectState): void {
+  const { id, environments } = project.settings;
+  for (const [name, { flag }] of project.flags) {
+    assert.equal(flag.name, name);
+    assert.equal(world.directory.flagProjects.get(name), id, 'the directory knows where the flag is');
+    if (flag.archivedAt !== null) assert.deepEqual([...flag.dependencies, ...flag.children], []);
+    assert(flag.dependencies.length === 0 || flag.children.length === 0, 'dependencies go one level deep');
+    for (const { feature } of flag.dependencies) {
+      assert(project.flags.get(feature)?.flag.children.includes(name), 'the parent knows its child');
+    }
+    for (const child of flag.children) {
+      const of = project.flags.get(child)?.flag.dependencies ?? [];
+      assert(
+        of.some((one) => one.feature === name),
+        'the child knows its parent',
+      );
+    }
+    for (const part of flag.environments) {
+      assert(environments.includes(part.name), 'a flag has only environments of its project');
+      assert(!part.enabled || part.strategies.length > 0, 'nothing is enabled without strategies');
+    }
+  }
+}
+
+function assertInvariants(world: World): void {
+  const { directory, projects } = world;
+  const environments = new Set(directory.environments.map((one) => one.name));
+  assert.equal(environments.size, directory.environments.length);
+  let flagCount = 0;
+  for (const project of projects.values()) {
+    flagCount += project.flags.size;
+    assertFlags(world, project);
+    assert(project.settings.environments.every((name) => environments.has(name)));
+    for (const userId of project.members.keys()) assert(directory.users.has(userId), 'members exist');
+  }
+  assert.equal(directory.flagProjects.size, flagCount, 'no name is taken by a flag that is gone');
+  for (const { projects: ids, environment } of directory.apiTokens.values()) {
+    assert(environments.has(environment) && ids.length > 0 && ids.every((id) => projects.has(id)));
+  }
+  for (const { userId } of directory.personalTokens.values()) assert(directory.users.has(userId));
+  assert(projects.has('default'));
+}
+
+describe('after any commands', () => {
+  it('the state is consistent, and a project that had an owner still has one', () => {
+    check(
+      fc.property(anyCommands, (list) => {
+        const state = new TestWorld();
+        const owned = new Set<ProjectState>();
+        for (const command of list) {
+          state.run(command);
+          assertInvariants(state.world);
+          for (const project of state.world.projects.values()) {
+            const hasOwner = [...project.members.values()].includes(OWNER_ROLE_ID);
+            assert(hasOwner || !owned.has(project), 'an owner is always left');
+            if (hasOwner) owned.add(project);
+          }
+        }
+      }),
+    );
+  });
+
+  it('deciding changed nothing, and a refusal says what is wrong in a sentence', () => {
+    check(
+      fc.property(anyCommands, (list) => {
+        const state = new TestWorld();
+        for (const command of list) {
+          const before = stateHash(state.world);
+          const decision = state.decide(command);
+          assert.equal(stateHash(state.world), before);
+          if (isRefusal(decision)) assert.match(decision.message, /^[A-Z].*[.!t=]/s);
+          else state.record(decision);
+        }
+      }),
+    );
+  });
+
+  it('the same command again records nothing, is refused, or names something new', () => {
+    const repeatable = new Set(['add-strategy', 'create-user', 'create-personal-token', 'create-api-token']);
+    check(
+      fc.property(anyCommands, (list) => {
+        const state = new TestWorld();
+        for (const command of list) {
+          const first = state.run(command);
+          if (repeatable.has(command.type) || typeof first === 'string') continue;
+          const second = state.run(command);
+          assert(typeof second === 'string' || second.length === 0, `${command.type} twice: ${second}`);
+        }
+      }),
+    );
+  });
+
+  it('replaying the events as they come back from JSON gives the same state', () => {
+    check(
+      fc.property(anyCommands, (list) => {
+        const { world, frames } = after(list);
+        assert(frames.flat().every((event) => isEventType(event.type)));
+        const replayed = new TestWorld([]);
+        for (const frame of JSON.parse(JSON.stringify(frames))) replayed.record(frame);
+        assert.equal(stateHash(replayed.world), stateHash(world));
+      }),
+    );
+  });
+
+  it('exporting the state and importing it gives a state with the same export', () => {
+    check(
+      fc.property(anyCommands, (list) => {
+        const exported = exportState(after(list).world, { credentials: true });
+        const plan = planImport(JSON.parse(JSON.stringify(exported)));
+        assert(plan.ok, JSON.stringify(plan));
+        const imported = new TestWorld(plan.events);
+        assertInvariants(imported.world);
+        assert.deepEqual(exportState(imported.world, { credentials: true }), exported);
+      }),
+    );
+  });
+
+  it('each kind of command has been carried out and has been refused: the names are few enough to meet', () => {
+    const [carriedOut, refused] = [new Set<string>(), new Set<string>()];
+    for (const list of fc.sample(anyCommands, { seed: 1, numRuns: 800 })) {
+      const state = new TestWorld();
+      for (const command of list) {
+        const outcome = state.run(command);
+        if (typeof outcome === 'string') refused.add(command.type);
+        else if (outcome.length > 0) carriedOut.add(command.type);
+      }
+    }
+    const kinds = new Set(fc.sample(anyCommand, { seed: 1, numRuns: 2000 }).map((command) => command.type));
+    assert.deepEqual(
+      [...kinds].filter((kind) => !carriedOut.has(kind)),
+      [],
+    );
+    assert.deepEqual(
+      [...kinds].filter((kind) => !refused.has(kind)),
+      [],
+    );
+  });
+});

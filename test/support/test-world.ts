@@ -1,0 +1,66 @@
+/** A state without an engine: commands are decided and their events applied at once, with a clock that ticks. */
+import { apply } from '../../src/domain/apply.ts';
+import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
+import type { DomainEvent } from '../../src/domain/events.ts';
+import { initialEvents } from '../../src/domain/initial-events.ts';
+import { isRefusal, type RefusalName } from '../../src/domain/refusal.ts';
+import { emptyWorld, type World } from '../../src/domain/world.ts';
+
+const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
+
+/** An API token: its commands make nobody an Owner. */
+export const TOKEN_ACTOR: Actor = { name: 'token', userId: -42 };
+
+export class TestWorld {
+  readonly world: World = emptyWorld();
+  /** Every event so far, in order, by the command that recorded it. */
+  readonly frames: (readonly DomainEvent[])[] = [];
+  #eventCount = 0;
+  #idCount = 0;
+
+  /** With what a new data folder starts with, unless `events` are given. */
+  constructor(events: readonly DomainEvent[] = initialEvents(new Date(STARTED_AT).toISOString())) {
+    this.record(events);
+  }
+
+  record(events: readonly DomainEvent[]): void {
+    const createdAt = this.#now();
+    if (events.length > 0) this.frames.push(events);
+    for (const event of events) {
+      this.#eventCount += 1;
+      apply(this.world, event, { id: this.#eventCount, createdAt });
+    }
+  }
+
+  decide(command: Command, actor: Actor = TOKEN_ACTOR): Decision {
+    const newId = () => {
+      this.#idCount += 1;
+      return `00000000-0000-4000-8000-${String(this.#idCount).padStart(12, '0')}`;
+    };
+    return decide(this.world, command, { now: this.#now(), actor, newId });
+  }
+
+  /** The types of the events, or the name of the refusal. */
+  run(command: Command, actor?: Actor): readonly string[] | RefusalName {
+    const decision = this.decide(command, actor);
+    if (isRefusal(decision)) return decision.name;
+    this.record(decision);
+    return decision.map((event) => event.type);
+  }
+
+  /** As `run`, for what has to succeed before the test begins. */
+  given(...commands: readonly Command[]): this {
+    for (const command of commands) {
+      const decision = this.decide(command);
+      if (isRefusal(decision)) throw new Error(`${command.type} is refused: ${decision.message}`);
+      this.record(decision);
+    }
+    return this;
+  }
+
+  /** One second later with each event. */
+  #now(): string {
+    return new Date(STARTED_AT + this.#eventCount * 1000).toISOString();
+  }
+}
