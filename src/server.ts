@@ -146,6 +146,7 @@ function createHandler(
   const open = config.authType === 'none';
   const api = createApi({
     engine,
+    history: store.history,
     instance,
     authenticator: new Authenticator({
       world: engine.world,

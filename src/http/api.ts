@@ -6,6 +6,8 @@
  * event in them, refusals that looked at the state for all of it, writes for their own event.
  */
 import type { Engine, Outcome } from '../actors/engine.ts';
+import type { FlagHistory } from '../actors/flag-history.ts';
+import type { Command } from '../domain/decide/decide.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
@@ -34,6 +36,7 @@ export interface ApiLog {
 
 export interface ApiOptions {
   readonly engine: Engine;
+  readonly history: FlagHistory;
   readonly instance: Instance;
   readonly authenticator: Authenticator;
   readonly routes: readonly Route[];
@@ -204,6 +207,7 @@ class Dispatcher {
     const context: RequestContext<unknown> = {
       world: this.#world,
       engine: this.#engine,
+      history: this.#options.history,
       instance: this.#options.instance,
       caller,
       params,
@@ -235,6 +239,14 @@ class Dispatcher {
 
   #write(call: Call, route: WriteRoute, context: RequestContext<unknown>): void {
     const command = route.command(context);
+    if (!(command instanceof Promise)) return this.#submit(call, route, context, command);
+    command.then(
+      (late) => this.#guarded(call, () => this.#submit(call, route, context, late)),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
+  #submit(call: Call, route: WriteRoute, context: RequestContext<unknown>, command: Command | Refusal): void {
     if (isRefusal(command)) return this.#refuseSettled(call, command);
     const { request } = call;
     const retry = retryOf(request, (body) => redacted(body, route.secretField));
@@ -245,7 +257,7 @@ class Dispatcher {
       actor: context.caller.actor,
       ...(retry === undefined ? {} : { retry }),
       ...(precondition === undefined ? {} : { precondition }),
-      answer: (_world, events) => route.answer(context, events),
+      answer: (_world, events) => route.answer(context, events, command),
       done: (outcome: Outcome<Reply>) => this.#answerWrite(call, outcome),
     });
   }

@@ -5,6 +5,7 @@
  */
 import type * as v from 'valibot';
 import type { Engine } from '../actors/engine.ts';
+import type { FlagHistory } from '../actors/flag-history.ts';
 import type { Command } from '../domain/decide/decide.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import type { Refusal, RefusalName } from '../domain/refusal.ts';
@@ -21,6 +22,7 @@ export type Schema = v.GenericSchema;
 export interface RequestContext<Body> {
   readonly world: World;
   readonly engine: Engine;
+  readonly history: FlagHistory;
   /** Figures of the process. */
   readonly instance: Instance;
   readonly caller: Caller;
@@ -89,11 +91,12 @@ export interface ReadRoute<Body = unknown> extends RouteBase {
 
 export interface WriteRoute<Body = unknown> extends RouteBase {
   readonly kind: 'write';
-  command(context: RequestContext<Body>): Command | Refusal;
+  /** What is meant. May read from the disk first; it is decided against the state as it is when its turn comes. */
+  command(context: RequestContext<Body>): Command | Refusal | Promise<Command | Refusal>;
   /** The field of the answer that holds a secret, shown this once and never remembered. */
   readonly secretField?: string;
   /** The reply, from the state right after the command. `events` is empty where nothing changed. */
-  answer(context: RequestContext<Body>, events: readonly DomainEvent[]): Reply;
+  answer(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): Reply;
 }
 
 /** As the dispatcher sees it: the body is whatever the route's own schema let through. */

@@ -10,6 +10,7 @@ import { eventRoutes } from './routes/events.ts';
 import { flagCheckRoutes } from './routes/flag-checks.ts';
 import { flagEnvironmentRoutes } from './routes/flag-environments.ts';
 import { flagRoutes } from './routes/flags.ts';
+import { historyRoutes } from './routes/history.ts';
 import { instanceRoutes } from './routes/instance.ts';
 import { memberRoutes } from './routes/members.ts';
 import { personalTokenRoutes } from './routes/personal-tokens.ts';
@@ -28,6 +29,7 @@ export const API_PREFIX = '/api/admin';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...historyRoutes,
   ...strategyRoutes,
   ...variantRoutes,
   ...memberRoutes,

@@ -201,3 +201,22 @@ export const ProfileSchema = v.pipe(
   }),
   v.title('Profile'),
 );
+
+export const RollbackSchema = v.pipe(
+  v.object({
+    eventId: v.pipe(v.number(), v.integer()),
+    dryRun: v.boolean(),
+    events: v.pipe(
+      v.array(
+        v.object({
+          type: v.picklist(EVENT_TYPES),
+          environment: v.nullable(v.string()),
+          data: v.nullable(v.record(v.string(), v.unknown())),
+          preData: v.nullable(v.record(v.string(), v.unknown())),
+        }),
+      ),
+      v.description('What was recorded, or would be; none when the flag is like that already.'),
+    ),
+  }),
+  v.title('Rollback'),
+);

@@ -65,6 +65,7 @@ import {
   type UpdateProject,
   updateProject,
 } from './project-commands.ts';
+import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
 import {
   type AddStrategy,
   addStrategy,
@@ -107,6 +108,7 @@ export type Command =
   | UpdateFlag
   | PatchFlag
   | CloneFlag
+  | RollbackFlag
   | ArchiveFlag
   | ArchiveFlags
   | ReviveFlags
@@ -155,6 +157,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-flag': updateFlag,
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
+  'rollback-flag': rollbackFlag,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
   'revive-flags': reviveFlags,

@@ -10,6 +10,7 @@ import { type Params, type Route, readRoute, writeRoute } from '../route.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas.ts';
 import type { Reply } from '../transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from './bodies.ts';
+import { AT_PARAMETER, readPastFlag } from './history.ts';
 import * as locate from './locators.ts';
 
 const FEATURES = '/projects/:projectId/features';
@@ -50,9 +51,12 @@ export const flagRoutes: readonly Route[] = [
     tag: 'Features',
     summary: 'Read a flag with its environments and strategies.',
     permission: 'read',
+    query: { at: AT_PARAMETER },
     success: { status: 200, schema: WholeFlagSchema },
     refusals: ['NotFoundError'],
-    read: ({ world, params }) => {
+    read: (context) => {
+      if (context.query('at') !== '') return readPastFlag(context);
+      const { world, params } = context;
       const located = locate.flag(world, params);
       if (located.refused) return located;
       const { project, record } = located;
