@@ -1,0 +1,69 @@
+/** The API page in a real browser: it opens, takes a token, sends a request and shows the answer. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, NO_BROWSER, openPage } from '../support/browser.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+
+/** Runs in the page. */
+const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
+
+async function authorize(page: Page): Promise<void> {
+  await page.locator('.auth-wrapper .authorize').click();
+  await page.locator('.auth-container input').fill(ADMIN_TOKEN);
+  await page.locator('.auth-container button.authorize').click();
+  await page.locator('.auth-container button.btn-done').click();
+}
+
+for (const basePath of ['', '/flags']) {
+  describe(`the API page under "${basePath}/"`, { skip: NO_BROWSER }, () => {
+    let server: TestServer;
+    let browser: Browser;
+    before(async () => {
+      server = await startTestServer({ env: { BASE_URI_PATH: basePath } });
+      browser = await launchBrowser();
+    });
+    after(async () => {
+      await browser.close();
+      await server.stop();
+    });
+
+    it('lists the operations, and sends a request with the token that it was given', async () => {
+      const { page, faults, close } = await openPage(browser, { origin: server.origin });
+      await page.goto(`${server.origin}${basePath}/docs`);
+      await page.locator('.opblock').first().waitFor();
+      assert.match((await page.locator('.info .title').textContent()) ?? '', /Flagstaff/);
+
+      await authorize(page);
+
+      const operation = page.locator('#operations-Features-createFeature');
+      await operation.locator('.opblock-summary-control').click();
+      await operation.locator('button.execute').click();
+      const answer = operation.locator('.live-responses-table .response');
+      await answer.waitFor();
+      assert.equal((await answer.locator('.response-col_status').textContent())?.trim().slice(0, 3), '201');
+      assert.match(
+        (await answer.locator('.response-col_description').textContent()) ?? '',
+        /checkout-redesign/,
+      );
+
+      const { flag } =
+        server.server.store.engine.world.projects.get('default')?.flags.get('checkout-redesign') ?? {};
+      assert.equal(flag?.description, 'The checkout on one page.');
+      assert.deepEqual(faults, []);
+      await close();
+    });
+
+    it('keeps the token in memory only: nothing is stored, and a reload has forgotten it', async () => {
+      const { page, faults, close } = await openPage(browser, { origin: server.origin });
+      await page.goto(`${server.origin}${basePath}/docs`);
+      await authorize(page);
+      await page.locator('.auth-wrapper .authorize.locked').waitFor();
+      assert.equal(await page.evaluate(STORED_COUNT), 0);
+      await page.reload();
+      await page.locator('.auth-wrapper .authorize.unlocked').waitFor();
+      assert.deepEqual(faults, []);
+      await close();
+    });
+  });
+}

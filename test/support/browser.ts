@@ -1,0 +1,80 @@
+/**
+ * A headless Chromium for the tests of pages. Everything that a page must never do is noted for every page: breaking
+ * its Content-Security-Policy, an error in its scripts, a request to another host.
+ */
+import assert from 'node:assert/strict';
+import { accessSync, constants } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find(isExecutable);
+
+/** For the option `skip` of a suite: the reason, or false. */
+export const NO_BROWSER: string | false =
+  executablePath === undefined ? 'no Chromium on this machine; name one in CHROMIUM' : false;
+
+export function launchBrowser(): Promise<Browser> {
+  assert(executablePath !== undefined, 'there is no Chromium to launch');
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+export interface OpenPage {
+  readonly page: Page;
+  /** What the page did that it must not do; to be empty at the end of every test. */
+  readonly faults: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface PageOptions {
+  readonly origin: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  /** Messages that are expected on the browser's own console: of answers with an error status. */
+  readonly expected?: RegExp;
+}
+
+/** Runs in the page: tells also those violations of its policy that no console shows. */
+const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample);
+});`;
+
+export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
+  const { origin, width = 1280, height = 900, colorScheme = 'light', expected } = options;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && expected?.test(text) !== true) faults.push(`console: ${text}`);
+  });
+  page.on('request', (request) => {
+    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(`${origin}/`)) {
+      faults.push(`asked another host: ${request.url()}`);
+    }
+  });
+  await page.addInitScript({ content: TELL_VIOLATIONS });
+  return { page, faults, close: () => context.close() };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return path !== '';
+  } catch {
+    return false;
+  }
+}
