@@ -13,7 +13,7 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
-/** `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one. */
+/** `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one, or of the event found. */
 interface Row {
   readonly given?: readonly Request[];
   readonly when: readonly [path: string, body?: unknown];
@@ -54,6 +54,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     given: [FLAG, STRATEGY],
     when: [`${FEATURES}/$/clone`, { name: '$.clone' }],
     events: ['feature-created', 'feature-strategy-add'],
+  },
+  rollbackFeature: {
+    given: [FLAG, STRATEGY, ['POST', '/events/search', { feature: '$', type: 'feature-created', limit: 1 }]],
+    when: [`${FEATURES}/$/rollback`, { eventId: '@' }],
+    events: ['feature-strategy-remove'],
   },
   archiveFeature: {
     given: [FLAG, PARENT, DEPENDENCY],
@@ -306,14 +311,14 @@ describe('what a write records', () => {
       const body = (value: unknown): unknown => {
         if (value === undefined) return undefined;
         const filled = fill(JSON.stringify(value));
-        // Ids of users are numbers.
+        // Ids of users and events are numbers.
         return JSON.parse(/^[0-9]+$/.test(last) ? filled.replaceAll(`"${last}"`, last) : filled);
       };
       for (const [method, path, given] of row.given ?? []) {
         const answer = await server.call(method, fill(path), body(given), options);
         assert(answer.status < 300, `${method} ${fill(path)}: ${answer.body?.message}`);
         const found = Array.isArray(answer.body) ? answer.body[0] : answer.body;
-        last = String(found?.digest ?? found?.id ?? last);
+        last = String(found?.digest ?? found?.id ?? found?.events?.[0]?.id ?? last);
       }
       const [path, sent] = row.when;
       assertReaches(route, fill(path));
