@@ -32,28 +32,30 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   value: { description: 'Value of the tag.', example: 'checkout' },
 };
 
-/** Headers that requests may carry, each a component of its own. */
+/**
+ * Headers that requests may carry, each a component of its own. Without examples: pages that send requests fill them
+ * in, and a made-up ETag is a precondition that fails.
+ */
 export const HEADER_PARAMETERS = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
-    description: 'ETag of the flag as it was read: the write is refused with 412 when it has changed since.',
+    description:
+      'ETag of the flag as it was read, in quotes: the write is refused with 412 when it has changed since.',
     schema: { type: 'string' },
-    example: '"42"',
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETag of the answer that the client has: 304 without a body when it still holds.',
+    description: 'ETag of the answer that the client has, in quotes: 304 without a body when it still holds.',
     schema: { type: 'string' },
-    example: '"42"',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Any value that no other write of this token has had: sent again, it gets the first answer.',
+    description:
+      'Any value, such as a UUID, that no other write of this token has had: sent again, it gets the first answer.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
-    example: '3e1b0f9c-6f0d-4a8e-8a57-2f9f4f5a6b7c',
   },
 } as const;
 
