@@ -127,6 +127,12 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   FlagType: FLAG_TYPE,
   FlagTypes: { version: 1, types: [FLAG_TYPE] },
   JSONPatch: [{ op: 'replace', path: '/description', value: 'The checkout on one page, with a summary.' }],
+  Rollback: {
+    eventId: 41,
+    dryRun: false,
+    events: [{ type: 'feature-environment-disabled', environment: 'development', data: null, preData: null }],
+  },
+  RollbackRequest: { eventId: 41 },
   Strategy: STRATEGY,
   StrategyInput: {
     name: 'flexibleRollout',

@@ -52,6 +52,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'updateFeature',
     'patchFeature',
     'cloneFeature',
+    'rollbackFeature',
     'archiveFeature',
     'addFeatureStrategy',
     'updateFeatureStrategy',
