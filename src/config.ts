@@ -25,6 +25,8 @@ export interface Config {
   readonly httpEngine: HttpEngine;
   /** How long a stop waits for requests that are under way. */
   readonly shutdownTimeoutMs: number;
+  /** Events older than this may be deleted, once snapshots contain them; null: all are kept. */
+  readonly eventRetentionDays: number | null;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -49,6 +51,7 @@ export function readConfig(env: Environment): Config {
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
     shutdownTimeoutMs: shutdownTimeout(env),
+    eventRetentionDays: retentionDays(env),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
@@ -95,6 +98,20 @@ function shutdownTimeout(env: Environment): number {
     );
   }
   return number;
+}
+
+/** A century: beyond it nobody means days. */
+const RETENTION_DAYS_MAX = 36_500;
+
+function retentionDays(env: Environment): number | null {
+  const name = 'EVENT_RETENTION_DAYS';
+  const value = text(env, name);
+  if (value === undefined) return null;
+  const days = Number(value);
+  if (/^[0-9]{1,5}$/.test(value) && days >= 1 && days <= RETENTION_DAYS_MAX) return days;
+  throw new ConfigError(
+    `${name} must be a number of days from 1 to ${RETENTION_DAYS_MAX}, or absent to keep all events, not "${value}".`,
+  );
 }
 
 /** Variables of a deployment on a database, which mean nothing here: its manifest starts all the same. */

@@ -100,6 +100,7 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     textSearch: new WorkerTextSearch(),
     log: options.log,
     stop: options.stop,
+    eventRetentionDays: options.config.eventRetentionDays,
     onCommit: (observation) => commits.observe(observation),
     ...options.store,
   });

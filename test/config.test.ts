@@ -13,6 +13,7 @@ describe('configuration', () => {
     assert.equal(rest.logLevel, 'info');
     assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialAdminTokens, []);
+    assert.equal(rest.eventRetentionDays, null);
   });
 
   it('takes HTTP_PORT before PORT, and an empty variable for an absent one', () => {
@@ -45,6 +46,9 @@ describe('configuration', () => {
     ['BASE_URI_PATH', '/../x'],
     ['INIT_ADMIN_API_TOKENS', 'secret'],
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
+    ['EVENT_RETENTION_DAYS', '0'],
+    ['EVENT_RETENTION_DAYS', '1.5'],
+    ['EVENT_RETENTION_DAYS', '36501'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', 'soon'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', '600001'],
   ];

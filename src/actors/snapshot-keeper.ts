@@ -32,7 +32,8 @@ export interface SnapshotKeeperOptions {
   /** Milliseconds, monotonic. */
   clock(): number;
   yieldToEventLoop(): Promise<void>;
-  onTaken(snapshot: TakenSnapshot): void;
+  /** What follows each snapshot; the next one waits for it. */
+  onTaken(snapshot: TakenSnapshot): Promise<void>;
   onFailed(error: unknown): void;
 }
 
@@ -105,7 +106,7 @@ export class SnapshotKeeper {
     this.#dueId = id + this.#interval;
     this.#lastTaken = taken;
     await engine.eventLog.saveIndex(engine.durableId);
-    this.#options.onTaken(taken);
+    await this.#options.onTaken(taken);
     return taken;
   }
 }

@@ -20,11 +20,14 @@ import {
   type RecoveryReport,
   recover,
 } from '../persistence/recovery.ts';
+import { dropEventsBefore } from '../persistence/retention.ts';
 import type { TextSearch } from '../persistence/text-search.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface StoreOptions {
   readonly fs: FileSystem;
@@ -41,6 +44,8 @@ export interface StoreOptions {
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
   readonly mailboxLengthMax?: number;
+  /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
+  readonly eventRetentionDays?: number | null;
   /** When the durable mark is written; real time unless given. */
   readonly timer?: Timer;
   onProgress?(progress: RecoveryProgress): void;
@@ -108,7 +113,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     now: clock.now,
     clock: clock.monotonic,
     yieldToEventLoop,
-    onTaken: (snapshot) => log.info({ ...snapshot }, 'snapshot taken'),
+    onTaken: async (snapshot) => {
+      log.info({ ...snapshot }, 'snapshot taken');
+      await retire(options, eventLog);
+    },
     onFailed: (error) =>
       log.error({ err: error }, 'the snapshot failed; the journal has everything all the same'),
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
@@ -133,6 +141,20 @@ export function replayFrame(world: World, frame: Frame): void {
   }
   if (frame.answer !== undefined) {
     rememberAnswer(world.directory.answers, frame.answer as RememberedAnswer, frame.at);
+  }
+}
+
+/** A retention that fails deletes less than it might: worth a line, and tried again after the next snapshot. */
+async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: EventLog): Promise<void> {
+  const { eventRetentionDays = null } = options;
+  if (eventRetentionDays === null) return;
+  const { journal, snapshots } = dataFolder(options.folder);
+  try {
+    const before = clock.now() - eventRetentionDays * DAY_MS;
+    const dropped = await dropEventsBefore({ fs, journal, snapshots, eventLog }, before);
+    if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
+  } catch (error) {
+    log.error({ err: error }, 'old events could not be deleted; the journal keeps more than it should');
   }
 }
 
