@@ -1,0 +1,225 @@
+/** Projects as a whole, and all of their members at once. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-answers.ts';
+import { addUser, invalidAt, recording, refused } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+describeInterface('projects', (server) => {
+  const create = (body: object) => server().call('POST', '/projects', body);
+  const listed = async (id: string) => {
+    const { body } = await server().call('GET', '/projects');
+    assert.equal(body.version, 1);
+    return body.projects.find((project: { id: string }) => project.id === id);
+  };
+
+  it('are created with defaults, in every enabled environment, and without members by an API token', async () => {
+    const { answer, events } = await recording(server(), () => create({ id: 'Plain_1.~-', name: 'Plain' }));
+    assert.equal(answer.status, 201);
+    const { createdAt, updatedAt, ...settings } = answer.body;
+    assert.equal(createdAt, updatedAt);
+    assert.deepEqual(settings, {
+      id: 'Plain_1.~-',
+      name: 'Plain',
+      description: '',
+      mode: 'open',
+      defaultStickiness: 'default',
+      environments: ['development', 'production'],
+    });
+    assert.deepEqual(events, [
+      {
+        type: 'project-created',
+        createdBy: 'admin',
+        createdByUserId: -42,
+        project: 'Plain_1.~-',
+        featureName: null,
+        environment: null,
+        data: answer.body,
+        preData: null,
+        tags: [],
+      },
+    ]);
+    const { health, featureCount, staleFeatureCount, memberCount } = await listed('Plain_1.~-');
+    assert.deepEqual([health, featureCount, staleFeatureCount, memberCount], [100, 0, 0, 0]);
+  });
+
+  it('have the user who creates them as their Owner', async () => {
+    const editor = await addUser(server(), 2);
+    const { events } = await recording(server(), () =>
+      server().call('POST', '/projects', { id: 'owned', name: 'Owned' }, { token: editor.token }),
+    );
+    assert.deepEqual(
+      events.map((event) => [event.type, event.createdByUserId, event.data.userId, event.data.roleName]),
+      [
+        ['project-created', editor.id, undefined, undefined],
+        ['project-user-added', editor.id, editor.id, 'Owner'],
+      ],
+    );
+    const { body } = await server().call('GET', '/projects/owned/access');
+    assert.deepEqual(
+      body.users.map((user: { id: number; roleId: number }) => [user.id, user.roleId]),
+      [[editor.id, 4]],
+    );
+  });
+
+  it('get an id from their name when they are sent without one, and never one that is taken', async () => {
+    assert.equal((await create({ name: 'Größe & Co' })).body.id, 'gr-e-co');
+    assert.equal((await create({ name: 'größe, co' })).body.id, 'gr-e-co-2');
+    assert.equal((await create({ name: '日本' })).body.id, 'project');
+    assert.equal((await create({ name: 'x'.repeat(255) })).body.id, 'x'.repeat(90));
+  });
+
+  it('refuse ids that cannot stand in a path, and those that are taken', async () => {
+    for (const id of ['', '.', '..', 'a b', 'a/b', 'é', 'x'.repeat(101)]) {
+      await invalidAt(server(), '/body/id', { method: 'POST', path: '/projects', body: { id, name: 'x' } });
+    }
+    assert.equal((await create({ id: 'x'.repeat(100), name: 'x' })).status, 201);
+    const { body } = await refused(server(), 409, 'NameExistsError', {
+      method: 'POST',
+      path: '/projects',
+      body: { id: 'default', name: 'x' },
+    });
+    assert.match(body.message, /"default"/);
+    for (const [pointer, fields] of [
+      ['/body/name', { name: '' }],
+      ['/body/name', { name: 'a\nb' }],
+      ['/body/mode', { name: 'x', mode: 'shut' }],
+      ['/body/environments', { name: 'x', environments: [] }],
+      ['/body/environments/1', { name: 'x', environments: ['production', 'nowhere'] }],
+    ] as const) {
+      await invalidAt(server(), pointer, { method: 'POST', path: '/projects', body: fields });
+    }
+  });
+
+  it('are updated field by field, and record nothing when nothing changes', async () => {
+    await create({ id: 'changing', name: 'Before', mode: 'private' });
+    const put = (body: object) => server().call('PUT', '/projects/changing', body);
+    const { answer, events } = await recording(server(), () => put({ name: 'After', description: 'new' }));
+    assert.equal(answer.status, 200);
+    assert.deepEqual([answer.body.name, answer.body.mode], ['After', 'private']);
+    assert.deepEqual(
+      events.map(({ type, preData, data }) => [type, preData.name, data.name]),
+      [['project-updated', 'Before', 'After']],
+    );
+    assert.deepEqual((await recording(server(), () => put({ name: 'After' }))).events, []);
+    assert.equal((await server().call('GET', '/projects/changing')).body.description, 'new');
+  });
+
+  it('cannot be deleted while they have flags in use, and take their archived ones with them', async () => {
+    await create({ id: 'ending', name: 'Ending' });
+    const { call } = server();
+    await call('POST', '/projects/ending/features', { name: 'ending.flag' });
+    const deletion = { method: 'DELETE', path: '/projects/ending' } as const;
+    const { body } = await refused(server(), 409, 'InvalidOperationError', deletion);
+    assert.match(body.message, /1 flags that are not archived/);
+    await call('DELETE', '/projects/ending/features/ending.flag');
+    const { answer, events } = await recording(server(), () => call('DELETE', '/projects/ending'));
+    assert.equal(answer.status, 200);
+    assert.deepEqual(
+      events.map((event) => [event.type, event.preData.name]),
+      [
+        ['feature-deleted', 'ending.flag'],
+        ['project-deleted', 'Ending'],
+      ],
+    );
+    await refused(server(), 404, 'NotFoundError', deletion);
+    const reused = await call('POST', '/projects/default/features', { name: 'ending.flag' });
+    assert.equal(reused.status, 201, 'the name of the deleted flag is free');
+    assert.equal((await create({ id: 'ending', name: 'Again' })).status, 201);
+  });
+
+  it('always include the project default', async () => {
+    await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path: '/projects/default' });
+  });
+
+  it('count flags, stale flags and members in the list, and leave archived flags out', async () => {
+    const { call } = server();
+    await create({ id: 'counted', name: 'Counted' });
+    for (const name of ['c1', 'c2', 'c3']) await call('POST', '/projects/counted/features', { name });
+    await call('PUT', '/projects/counted/features/c1', { stale: true });
+    const figures = async () => {
+      const { featureCount, staleFeatureCount, memberCount, health } = await listed('counted');
+      return { featureCount, staleFeatureCount, memberCount, health };
+    };
+    assert.deepEqual(await figures(), { featureCount: 3, staleFeatureCount: 1, memberCount: 0, health: 67 });
+    await call('DELETE', '/projects/counted/features/c2');
+    await call('POST', '/projects/counted/users/1/roles/4');
+    assert.deepEqual(await figures(), { featureCount: 2, staleFeatureCount: 1, memberCount: 1, health: 50 });
+  });
+});
+
+describeInterface("a project's members", (server) => {
+  const set = (users: readonly object[]) => server().call('PUT', '/projects/default/access', { users });
+  const members = async () =>
+    (await server().call('GET', '/projects/default/access')).body.users.map(
+      (user: { id: number; roleId: number }) => [user.id, user.roleId],
+    );
+
+  it('are replaced as a whole, with one event for each that comes, changes or goes', async () => {
+    const [stays, goes, comes] = [
+      await addUser(server(), 3),
+      await addUser(server(), 3),
+      await addUser(server(), 3),
+    ];
+    const member = (user: { id: number }, roleId: number) => ({ id: user.id, roleId });
+    assert.equal((await set([member({ id: 1 }, 4), member(stays, 5), member(goes, 4)])).status, 200);
+    const { answer, events } = await recording(server(), () =>
+      set([member(comes, 5), member(stays, 4), member({ id: 1 }, 4)]),
+    );
+    assert.equal(answer.status, 200);
+    assert.deepEqual(
+      events.map(({ type, data, preData }) => [type, data?.userId ?? null, preData?.userId ?? null]),
+      [
+        ['project-user-added', comes.id, null],
+        ['project-user-role-changed', stays.id, stays.id],
+        ['project-user-removed', null, goes.id],
+      ],
+    );
+    assert.deepEqual(
+      (await members()).sort(([a]: number[], [b]: number[]) => (a ?? 0) - (b ?? 0)),
+      [
+        [1, 4],
+        [stays.id, 4],
+        [comes.id, 5],
+      ],
+    );
+    const { body } = await server().call('GET', '/projects/default/access');
+    const again = await recording(server(), () =>
+      set(body.users.map(({ id, roleId }: { id: number; roleId: number }) => ({ id, roleId }))),
+    );
+    assert.deepEqual(again.events, [], 'what was read can be sent back, and changes nothing');
+  });
+
+  it('include at least one Owner', async () => {
+    for (const users of [[], [{ id: 1, roleId: 5 }]]) {
+      const before = server().server.store.engine.lastId;
+      const { status, body } = await set(users);
+      assert.equal(status, 400);
+      assert.deepEqual(body, [{ msg: 'A project must have at least one owner' }]);
+      assert.equal(server().server.store.engine.lastId, before);
+    }
+  });
+
+  it('are users who exist, each once, with a role that can be held in a project', async () => {
+    const path = '/projects/default/access';
+    const owner = { id: 1, roleId: 4 };
+    for (const [users, pointer] of [
+      [[owner, { id: 999, roleId: 5 }], '/body/users/1'],
+      [[{ id: 1, roleId: 2 }], '/body/users/0'],
+      [[{ id: 1, roleId: 9 }], '/body/users/0'],
+    ] as const) {
+      const { body } = await refused(server(), 404, 'NotFoundError', {
+        method: 'PUT',
+        path,
+        body: { users },
+      });
+      assert.equal(body.details[0].path, pointer);
+    }
+    await invalidAt(server(), '/body/users', { method: 'PUT', path, body: { users: [owner, owner] } });
+    await invalidAt(server(), '/body/users/0/roleId', {
+      method: 'PUT',
+      path,
+      body: { users: [{ id: 1, roleId: 'Owner' }] },
+    });
+  });
+});
