@@ -76,7 +76,7 @@ it('a server below its reserve of free space says so, refuses writes and goes on
   // The first events of a new folder are the server's own and no command: they are recorded all the same.
   const health = await fetch(`${server.origin}/health`);
   assert.equal(health.status, 503);
-  assert.equal((await health.json()).health, 'BAD');
+  assert.equal(((await health.json()) as { health: string }).health, 'BAD');
   const write = await server.call('POST', '/projects/default/features', { name: 'no-room' });
   assert.equal(write.status, 503);
   assert.equal(write.body.name, 'ServiceUnavailableError');
