@@ -1,0 +1,173 @@
+/** API tokens and personal tokens. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/decide/token-commands.ts';
+import '../../support/check-answers.ts';
+import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+describeInterface('API tokens', (server) => {
+  const create = (body: object) => server().call('POST', '/api-tokens', { tokenName: 'test', ...body });
+  const reads = async (token: string) =>
+    (await server().call('GET', '/projects', undefined, { token })).status;
+
+  it('say in their secret what they are good for', async () => {
+    await addProject(server(), 'other');
+    const client = { type: 'client', environment: 'development' };
+    for (const [body, prefix, projects] of [
+      [{ type: 'admin' }, '*:*.', ['*']],
+      [{ type: 'ADMIN', environment: '*', projects: ['*'] }, '*:*.', ['*']],
+      [client, '*:development.', ['*']],
+      [{ ...client, type: 'Frontend', project: 'other' }, 'other:development.', ['other']],
+      [{ ...client, projects: ['other', 'default', 'other'] }, '[]:development.', ['other', 'default']],
+      [{ ...client, projects: ['other', '*'] }, '*:development.', ['*']],
+    ] as const) {
+      const { status, body: token } = await create(body);
+      assert.equal(status, 201);
+      assert.equal(token.secret.slice(0, -64), prefix);
+      assert.match(token.secret.slice(-64), /^[0-9a-f]{64}$/);
+      assert.deepEqual(token.projects, projects);
+      assert.equal(token.project, projects.join(','));
+      assert.equal(token.type, body.type.toLowerCase());
+    }
+    assert.equal(
+      (await create({ tokenName: undefined, username: 'old', type: 'admin' })).body.tokenName,
+      'old',
+    );
+  });
+
+  it('are refused for what does not exist, or what their kind cannot be for', async () => {
+    const client = { tokenName: 'x', type: 'client', environment: 'development' };
+    for (const [pointer, body] of [
+      ['/body/tokenName', { type: 'admin' }],
+      ['/body/type', { tokenName: 'x', type: 'root' }],
+      ['/body/type', { tokenName: 'x' }],
+      ['/body/environment', { tokenName: 'x', type: 'client' }],
+      ['/body/environment', { ...client, environment: 'nowhere' }],
+      ['/body/environment', { ...client, environment: '*' }],
+      ['/body/environment', { tokenName: 'x', type: 'admin', environment: 'development' }],
+      ['/body/projects', { tokenName: 'x', type: 'admin', projects: ['default'] }],
+      ['/body/projects', { ...client, projects: ['nowhere'] }],
+      ['/body/projects', { ...client, projects: [] }],
+      ['/body/expiresAt', { ...client, expiresAt: '2030-01-01' }],
+      ['/body/expiresAt', { ...client, expiresAt: 1893456000000 }],
+    ] as const) {
+      await invalidAt(server(), pointer, { method: 'POST', path: '/api-tokens', body });
+    }
+  });
+
+  it('expire when they are told to, named by secret or by digest', async () => {
+    const { body } = await create({ type: 'admin', expiresAt: '2999-01-01T01:00:00+01:00' });
+    assert.equal(body.expiresAt, '2999-01-01T00:00:00.000Z');
+    assert.equal(await reads(body.secret), 200);
+    const put = (token: string, expiresAt: string | null) =>
+      server().call('PUT', `/api-tokens/${encodeURIComponent(token)}`, { expiresAt });
+    const { events } = await recording(server(), () => put(body.secret, '2020-01-01T00:00:00Z'));
+    assert.deepEqual(
+      events.map(({ type, data, preData }) => [type, preData.expiresAt, data.expiresAt]),
+      [['api-token-updated', '2999-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']],
+    );
+    assert.equal(await reads(body.secret), 401);
+    assert.equal((await put(body.digest, null)).body.expiresAt, null);
+    assert.equal(await reads(body.secret), 200);
+    assert.deepEqual((await recording(server(), () => put(body.digest, null))).events, []);
+    const path = `/api-tokens/${body.digest}`;
+    await invalidAt(server(), '/body/expiresAt', { method: 'PUT', path, body: {} });
+  });
+
+  it('end at once when they are deleted, and are then unknown like any other', async () => {
+    for (const by of ['secret', 'digest'] as const) {
+      const { body } = await create({ type: 'admin' });
+      const path = `/api-tokens/${encodeURIComponent(body[by])}`;
+      assert.equal(await reads(body.secret), 200);
+      assert.equal((await server().call('DELETE', path)).status, 200);
+      assert.equal(await reads(body.secret), 401);
+      const answer = await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path });
+      assert(!answer.body.message.includes(body.secret), 'the message does not repeat a secret');
+      const { body: list } = await server().call('GET', '/api-tokens');
+      assert(list.tokens.every((token: { digest: string }) => token.digest !== body.digest));
+    }
+  });
+
+  it('follow their projects: one for a single project ends with it, others lose it', async () => {
+    await addProject(server(), 'short-lived');
+    const client = { type: 'client', environment: 'production' };
+    const { body: single } = await create({ ...client, project: 'short-lived' });
+    const { body: shared } = await create({ ...client, projects: ['short-lived', 'default'] });
+    await server().call('DELETE', '/projects/short-lived');
+    const { body } = await server().call('GET', '/api-tokens');
+    const projectsOf = (digest: string) =>
+      body.tokens.find((token: { digest: string }) => token.digest === digest)?.projects;
+    assert.deepEqual([projectsOf(single.digest), projectsOf(shared.digest)], [undefined, ['default']]);
+  });
+
+  it('of the longest names still are tokens', async () => {
+    const name = 'x'.repeat(100);
+    await addProject(server(), name);
+    await server().call('POST', '/environments', { name, type: 'test' });
+    const { body } = await create({ type: 'client', environment: name, project: name });
+    assert.equal(await reads(body.secret), 403, 'known, and not for this interface');
+  });
+});
+
+describeInterface('personal tokens', (server) => {
+  const EXPIRY = '2999-01-01T00:00:00.000Z';
+  const mine = (token: string, method: string, path = '', body?: object) =>
+    server().call(method, `/user/tokens${path}`, body, { token });
+
+  it('are created, used, listed without their secret and deleted by their user', async () => {
+    const user = await addUser(server(), 3);
+    const made = await recording(server(), () =>
+      mine(user.token, 'POST', '', { description: 'laptop', expiresAt: EXPIRY }),
+    );
+    const { secret, ...token } = made.answer.body;
+    assert.equal(made.answer.status, 201);
+    assert.match(secret, /^user:[0-9a-f]{64}$/);
+    const { seenAt: _, ...data } = token;
+    assert.deepEqual(
+      made.events.map((event) => [event.type, event.data, event.createdByUserId]),
+      [['pat-created', data, user.id]],
+    );
+    assert.equal((await mine(secret, 'GET')).body.pats.length, 2);
+    assert.deepEqual((await mine(secret, 'GET')).body.pats.at(-1), token);
+    assert.equal((await mine(secret, 'DELETE', `/${token.id}`)).status, 200);
+    assert.equal((await mine(secret, 'GET')).status, 401);
+  });
+
+  it('are managed for any user by an Admin, and found only under their own user', async () => {
+    const [one, other] = [await addUser(server(), 3), await addUser(server(), 3)];
+    const tokens = `/user-admin/${one.id}/tokens`;
+    const { body } = await server().call('POST', tokens, { description: 'made for', expiresAt: EXPIRY });
+    assert.equal((await mine(body.secret, 'GET')).status, 200);
+    const path = `/user-admin/${other.id}/tokens/${body.id}`;
+    await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path });
+    await refused(server(), 404, 'NotFoundError', {
+      method: 'DELETE',
+      path: `/user/tokens/${body.id}`,
+      token: other.token,
+    });
+    assert.equal((await server().call('DELETE', `${tokens}/${body.id}`)).status, 200);
+    assert.equal((await mine(body.secret, 'GET')).status, 401);
+  });
+
+  it('expire in the future, are told apart by their description, and are limited in number', async () => {
+    const user = await addUser(server(), 3);
+    const path = `/user-admin/${user.id}/tokens`;
+    const body = (description: string, expiresAt: unknown = EXPIRY) => ({ description, expiresAt });
+    await invalidAt(server(), '/body/expiresAt', { method: 'POST', path, body: { description: 'x' } });
+    await invalidAt(server(), '/body/expiresAt', { method: 'POST', path, body: body('x', null) });
+    const past = body('x', '2020-01-01T00:00:00Z');
+    await invalidAt(server(), '/body/expiresAt', { method: 'POST', path, body: past });
+    await invalidAt(server(), '/body/description', { method: 'POST', path, body: body('') });
+    for (let count = 1; count < PERSONAL_TOKENS_PER_USER_MAX; count += 1) {
+      assert.equal((await server().call('POST', path, body(`token ${count}`))).status, 201);
+    }
+    await refused(server(), 409, 'NameExistsError', { method: 'POST', path, body: body('token 1') });
+    await refused(server(), 409, 'InvalidOperationError', { method: 'POST', path, body: body('one more') });
+  });
+
+  it('that have expired are no credentials', async () => {
+    const user = await addUser(server(), 1, { expiresAt: '2024-01-02T00:00:00.000Z' });
+    assert.equal((await mine(user.token, 'GET')).status, 401);
+  });
+});
