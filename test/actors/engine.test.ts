@@ -232,11 +232,12 @@ describe('the engine', () => {
   });
 
   it('refuses to let a flag grow beyond what a snapshot can hold', async () => {
-    const { execute, store, stops } = await openTestEngine();
+    const { execute, store, stops, manual } = await openTestEngine();
     await execute(createFlag('f'));
     const outcomes = [];
     for (let index = 0; index < 8; index += 1) outcomes.push((await execute(strategy(340_000))).kind);
     assert.deepEqual(outcomes, [...Array(5).fill('answer'), ...Array(3).fill('refusal')]);
+    manual.runFreely();
     assert.notEqual(await store.keeper.take(), null);
     assert.deepEqual(stops, []);
   });

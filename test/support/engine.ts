@@ -19,6 +19,7 @@ export class ManualClock {
   nowMs = START_AT;
   monotonicMs = 0;
   readonly #turns: (() => void)[] = [];
+  #isFree = false;
 
   get turnsDue(): number {
     return this.#turns.length;
@@ -29,11 +30,23 @@ export class ManualClock {
     for (let turn = this.#turns.shift(); turn !== undefined; turn = this.#turns.shift()) turn();
   }
 
+  /** From now on turns run by themselves, as in production: for what takes many, such as snapshots. */
+  runFreely(): void {
+    this.#isFree = true;
+    this.runTurns();
+  }
+
+  /** Back to turns run by hand. */
+  holdTurns(): void {
+    this.#isFree = false;
+  }
+
   readonly clock = {
     now: () => this.nowMs,
     monotonic: () => this.monotonicMs,
     defer: (turn: () => void) => {
-      this.#turns.push(turn);
+      if (this.#isFree) setImmediate(turn);
+      else this.#turns.push(turn);
     },
   };
 }

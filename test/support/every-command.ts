@@ -1,0 +1,261 @@
+/**
+ * Commands of every type, for properties: from small pools of names, so that they meet each other's flags, projects
+ * and users, valid and invalid mixed. Ids that the engine gives out are sketched as positions (`#2`), to be looked up
+ * in the state right before the command is submitted.
+ */
+import fc from 'fast-check';
+import type { Command } from '../../src/domain/decide/decide.ts';
+import { FLAG_TYPES } from '../../src/domain/flag.ts';
+import type { World } from '../../src/domain/world.ts';
+import { PATCH_OPERATIONS } from './random-patches.ts';
+
+/** Little would ever be found if names were chosen evenly. */
+const usually = (usual: string, ...others: readonly string[]) =>
+  fc.oneof(
+    { weight: 2, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
+
+const project = usually('default', 'p1', '__proto__');
+const flag = usually('a', 'b', 'c', 'd', 'constructor', 'toString');
+const newFlag = fc.constantFrom(...'abcdefghijkl', 'constructor', 'toString', '__proto__');
+const environment = usually('development', 'production', 'staging');
+/** What is taken away at times: what everything else needs, `development`, stays. */
+const spareEnvironment = fc.constantFrom('production', 'staging', 'staging');
+const strategyId = fc.constantFrom('#0', '#0', '#1', '#2');
+const userId = fc.integer({ min: 1, max: 4 });
+const roleId = fc.constantFrom(4, 5, 5);
+const digest = fc.constantFrom('d1', 'd2', 'd3');
+const text = fc.oneof(fc.constantFrom('', 'x', '\u0000', 'é😀'), fc.string({ unit: 'binary', maxLength: 8 }));
+const expiresAt = fc.constantFrom('2030-01-01T00:00:00.000Z', '2031-01-01T00:00:00.000Z');
+
+const ofFlag = { project, flag };
+const ofEnvironment = { ...ofFlag, environment };
+const ofFlags = { project, flags: fc.uniqueArray(newFlag, { minLength: 1, maxLength: 3 }) };
+
+const metadata = fc.record(
+  {
+    description: fc.option(text, { nil: null }),
+    type: fc.constantFrom(...FLAG_TYPES),
+    stale: fc.boolean(),
+    impressionData: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+const variants = fc.uniqueArray(
+  fc.record({
+    name: fc.constantFrom('v1', 'v2', 'v3'),
+    weight: fc.integer({ min: 0, max: 1000 }),
+    weightType: fc.constant('variable' as const),
+    stickiness: fc.constantFrom('default', 'userId'),
+    overrides: fc.array(fc.record({ contextName: fc.constant('userId'), values: fc.array(text) }), {
+      maxLength: 1,
+    }),
+  }),
+  { selector: ({ name }) => name, maxLength: 3 },
+);
+
+const parameters = fc.oneof(
+  fc.constant(null),
+  fc.dictionary(
+    fc.constantFrom('rollout', 'groupId', 'constructor', 'hasOwnProperty', ''),
+    fc.oneof(
+      text,
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((x) => x + 0),
+      flag,
+      fc.constant([{}, [null]]),
+    ),
+    { noNullPrototype: true },
+  ),
+);
+
+const constraint = fc.record({
+  contextName: fc.constant('c'),
+  operator: fc.constant('IN' as const),
+  caseInsensitive: fc.boolean(),
+  inverted: fc.boolean(),
+  values: fc.array(text, { maxLength: 2 }),
+});
+
+const strategy = fc.record(
+  {
+    name: fc.constantFrom('default', 'flexibleRollout'),
+    title: fc.option(text, { nil: null }),
+    disabled: fc.constantFrom(true, false, null),
+    constraints: fc.array(constraint, { maxLength: 1 }),
+    parameters,
+    variants,
+    segments: fc.array(fc.nat(), { maxLength: 2 }),
+    sortOrder: fc.constantFrom(-1, 0, 1.5, 7, 1e300),
+  },
+  { requiredKeys: ['name', 'title', 'disabled', 'constraints', 'parameters', 'variants', 'segments'] },
+);
+
+const userFields = fc.record(
+  {
+    name: fc.option(text, { nil: null }),
+    email: fc.constantFrom(null, 'a@example.com', 'b@example.com', 'C@example.com'),
+    username: fc.constantFrom(null, 'ann', 'bob', 'cid'),
+  },
+  { requiredKeys: [] },
+);
+const rootRole = fc.integer({ min: 1, max: 5 });
+
+const environmentFields = fc.record(
+  {
+    type: fc.constantFrom('test', 'production'),
+    sortOrder: fc.integer({ min: 0, max: 9 }),
+    enabled: fc.boolean(),
+  },
+  { requiredKeys: ['type'] },
+);
+
+const projectFields = fc.record(
+  {
+    name: fc.constantFrom('Name', 'Other'),
+    description: text,
+    mode: fc.constantFrom('open' as const, 'protected' as const, 'private' as const),
+    defaultStickiness: fc.constantFrom('default', 'userId'),
+  },
+  { requiredKeys: ['name'] },
+);
+
+const child = fc.constantFrom('c', 'd', 'e');
+const parent = fc.constantFrom('a', 'b', 'constructor');
+const dependency = fc.record({
+  feature: parent,
+  enabled: fc.boolean(),
+  variants: fc.constantFrom([], ['v1']),
+});
+const tag = fc.record({ type: fc.constantFrom('simple', 'team'), value: fc.constantFrom('red', 'blue') });
+const member = fc.record({ userId, roleId });
+
+const apiToken = fc.record({
+  digest,
+  tokenName: fc.constantFrom('t1', 't2'),
+  type: fc.constantFrom('admin' as const, 'client' as const, 'frontend' as const),
+  projects: fc.constantFrom(['*'], ['default'], ['p1']),
+  environment: fc.constantFrom('*', 'development', 'staging'),
+  expiresAt: fc.option(expiresAt, { nil: null }),
+});
+
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+type Fields<C> = { readonly [K in Exclude<keyof C, 'type'>]-?: fc.Arbitrary<C[K]> };
+
+/** How often a command comes, in relation to the others, and what it is made of. A type left out does not compile. */
+const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Fields<CommandOf<T>>] } = {
+  'create-flag': [7, { project, name: newFlag, metadata }],
+  'update-flag': [3, { ...ofFlag, name: fc.constantFrom(undefined, 'a'), metadata }],
+  'patch-flag': [3, { ...ofFlag, operations: PATCH_OPERATIONS.flag }],
+  'clone-flag': [4, { ...ofFlag, name: newFlag, replaceGroupId: fc.boolean() }],
+  'archive-flag': [2, { project, flag: newFlag }],
+  'archive-flags': [1, ofFlags],
+  'revive-flags': [3, ofFlags],
+  'delete-flags': [4, ofFlags],
+  'mark-flags-stale': [1, { ...ofFlags, stale: fc.boolean() }],
+  'tag-flag': [2, { ...ofFlag, tag }],
+  'untag-flag': [1, { ...ofFlag, tag }],
+  'add-dependency': [4, { project, child, dependency }],
+  'remove-dependency': [4, { project, child, parent }],
+  'remove-dependencies': [1, { project, child }],
+  'add-strategy': [6, { ...ofEnvironment, strategy }],
+  'replace-strategy': [2, { ...ofEnvironment, strategyId, strategy }],
+  'patch-strategy': [3, { ...ofEnvironment, strategyId, operations: PATCH_OPERATIONS.strategy }],
+  'remove-strategy': [3, { ...ofEnvironment, strategyId }],
+  'order-strategies': [
+    2,
+    {
+      ...ofEnvironment,
+      order: fc.array(fc.record({ id: strategyId, sortOrder: fc.integer({ min: 0, max: 5 }) }), {
+        maxLength: 3,
+      }),
+    },
+  ],
+  'switch-environment': [5, { ...ofEnvironment, enabled: fc.boolean() }],
+  'set-variants': [3, { ...ofFlag, environment: fc.option(environment, { nil: null }), variants }],
+  'patch-variants': [
+    5,
+    { ...ofFlag, environment: fc.option(environment, { nil: null }), operations: PATCH_OPERATIONS.variants },
+  ],
+  'add-member': [2, { project, userId, roleId }],
+  'change-member': [2, { project, userId, roleId }],
+  'remove-member': [2, { project, userId, roleId }],
+  'set-project-access': [
+    3,
+    { project, members: fc.uniqueArray(member, { selector: (one) => one.userId, maxLength: 3 }) },
+  ],
+  'create-project': [
+    2,
+    {
+      id: project,
+      fields: projectFields,
+      environments: fc.constantFrom(undefined, ['development'], ['production']),
+    },
+  ],
+  'update-project': [1, { project, fields: projectFields }],
+  'delete-project': [1, { project }],
+  'add-project-environment': [2, { project, environment }],
+  'remove-project-environment': [1, { project, environment: spareEnvironment }],
+  'create-environment': [1, { name: environment, fields: environmentFields }],
+  'update-environment': [1, { name: environment, fields: environmentFields }],
+  'order-environments': [
+    1,
+    {
+      order: fc.uniqueArray(fc.tuple(environment, fc.integer({ min: 0, max: 9 })), {
+        selector: ([name]) => name,
+      }),
+    },
+  ],
+  'delete-environment': [1, { name: spareEnvironment }],
+  'create-user': [
+    2,
+    { fields: fc.tuple(userFields, rootRole).map(([fields, role]) => ({ ...fields, rootRole: role })) },
+  ],
+  'update-user': [2, { userId, fields: userFields }],
+  'delete-user': [1, { userId }],
+  'create-api-token': [1, { token: apiToken }],
+  'update-api-token': [1, { digest, expiresAt: fc.option(expiresAt, { nil: null }) }],
+  'delete-api-token': [1, { digest }],
+  'create-personal-token': [1, { userId, digest, description: text, expiresAt }],
+  'delete-personal-token': [1, { userId, id: fc.integer({ min: 0, max: 3 }) }],
+};
+
+export const COMMAND_TYPES = Object.keys(FIELDS) as Command['type'][];
+
+export const commands: fc.Arbitrary<Command> = fc.oneof(
+  ...COMMAND_TYPES.map((type) => {
+    const [weight, fields] = FIELDS[type];
+    const arbitrary = fc.record<Record<string, unknown>>({ type: fc.constant(type), ...fields });
+    return { weight, arbitrary: arbitrary as unknown as fc.Arbitrary<Command> };
+  }),
+);
+
+/** Puts real ids in the place of positions. */
+export function withRealIds(world: World, command: Command): Command {
+  const { users, personalTokens } = world.directory;
+  if (command.type === 'delete-personal-token') {
+    const token = [...personalTokens.values()][command.id];
+    return token === undefined ? command : { ...command, userId: token.userId, id: token.id };
+  }
+  const realUser = (position: number): number => [...users.keys()][position - 1] ?? 999;
+  if ('userId' in command) return { ...command, userId: realUser(command.userId) };
+  if ('members' in command) {
+    return {
+      ...command,
+      members: command.members.map((one) => ({ ...one, userId: realUser(one.userId) })),
+    };
+  }
+  return 'environment' in command && 'flag' in command ? withRealStrategies(world, command) : command;
+}
+
+type AboutStrategies = Extract<Command, { readonly flag: string; readonly environment: string | null }>;
+
+function withRealStrategies(world: World, command: AboutStrategies): Command {
+  const record = world.projects.get(command.project)?.flags.get(command.flag);
+  const part = record?.flag.environments.find(({ name }) => name === command.environment);
+  const real = (id: string): string => part?.strategies[Number(id.slice(1))]?.id ?? 'nothing';
+  if ('strategyId' in command) return { ...command, strategyId: real(command.strategyId) };
+  if (!('order' in command)) return command;
+  return { ...command, order: command.order.map((one) => ({ ...one, id: real(one.id) })) };
+}
