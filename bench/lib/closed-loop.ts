@@ -1,0 +1,54 @@
+/**
+ * Closed loop: each connection sends its next request when the last one is answered. Tells the throughput at
+ * saturation. Its latencies say how long one request takes among that many, and no more: a stall delays the next
+ * requests instead of being counted for them (coordinated omission); for that see open-loop.ts.
+ *
+ * wrk is used where it is installed, since it takes the least processor time from the server on a small machine;
+ * autocannon otherwise, and where a number of requests is asked for instead of a time.
+ */
+import { execFileSync } from 'node:child_process';
+import { runAutocannon } from './autocannon-load.ts';
+import type { Target } from './measurement.ts';
+import type { Operation } from './operation.ts';
+import { runWrk } from './wrk-load.ts';
+
+export interface ClosedLoopOptions {
+  readonly target: Target;
+  readonly operation: Operation;
+  readonly connections: number;
+  /** Null: a few requests, for tests. */
+  readonly seconds: number | null;
+  readonly folder: string;
+}
+
+export interface ClosedLoopRun {
+  readonly requests: number;
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+let hasWrk: boolean | undefined;
+
+export function loadGenerator(): 'wrk' | 'autocannon' {
+  hasWrk ??= isInstalled('wrk');
+  return hasWrk ? 'wrk' : 'autocannon';
+}
+
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync('which', [program], { stdio: 'ignore' });
+    return true;
+  } catch {
+    // `which` ends with a code other than 0: not installed, which is an answer.
+    return false;
+  }
+}
+
+/** Rejects when an answer was not a success: a figure about errors would be worth nothing. */
+export function runClosedLoop(options: ClosedLoopOptions): Promise<ClosedLoopRun> {
+  const { seconds } = options;
+  if (seconds !== null && loadGenerator() === 'wrk') return runWrk({ ...options, seconds });
+  return runAutocannon(options);
+}

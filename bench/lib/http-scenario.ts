@@ -1,0 +1,189 @@
+/**
+ * An operation over HTTP, measured from all sides: throughput at several numbers of connections beside that of the
+ * limit server, latency at a fixed rate, and, if asked for, the same load on another server.
+ */
+import { request } from './client.ts';
+import { type ClosedLoopRun, runClosedLoop } from './closed-loop.ts';
+import { type DataSet, dataFolderOf } from './data-set.ts';
+import { type LimitProcess, startLimitProcess } from './limit-process.ts';
+import type { LimitKind } from './limit-server.ts';
+import type { BenchRun, Effort, Measurement, Scenario, Target } from './measurement.ts';
+import { runOpenLoop } from './open-loop.ts';
+import type { Operation, Request } from './operation.ts';
+import { type PairedRuns, runPaired } from './paired.ts';
+import { seedPeer } from './seed-peer.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
+
+export interface HttpScenario {
+  readonly name: string;
+  readonly title: string;
+  readonly limit: LimitKind;
+  /** Numbers of connections that a goal is set for: measured in more rounds. */
+  readonly goalConnections: readonly number[];
+  /** Where the server refuses more at once than this. */
+  readonly connectionsMax?: number;
+  /** What the server holds; absent: as many flags as the effort says. */
+  readonly dataSet?: (effort: Effort) => DataSet;
+  /** Makes the requests; `connections` is how many of them will be under way at once. */
+  prepare(target: Target, load: { readonly flags: number; readonly connections: number }): Promise<Operation>;
+  /** What only this operation has to show, with server and limit running. */
+  extra?(parts: ExtraParts): Promise<Measurement[]>;
+}
+
+export interface ExtraParts {
+  readonly bench: BenchRun;
+  readonly folder: string;
+  readonly server: ServerProcess;
+  readonly flags: number;
+}
+
+/** Of the throughput at saturation: busy, and far from where queues grow. */
+const OPEN_LOOP_SHARE = 0.3;
+/** What the client sends on time for certain. */
+const OPEN_LOOP_PER_SECOND_MAX = 10_000;
+const OPEN_LOOP_CONNECTIONS = 64;
+
+export function httpScenario(scenario: HttpScenario): Scenario {
+  return {
+    name: scenario.name,
+    title: scenario.title,
+    run: (bench) => new HttpMeasuring(scenario, bench).run(),
+  };
+}
+
+class HttpMeasuring {
+  readonly #scenario: HttpScenario;
+  readonly #bench: BenchRun;
+  readonly #set: DataSet;
+
+  constructor(scenario: HttpScenario, bench: BenchRun) {
+    this.#scenario = scenario;
+    this.#bench = bench;
+    this.#set = scenario.dataSet?.(bench.effort) ?? { flags: bench.effort.flags, projects: 1, events: 0 };
+  }
+
+  async run(): Promise<Measurement[]> {
+    const folder = await dataFolderOf(this.#bench, this.#set);
+    const server = await startServerProcess(folder);
+    try {
+      return [
+        ...(await this.#besideLimit(server)),
+        ...((await this.#scenario.extra?.({ bench: this.#bench, folder, server, flags: this.#set.flags })) ??
+          []),
+        ...(await this.#besidePeer(server)),
+      ];
+    } finally {
+      await server.kill();
+    }
+  }
+
+  async #besideLimit({ target }: ServerProcess): Promise<Measurement[]> {
+    const { limit: kind, name } = this.#scenario;
+    const sample = (await this.#prepare(target, 1)).requests[0] as Request;
+    const limit = await startLimitProcess(kind, await request(target, sample), this.#bench.folder);
+    try {
+      const measurements: Measurement[] = [];
+      for (const connections of this.#connections) {
+        // Unmeasured, so that both have compiled what they will run.
+        if (measurements.length === 0) await this.#pair(target, limit.target, connections, 1);
+        const paired = await this.#pair(target, limit.target, connections);
+        this.#tell(`${name}, ${connections} connections`, paired);
+        measurements.push(this.#measured('http', connections, paired));
+      }
+      const perSecond = measurements[0]?.values['perSecond'] ?? 0;
+      return [...measurements, await this.#latencies(target, limit, perSecond * OPEN_LOOP_SHARE)];
+    } finally {
+      await limit.stop();
+    }
+  }
+
+  get #connections(): readonly number[] {
+    const { connectionsMax = Number.POSITIVE_INFINITY } = this.#scenario;
+    return [...new Set(this.#bench.effort.connections.map((count) => Math.min(count, connectionsMax)))];
+  }
+
+  #measured(table: 'http' | 'peer', at: number, { ours, theirs, share }: PairedRuns): Measurement {
+    const values = {
+      perSecond: ours.perSecond,
+      p50: ours.p50,
+      theirs: theirs.perSecond,
+      theirP50: theirs.p50,
+      share,
+    };
+    return { table, what: this.#scenario.name, at, values };
+  }
+
+  async #pair(target: Target, other: Target, connections: number, rounds?: number): Promise<PairedRuns> {
+    const { effort } = this.#bench;
+    const usual = this.#scenario.goalConnections.includes(connections)
+      ? effort.roundsForGoals
+      : effort.rounds;
+    // The limit knows no flags: it is sent what was prepared for the server.
+    const preparedFor = other === this.#bench.peer ? other : target;
+    return runPaired(
+      rounds ?? usual,
+      () => this.#closedLoop(target, connections, target),
+      () => this.#closedLoop(other, connections, preparedFor),
+    );
+  }
+
+  async #closedLoop(target: Target, connections: number, preparedFor: Target): Promise<ClosedLoopRun> {
+    const operation = await this.#prepare(preparedFor, connections);
+    const seconds = this.#bench.effort.runSeconds;
+    return runClosedLoop({ target, operation, connections, seconds, folder: this.#bench.folder });
+  }
+
+  readonly #prepared = new Map<string, Promise<Operation>>();
+
+  #prepare(target: Target, connections: number): Promise<Operation> {
+    const key = `${target.origin} ${connections}`;
+    const known = this.#prepared.get(key);
+    if (known !== undefined) return known;
+    const flags = target === this.#bench.peer ? this.#bench.effort.flags : this.#set.flags;
+    const preparing = this.#scenario.prepare(target, { flags, connections });
+    this.#prepared.set(key, preparing);
+    return preparing;
+  }
+
+  async #latencies(target: Target, limit: LimitProcess, wished: number): Promise<Measurement> {
+    const { effort, folder } = this.#bench;
+    const connections = Math.min(
+      this.#scenario.connectionsMax ?? OPEN_LOOP_CONNECTIONS,
+      OPEN_LOOP_CONNECTIONS,
+    );
+    const perSecond = Math.max(1, Math.floor(Math.min(wished, OPEN_LOOP_PER_SECOND_MAX)));
+    const operation = await this.#prepare(target, connections);
+    const load = { operation, connections, perSecond, seconds: effort.openLoopSeconds, folder };
+    const ours = await runOpenLoop({ ...load, target });
+    const theirs = await runOpenLoop({ ...load, target: limit.target });
+    this.#bench.say(
+      `${this.#scenario.name}, ${perSecond}/s: p50 ${ours.p50.toFixed(2)} ms, p99 ${ours.p99.toFixed(2)} ms`,
+    );
+    const { p50, p99, p999 } = ours;
+    const values = {
+      perSecond,
+      p50,
+      p99,
+      p999,
+      limitP50: theirs.p50,
+      limitP99: theirs.p99,
+      limitP999: theirs.p999,
+    };
+    return { table: 'latency', what: this.#scenario.name, at: null, values };
+  }
+
+  async #besidePeer({ target }: ServerProcess): Promise<Measurement[]> {
+    const { peer, effort } = this.#bench;
+    if (peer === null) return [];
+    await seedPeer(peer, effort.flags);
+    const connections = this.#connections[0] ?? 1;
+    const paired = await this.#pair(target, peer, connections);
+    this.#tell(`${this.#scenario.name} beside ${peer.name}`, paired);
+    return [this.#measured('peer', connections, paired)];
+  }
+
+  #tell(what: string, { ours, theirs, share }: PairedRuns): void {
+    const [a, b] = [ours, theirs].map((run) => Math.round(run.perSecond).toLocaleString('en'));
+    this.#bench.say(`${what}: ${a}/s of ${b}/s, ${Math.round(share * 100)} %`);
+  }
+}

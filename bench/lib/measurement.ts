@@ -1,0 +1,120 @@
+/**
+ * What a scenario measures: rows of named tables, each row a few named numbers. Reports, charts and goals read
+ * these and know nothing of how they came about; results of an earlier run are the same shape, read from a file.
+ */
+
+export const TABLES = [
+  'http',
+  'latency',
+  'alone',
+  'peer',
+  'micro',
+  'flags',
+  'projects',
+  'events',
+  'snapshot',
+] as const;
+export type TableName = (typeof TABLES)[number];
+
+export interface Measurement {
+  readonly table: TableName;
+  /** What was measured; unique in its table together with `at`. */
+  readonly what: string;
+  /** At how many connections, flags, projects or events; null where the table has no such axis. */
+  readonly at: number | null;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+export interface Scenario {
+  /** As given to `--only`. */
+  readonly name: string;
+  readonly title: string;
+  run(bench: BenchRun): Promise<Measurement[]>;
+}
+
+/** How much is measured. All that takes time is here, so that one scenario serves the bench and its own test. */
+export interface Effort {
+  readonly name: 'full' | 'quick' | 'tiny';
+  /** Of one closed-loop run; null: a fixed number of requests instead, for tests. */
+  readonly runSeconds: number | null;
+  /** Pairs of runs, ours and the limit's in turn. */
+  readonly rounds: number;
+  /** Pairs for the figures that a goal is set for. */
+  readonly roundsForGoals: number;
+  readonly connections: readonly number[];
+  readonly openLoopSeconds: number;
+  /** Time spent on each micro benchmark, in milliseconds. */
+  readonly microMs: number;
+  /** Flags in the set that single operations run on. */
+  readonly flags: number;
+  /** Sizes of the growth scenarios. */
+  readonly flagSizes: readonly number[];
+  readonly projectSizes: readonly number[];
+  readonly eventSizes: readonly number[];
+  readonly flagsAmongProjects: number;
+}
+
+export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
+  full: {
+    name: 'full',
+    runSeconds: 1,
+    rounds: 2,
+    roundsForGoals: 3,
+    connections: [64, 256, 1],
+    openLoopSeconds: 1,
+    microMs: 150,
+    flags: 1_000,
+    flagSizes: [100, 1_000, 10_000, 100_000],
+    projectSizes: [1, 100, 1_000],
+    eventSizes: [10_000, 100_000, 1_000_000],
+    flagsAmongProjects: 10_000,
+  },
+  quick: {
+    name: 'quick',
+    runSeconds: 1,
+    rounds: 1,
+    roundsForGoals: 1,
+    connections: [64],
+    openLoopSeconds: 0.2,
+    microMs: 5,
+    flags: 300,
+    flagSizes: [100, 1_000],
+    projectSizes: [10],
+    eventSizes: [5_000],
+    flagsAmongProjects: 100,
+  },
+  tiny: {
+    name: 'tiny',
+    runSeconds: null,
+    rounds: 1,
+    roundsForGoals: 1,
+    connections: [2],
+    openLoopSeconds: 0.02,
+    microMs: 0,
+    flags: 8,
+    flagSizes: [8],
+    projectSizes: [2],
+    eventSizes: [60],
+    flagsAmongProjects: 8,
+  },
+};
+
+export interface Target {
+  readonly name: string;
+  /** Without a path. */
+  readonly origin: string;
+  /** What stands before `/api/admin`. */
+  readonly basePath: string;
+  readonly token: string;
+}
+
+/** What a scenario is given. */
+export interface BenchRun {
+  readonly effort: Effort;
+  /** A folder of this run's own, on the disk that is measured; removed at the end. */
+  readonly folder: string;
+  /** Another server to run the same load on. */
+  readonly peer: Target | null;
+  /** A line of progress. */
+  say(line: string): void;
+}

@@ -1,0 +1,43 @@
+/**
+ * Loaded before the server under test where its memory and stalls are measured: answers questions of the bench over
+ * the channel between the processes. Until a question comes it does nothing.
+ */
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+
+export type ProbeQuestion = 'memory' | 'watch-stalls' | 'longest-stall';
+
+export interface ProbeAnswers {
+  /** After a full garbage collection, in bytes. */
+  readonly memory: { readonly heap: number; readonly rss: number };
+  readonly 'watch-stalls': null;
+  /** Since `watch-stalls`, in milliseconds. */
+  readonly 'longest-stall': number;
+}
+
+/** The histogram's timer; a stall is what a tick took beyond it. */
+const TICK_MS = 1;
+
+let stalls: IntervalHistogram | null = null;
+
+const ANSWERS: { readonly [Q in ProbeQuestion]: () => ProbeAnswers[Q] } = {
+  memory() {
+    globalThis.gc?.();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    return { heap: heapUsed + external, rss };
+  },
+  'watch-stalls'() {
+    stalls ??= monitorEventLoopDelay({ resolution: TICK_MS });
+    stalls.enable();
+    stalls.reset();
+    return null;
+  },
+  'longest-stall'() {
+    return stalls === null ? 0 : Math.max(0, stalls.max / 1e6 - TICK_MS);
+  },
+};
+
+process.on('message', (question: ProbeQuestion) => {
+  process.send?.({ question, answer: ANSWERS[question]() });
+});
+// Asking must not be what keeps the server alive.
+process.channel?.unref();

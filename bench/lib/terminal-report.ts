@@ -1,0 +1,21 @@
+/** The tables at the end of a run, for a terminal. */
+import { cellsOf } from './cells.ts';
+import { type Results, rowsOf } from './results.ts';
+import { TABLE_VIEWS, type TableView } from './tables.ts';
+
+export function terminalReport(results: Results): string {
+  const tables = TABLE_VIEWS.filter(({ name }) => rowsOf(results, name).length > 0);
+  return tables.map((view) => tableText(view, results)).join('');
+}
+
+function tableText(view: TableView, results: Results): string {
+  const { head, rows } = cellsOf(view, results);
+  const widths = head.map((title, at) =>
+    Math.max(...[head, ...rows].map((row) => (row[at] ?? '').length), title.length),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  ');
+  return `\n${view.title}\n${[head, ...rows].map(line).join('\n')}\n`;
+}

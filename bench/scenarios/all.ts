@@ -1,0 +1,24 @@
+/** Every scenario, in the order in which they run and are reported. */
+import type { Scenario } from '../lib/measurement.ts';
+import { create } from './create.ts';
+import { eventFilter, eventText } from './event-search.ts';
+import { flagList } from './flag-list.ts';
+import { flagRead } from './flag-read.ts';
+import { flagReadRandom } from './flag-read-random.ts';
+import { overview } from './overview.ts';
+import { strategyPatch } from './strategy-patch.ts';
+import { toggle } from './toggle.ts';
+import { variantsPut } from './variants-put.ts';
+
+export const SCENARIOS: readonly Scenario[] = [
+  flagRead,
+  flagReadRandom,
+  overview,
+  flagList,
+  toggle,
+  create,
+  strategyPatch,
+  variantsPut,
+  eventFilter,
+  eventText,
+];
