@@ -2,14 +2,14 @@
  * The whole server: lock → listen, not ready → recover → first events → ready; and back: drain → last snapshot →
  * unlock. `main.ts` runs one per process; tests run as many as they like.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { StorageReader } from './actors/storage-figures.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
-import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
-import { Authenticator, digestOf } from './http/access.ts';
+import { recordFirstEvents, refuseUnfinishedImport } from './first-start.ts';
+import { Authenticator } from './http/access.ts';
 import { createApi } from './http/api.ts';
 import { transportRefusal } from './http/errors.ts';
 import { createInstance } from './http/instance.ts';
@@ -29,9 +29,6 @@ import { VERSION } from './version.ts';
 
 /** How often a stop looks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
-
-/** Who records the first events of a data folder. */
-const SYSTEM = { name: 'system', userId: -1337 } as const;
 
 export interface ServerOptions {
   readonly config: Config;
@@ -60,9 +57,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const front: Front = { phase: 'starting', handle: startingHandler(config.basePath) };
     transport = await createFront(front, options);
     const { port } = await transport.listen();
+    await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
     const store = await open(options, commits);
-    await recordFirstEvents(store, options);
+    await recordFirstEvents(store, { ...options, fs: realFileSystem });
     front.handle = createHandler({ store, transport, commits, front }, options);
     const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
     const control = await openControl({ folder: config.dataDir, handlers, log });
@@ -104,20 +102,6 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     onCommit: (observation) => commits.observe(observation),
     ...options.store,
   });
-}
-
-async function recordFirstEvents({ engine }: Store, options: ServerOptions): Promise<void> {
-  if (engine.lastId > 0) return;
-  const now = new Date(engine.nextTime()).toISOString();
-  const { config } = options;
-  const secrets = [...config.initialAdminTokens];
-  if (secrets.length === 0 && config.authType !== 'none') {
-    const secret = `*:*.${randomBytes(32).toString('hex')}`;
-    secrets.push(secret);
-    options.announceToken(secret);
-  }
-  const tokens = secrets.map((secret, index) => adminTokenEvent(digestOf(secret), index + 1, now));
-  await engine.record(SYSTEM, [...initialEvents(now), ...tokens]);
 }
 
 function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {

@@ -1,0 +1,110 @@
+/**
+ * What a new data folder starts with: the state in `IMPORT_FILE`, or the defaults of initial-events.ts; and the admin
+ * tokens named in the settings, or one that is made here and shown once.
+ *
+ * A large import takes several frames, and a crash between them would leave a part that looks like a whole. So a
+ * marker stands in the folder from before the first frame until all are durable; a folder that has it is refused.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { importState } from './actors/state-file.ts';
+import type { Store } from './actors/store.ts';
+import { type Config, ConfigError } from './config.ts';
+import type { DomainEvent } from './domain/events.ts';
+import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
+import { digestOf } from './http/access.ts';
+import { parseJsonBody } from './http/json-body.ts';
+import type { Log } from './log.ts';
+import { DataFolderError } from './persistence/data-folder-error.ts';
+import type { FileSystem } from './persistence/file-system.ts';
+
+export const IMPORT_MARKER = 'import.unfinished';
+
+/** Who records the first events of a data folder. */
+const SYSTEM = { name: 'system', userId: -1337 } as const;
+
+export interface FirstStartOptions {
+  readonly config: Config;
+  readonly log: Log;
+  readonly fs: FileSystem;
+  /** Shows a secret that is shown once, and logged never. */
+  announceToken(secret: string): void;
+}
+
+/** Throws `DataFolderError` for a folder whose import was cut short. To be called before recovery. */
+export async function refuseUnfinishedImport(fs: FileSystem, folder: string): Promise<void> {
+  const marker = join(folder, IMPORT_MARKER);
+  if (!(await fs.exists(marker))) return;
+  throw new DataFolderError('An import into this data folder was cut short', {
+    file: marker,
+    advice: 'Nothing in it was ever served. Delete the folder and start again with IMPORT_FILE.',
+  });
+}
+
+/** Nothing happens in a folder that has events already. */
+export async function recordFirstEvents({ engine }: Store, options: FirstStartOptions): Promise<void> {
+  const { config, log } = options;
+  if (engine.lastId > 0) {
+    if (config.importFile !== null) log.info({}, 'IMPORT_FILE is ignored: the data folder is in use already');
+    return;
+  }
+  const now = new Date(engine.nextTime()).toISOString();
+  if (config.importFile === null)
+    return engine.record(SYSTEM, [...initialEvents(now), ...tokenEvents(options, now)]);
+  const document = await readDocument(config.importFile);
+  const marker = await placeMarker(options);
+  const outcome = await importState(engine, document);
+  if (!outcome.ok) {
+    await options.fs.remove(marker);
+    throw refusedImport(config.importFile, outcome.problems);
+  }
+  const tokens = tokenEvents(options, now);
+  if (tokens.length > 0) await engine.record(SYSTEM, tokens);
+  await options.fs.remove(marker);
+  await options.fs.syncFolder(config.dataDir);
+  log.info({ file: config.importFile, events: outcome.eventCount }, 'state imported');
+}
+
+function tokenEvents(options: FirstStartOptions, now: string): readonly DomainEvent[] {
+  return adminSecrets(options).map((secret, at) => adminTokenEvent(digestOf(secret), at + 1, now));
+}
+
+/** Where authentication is off no token is needed, and none is made up. */
+function adminSecrets({ config, announceToken }: FirstStartOptions): readonly string[] {
+  if (config.initialAdminTokens.length > 0 || config.authType === 'none') return config.initialAdminTokens;
+  const secret = `*:*.${randomBytes(32).toString('hex')}`;
+  announceToken(secret);
+  return [secret];
+}
+
+async function readDocument(path: string): Promise<unknown> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    throw new ConfigError(`IMPORT_FILE cannot be read: ${(error as Error).message}.`);
+  }
+  const parsed = parseJsonBody(bytes);
+  if (parsed.ok) return parsed.value;
+  throw refusedImport(path, [{ path: parsed.path ?? '', message: parsed.message }]);
+}
+
+async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
+  const marker = join(config.dataDir, IMPORT_MARKER);
+  const file = await fs.open(marker, 'create');
+  await file.sync();
+  await file.close();
+  await fs.syncFolder(config.dataDir);
+  return marker;
+}
+
+function refusedImport(
+  path: string,
+  problems: readonly { readonly path: string; readonly message: string }[],
+): ConfigError {
+  const places = problems.map(
+    (one) => `\n  at ${one.path === '' ? 'the document' : one.path}: ${one.message}`,
+  );
+  return new ConfigError(`IMPORT_FILE ${path} cannot be imported; nothing was recorded.${places.join('')}`);
+}
