@@ -105,6 +105,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     stop: options.stop,
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
+  const onFailed = (error: unknown): void =>
+    log.error({ err: error }, 'the snapshot failed; the journal has everything all the same');
   const keeper = new SnapshotKeeper({
     engine,
     fs,
@@ -117,12 +119,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       log.info({ ...snapshot }, 'snapshot taken');
       await retire(options, eventLog);
     },
-    onFailed: (error) =>
-      log.error({ err: error }, 'the snapshot failed; the journal has everything all the same'),
+    onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
-  return { engine, keeper, recovery, history, close: () => close(engine, keeper) };
+  return { engine, keeper, recovery, history, close: () => close(engine, keeper, onFailed) };
 }
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
@@ -158,9 +159,14 @@ async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: Ev
   }
 }
 
-async function close(engine: Engine, keeper: SnapshotKeeper): Promise<void> {
+/** A last snapshot that fails must not keep the journal from being closed in order. */
+async function close(
+  engine: Engine,
+  keeper: SnapshotKeeper,
+  onFailed: (error: unknown) => void,
+): Promise<void> {
   await engine.journal.flush();
-  await keeper.take();
+  await keeper.take().catch(onFailed);
   await engine.journal.close();
   await engine.eventLog.close();
 }
