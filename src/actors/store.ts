@@ -22,6 +22,7 @@ import {
 } from '../persistence/recovery.ts';
 import { dropEventsBefore } from '../persistence/retention.ts';
 import type { TextSearch } from '../persistence/text-search.ts';
+import { refuseUnfinishedRepair } from '../persistence/unfinished-repair.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
@@ -64,6 +65,7 @@ export interface Store {
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { fs, clock, log } = options;
   const folder = dataFolder(options.folder);
+  await refuseUnfinishedRepair(fs, options.folder);
   const world = emptyWorld();
   const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
   const recovery = await recover({

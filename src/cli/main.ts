@@ -9,7 +9,9 @@ import { addBackup } from './backup.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';
 import { addEvents } from './events.ts';
+import { addExport } from './export.ts';
 import { failureOf } from './failure.ts';
+import { addRepair } from './repair.ts';
 import { addRestore } from './restore.ts';
 import { addSnapshot } from './snapshot.ts';
 import { addStatus } from './status.ts';
@@ -24,6 +26,8 @@ const COMMANDS: readonly AddCommand[] = [
   addBackup,
   addVerify,
   addRestore,
+  addRepair,
+  addExport,
 ];
 
 export interface RunOptions {

@@ -11,23 +11,16 @@ import { dirname, join, resolve } from 'node:path';
 import { createDataFolder, type DataFolder, dataFolder } from '../persistence/data-folder.ts';
 import { DurableMarkFile } from '../persistence/durable-mark.ts';
 import { type FileSystem, isMissing } from '../persistence/file-system.ts';
-import { withFile } from '../persistence/frame-reader.ts';
 import type { Boundary } from '../persistence/journal-survey.ts';
 import { paddedId, segmentFileName } from '../persistence/segment.ts';
 import { listSnapshots } from '../persistence/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshot-format.ts';
 import { verifySnapshotFile } from '../persistence/snapshot-reader.ts';
-import { writeFully } from '../persistence/write-fully.ts';
+import { copyFile } from './copy-file.ts';
 import { type JournalSource, listSegments, readJournal, segmentOf } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 
 const PARTIAL_SUFFIX = '.partial';
-const COPY_BYTES = 1024 * 1024;
-
-export interface CopyProgress {
-  readonly bytesDone: number;
-  readonly bytesTotal: number | null;
-}
 
 export interface CopyOptions {
   readonly fs: FileSystem;
@@ -135,34 +128,24 @@ async function isGood(fs: FileSystem, path: string): Promise<boolean> {
   }
 }
 
+/** Adds up what several files take. */
 class Copy {
   readonly #options: CopyOptions;
-  readonly #buffer = Buffer.allocUnsafe(COPY_BYTES);
   bytesDone = 0;
 
   constructor(options: CopyOptions) {
     this.#options = options;
   }
 
-  /** Copies the first `bytes` of a file, all of it when null, and makes the copy durable. */
   async file(from: string, to: string, bytes: number | null): Promise<void> {
     const { fs, onProgress } = this.#options;
-    await withFile(fs, from, async (source) => {
-      const size = bytes ?? (await source.size());
-      const target = await fs.open(to, 'create');
-      try {
-        for (let at = 0; at < size; ) {
-          const count = await source.read(this.#buffer, 0, Math.min(COPY_BYTES, size - at), at);
-          if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
-          await writeFully(target, this.#buffer.subarray(0, count), at);
-          at += count;
-          this.bytesDone += count;
-          onProgress?.(this.bytesDone);
-        }
-        await target.sync();
-      } finally {
-        await target.close();
-      }
+    const before = this.bytesDone;
+    const copied = await copyFile(fs, {
+      from,
+      to,
+      bytes,
+      onProgress: (done) => onProgress?.(before + done),
     });
+    this.bytesDone = before + copied;
   }
 }

@@ -1,0 +1,71 @@
+/** `flagstaff export`: the state as a JSON document, which another server can start with. */
+import { resolve } from 'node:path';
+import { exportState } from '../actors/state-file.ts';
+import { resolveMoment } from '../operations/moment.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import { StateAt } from '../operations/state-at.ts';
+import { dataFolder } from '../persistence/data-folder.ts';
+import { writeFully } from '../persistence/write-fully.ts';
+import { type AddCommand, type CommandContext, dataDirectory, jsonText, momentOf } from './command.ts';
+import { bytesText } from './format.ts';
+import { stateProgressOn } from './progress.ts';
+
+interface ExportCommandOptions {
+  readonly dataDir?: string;
+  readonly to?: string;
+  readonly at?: string;
+  readonly credentials?: boolean;
+}
+
+export const addExport: AddCommand = (program, context) => {
+  program
+    .command('export')
+    .description('Write the state as a JSON document: projects, environments, users, flags.')
+    .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
+    .option('--to <file>', 'the file to make (default: standard output)')
+    .option(
+      '--at <event id or time>',
+      'the state after this event, or before this time (default: the newest)',
+    )
+    .option('--credentials', 'with the digests of tokens, which stay valid then; keep the document secret')
+    .addHelpText(
+      'after',
+      `
+Reads only, and works beside a running server. The document holds no secrets; without --credentials no tokens either.
+
+Examples:
+  flagstaff export --to state.json
+  flagstaff export --at 1041 | jq '.projects[].flags | length'
+  IMPORT_FILE=state.json DATA_DIR=new-data npm start`,
+    )
+    .action(async (options: ExportCommandOptions) => {
+      const folder = dataDirectory(context, options);
+      const source = { fs: context.fs, folder: dataFolder(folder).journal };
+      const moment = options.at === undefined ? null : momentOf('--at', options.at);
+      const upTo = moment === null ? null : await resolveMoment(source, moment);
+      const bars = stateProgressOn(context.terminal);
+      const state = await StateAt.open({ fs: context.fs, folder, upTo, onProgress: bars.onProgress }).finally(
+        () => bars.end(),
+      );
+      if (state.lastId === 0) throw new OperationError('missing', `${folder} holds no event.`);
+      const document = jsonText(exportState(state.world, { credentials: options.credentials === true }));
+      if (options.to === undefined) return context.terminal.out(document);
+      const path = resolve(options.to);
+      await writeNewFile(context, path, document);
+      const size = bytesText(Buffer.byteLength(document));
+      context.terminal.err(`Wrote the state of event ${state.lastId} to ${path}: ${size}.`);
+    });
+};
+
+async function writeNewFile({ fs }: CommandContext, path: string, text: string): Promise<void> {
+  if (await fs.exists(path)) {
+    throw new OperationError('occupied', `${path} is there already; nothing is ever overwritten.`);
+  }
+  const file = await fs.open(path, 'create');
+  try {
+    await writeFully(file, Buffer.from(text), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,115 @@
+/** `flagstaff repair`: keep what hangs together of a damaged data folder. */
+import { EXIT } from '../exit-codes.ts';
+import { finishRepair, repair } from '../operations/repair.ts';
+import { type EventRange, planRepair, type RepairPlan } from '../operations/repair-plan.ts';
+import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
+import { lockFolder } from '../persistence/folder-lock.ts';
+import {
+  type AddCommand,
+  answer,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  withCommonOptions,
+} from './command.ts';
+import { CommandFailure, misuse } from './failure.ts';
+import { count } from './format.ts';
+import { progressOn } from './progress.ts';
+import { damageText } from './verify.ts';
+
+interface RepairCommandOptions extends CommonOptions {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export const addRepair: AddCommand = (program, context) => {
+  withCommonOptions(program.command('repair'))
+    .description('Keep what hangs together of a damaged data folder, so that a server starts on it.')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only say what would be kept and what would be lost')
+    .addHelpText(
+      'after',
+      `
+For damage that "flagstaff verify" names, when there is no backup: a backup loses less. All that was there is moved
+into a folder damaged-<time> within the data folder, as it was; nothing is deleted. The server has to be stopped.
+
+Examples:
+  flagstaff repair --dry-run
+  flagstaff repair --yes && flagstaff verify --deep`,
+    )
+    .action(async (options: RepairCommandOptions) => {
+      const folder = dataDirectory(context, options);
+      const lock = lockFolder(folder);
+      try {
+        await run(context, folder, options);
+      } finally {
+        lock.release();
+      }
+    });
+};
+
+async function run(context: CommandContext, folder: string, options: RepairCommandOptions): Promise<void> {
+  const { fs, terminal } = context;
+  if (!options.dryRun && (await finishRepair(fs, folder))) {
+    const message = 'A repair that had been interrupted is now finished.';
+    return answer(context, options, { repaired: true, resumed: true }, message);
+  }
+  const bar = progressOn(terminal, 'bytes');
+  const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
+  const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
+  if (verified.damages.length === 0) {
+    return answer(
+      context,
+      options,
+      { repaired: false, damages: [] },
+      'Nothing is damaged; nothing was changed.',
+    );
+  }
+  const plan = planRepair(verified);
+  if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
+  if (options.dryRun) return answer(context, options, planJson(verified, plan), planText(verified, plan));
+  if (!options.yes) await agree(context, planText(verified, plan));
+  const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
+  const repaired = await repair({ fs, folder, plan, asideName });
+  const text = `${planText(verified, plan)}\nDone. What was there before is in ${repaired.aside}.`;
+  answer(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, text);
+}
+
+const NOTHING_WHOLE =
+  'Neither a snapshot nor the first events are whole: there is nothing to begin with. Use a backup. Nothing was changed.';
+
+async function agree({ terminal }: CommandContext, plan: string): Promise<void> {
+  if (!terminal.isInteractive)
+    throw misuse('Nobody is there to be asked; give --yes, or look with --dry-run.');
+  terminal.err(plan);
+  const reply = await terminal.ask('Go on? Type yes: ');
+  if (reply.trim().toLowerCase() !== 'yes') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
+}
+
+function planJson({ damages }: FolderVerification, plan: RepairPlan) {
+  const { base, run, lastId, firstSegment, lost, unlisted } = plan;
+  return {
+    repaired: false,
+    damages,
+    plan: {
+      stateOfEvent: lastId,
+      fromSnapshot: base?.id ?? null,
+      events: run === null || firstSegment === null ? null : { from: firstSegment, to: lastId },
+      lost,
+      unlisted,
+    },
+  };
+}
+
+function planText({ damages }: FolderVerification, { lastId, lost, unlisted }: RepairPlan): string {
+  const lines = damages.map(damageText);
+  lines.push(`The folder would have the state of event ${lastId}.`);
+  lines.push(lost === null ? 'No change would be lost.' : `LOST: the changes of ${rangeText(lost)}.`);
+  if (unlisted !== null) {
+    lines.push(`The state contains ${rangeText(unlisted)}, but the event log would no longer show them.`);
+  }
+  return lines.join('\n');
+}
+
+const rangeText = ({ from, to }: EventRange): string =>
+  from === to ? `event ${from}` : `the ${count(to - from + 1, 'event')} from ${from} to ${to}`;

@@ -1,0 +1,39 @@
+/** Copying one file, or the beginning of it, and making the copy durable. */
+import type { FileSystem } from '../persistence/file-system.ts';
+import { withFile } from '../persistence/frame-reader.ts';
+import { writeFully } from '../persistence/write-fully.ts';
+import { OperationError } from './operation-error.ts';
+
+const PIECE_BYTES = 1024 * 1024;
+
+export interface CopyFileOptions {
+  readonly from: string;
+  /** Must not exist. */
+  readonly to: string;
+  /** How many bytes from the beginning; null: all of them. */
+  readonly bytes: number | null;
+  onProgress?(bytesDone: number): void;
+}
+
+/** Returns the bytes copied. */
+export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<number> {
+  const { from, to, bytes, onProgress } = options;
+  return withFile(fs, from, async (source) => {
+    const size = bytes ?? (await source.size());
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(size, 1)));
+    const target = await fs.open(to, 'create');
+    try {
+      for (let at = 0; at < size; ) {
+        const count = await source.read(piece, 0, Math.min(piece.length, size - at), at);
+        if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
+        await writeFully(target, piece.subarray(0, count), at);
+        at += count;
+        onProgress?.(at);
+      }
+      await target.sync();
+    } finally {
+      await target.close();
+    }
+    return size;
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * What a repair would keep of a damaged folder: the state of the newest event that can be come to without a gap, and
+ * as much of the event log behind it as hangs together.
+ *
+ * A state can be come to from nothing, or from a good snapshot, along frames that follow each other without a fault.
+ * Of all such ways the one that reaches the newest event wins, and among those the one with the longest event log.
+ */
+import { SEGMENT_HEADER_BYTES } from '../persistence/segment.ts';
+import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
+import type { IntactRun } from './verify-journal.ts';
+
+/** Event ids, both included. */
+export interface EventRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface RepairPlan {
+  /** The state to begin with; null: nothing, before the first event. */
+  readonly base: VerifiedSnapshot | null;
+  /** The frames to go on with; null: the snapshot is all there is. */
+  readonly run: IntactRun | null;
+  /** The event whose state the folder will have. */
+  readonly lastId: number;
+  /** The segment that the journal will begin with; null: none stays. */
+  readonly firstSegment: number | null;
+  /** Events whose changes are lost, as far as is known of them. */
+  readonly lost: EventRange | null;
+  /** Events that the state contains, and the event log will no longer show. */
+  readonly unlisted: EventRange | null;
+}
+
+interface Way {
+  readonly base: VerifiedSnapshot | null;
+  readonly run: IntactRun | null;
+  readonly lastId: number;
+  readonly firstSegment: number | null;
+}
+
+/** Null when nothing whole is left to begin with. */
+export function planRepair(verified: FolderVerification): RepairPlan | null {
+  const runs = joinRuns(verified.journal.runs);
+  const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
+  const [best] = ways.sort((a, b) => b.lastId - a.lastId || firstListed(a) - firstListed(b));
+  if (best === undefined) return null;
+  const highest = Math.max(
+    verified.mark?.lastId ?? 0,
+    ...verified.snapshots.map(({ id }) => id),
+    ...runs.map(({ lastId }) => lastId),
+  );
+  const oldest = verified.journal.segments[0] ?? best.lastId + 1;
+  return {
+    ...best,
+    lost: highest > best.lastId ? { from: best.lastId + 1, to: highest } : null,
+    unlisted: firstListed(best) > oldest ? { from: oldest, to: firstListed(best) - 1 } : null,
+  };
+}
+
+/** The first event that the event log will show. */
+const firstListed = ({ firstSegment, lastId }: Way): number => firstSegment ?? lastId + 1;
+
+/**
+ * Runs of different files that follow each other were parted by a damaged header alone, which can be written anew
+ * from the frames behind it.
+ */
+function joinRuns(runs: readonly IntactRun[]): readonly IntactRun[] {
+  const joined: IntactRun[] = [];
+  for (const run of runs) {
+    const before = joined.at(-1);
+    if (before !== undefined && follows(before, run)) {
+      before.lastId = run.lastId;
+      before.end = run.end;
+    } else joined.push({ ...run });
+  }
+  return joined;
+}
+
+const follows = (before: IntactRun, run: IntactRun): boolean =>
+  run.firstId === before.lastId + 1 &&
+  run.start.chain === before.end.chain &&
+  run.start.segment !== before.end.segment &&
+  run.start.offset === SEGMENT_HEADER_BYTES;
+
+function waysFromNothing(runs: readonly IntactRun[]): readonly Way[] {
+  return runs
+    .filter(({ firstId }) => firstId === 1)
+    .map((run) => ({ base: null, run, lastId: run.lastId, firstSegment: 1 }));
+}
+
+function waysFromSnapshots(verified: FolderVerification, runs: readonly IntactRun[]): readonly Way[] {
+  const ways: Way[] = [];
+  for (const base of verified.snapshots) {
+    if (base.header === null) continue;
+    ways.push({ base, run: null, lastId: base.id, firstSegment: null });
+    for (const run of runs) {
+      if (!joins(verified, base, run)) continue;
+      ways.push({ base, run, lastId: run.lastId, firstSegment: firstWholeSegment(verified, run) });
+    }
+  }
+  return ways;
+}
+
+/** Whether the run holds, or directly follows, the very frame that the snapshot ends with. */
+function joins({ journal }: FolderVerification, { header, id }: VerifiedSnapshot, run: IntactRun): boolean {
+  if (header === null || id < run.firstId - 1 || id > run.lastId) return false;
+  const chain = id === run.firstId - 1 ? run.start.chain : journal.checksums.get(id);
+  return chain === header.chain;
+}
+
+/** A segment is kept byte for byte or not at all: its frames name their own offsets. */
+function firstWholeSegment(
+  { journal }: FolderVerification,
+  { start, end, firstId }: IntactRun,
+): number | null {
+  if (start.offset === SEGMENT_HEADER_BYTES && start.segment === firstId) return start.segment;
+  return journal.segments.find((segment) => segment > start.segment && segment <= end.segment) ?? null;
+}

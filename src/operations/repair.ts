@@ -1,0 +1,139 @@
+/**
+ * Repairing a damaged folder: what hangs together is built anew beside it, proved to start, and then takes its place;
+ * all that was there is moved aside as it was, and nothing of it is ever deleted.
+ *
+ * `repaired.tmp` in the data folder holds the new journal and snapshots while they are being made. From the moment
+ * that its file `ready` is on disk it is complete, and exchanging it for the old ones may be cut short anywhere and
+ * gone on with by the next repair; meanwhile no server starts (unfinished-repair.ts).
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loaderOf, replayFrame } from '../actors/store.ts';
+import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
+import { emptyWorld, type World } from '../domain/world.ts';
+import { createDataFolder, type DataFolder, dataFolder } from '../persistence/data-folder.ts';
+import type { FileSystem } from '../persistence/file-system.ts';
+import { withFile } from '../persistence/frame-reader.ts';
+import { recover } from '../persistence/recovery.ts';
+import { readSnapshot } from '../persistence/snapshot-reader.ts';
+import { writeSnapshot } from '../persistence/snapshot-writer.ts';
+import { readyFile, repairFolder } from '../persistence/unfinished-repair.ts';
+import { writeFully } from '../persistence/write-fully.ts';
+import { OperationError } from './operation-error.ts';
+import type { RepairPlan } from './repair-plan.ts';
+import { copyRun, replayRun } from './run-files.ts';
+
+export interface RepairOptions {
+  readonly fs: FileSystem;
+  /** The data folder, whose lock the caller holds. */
+  readonly folder: string;
+  readonly plan: RepairPlan;
+  /** Where the old files go: a name within the data folder that nothing has yet. */
+  readonly asideName: string;
+}
+
+export interface Repaired {
+  readonly lastId: number;
+  readonly stateHash: string;
+  /** The folder that holds all that was there before. */
+  readonly aside: string;
+}
+
+export async function repair(options: RepairOptions): Promise<Repaired> {
+  const { fs, folder, plan, asideName } = options;
+  const aside = join(folder, asideName);
+  if (await fs.exists(aside)) throw new OperationError('occupied', `${aside} is there already.`);
+  const target = dataFolder(repairFolder(folder));
+  rmSync(target.root, { recursive: true, force: true });
+  await createDataFolder(fs, target);
+  const world = await build(options, target);
+  const hash = stateHash(world);
+  await proveStart(fs, target, plan.lastId, hash);
+  await declareReady(fs, folder, asideName);
+  await exchange(fs, folder, aside);
+  return { lastId: plan.lastId, stateHash: hash, aside };
+}
+
+/** Finishes a repair that was cut short after it had become ready; false when there is none. */
+export async function finishRepair(fs: FileSystem, folder: string): Promise<boolean> {
+  const path = readyFile(folder);
+  if (!(await fs.exists(path))) return false;
+  const asideName = await withFile(fs, path, async (file) => {
+    const bytes = Buffer.alloc(await file.size());
+    await file.read(bytes, 0, bytes.length, 0);
+    return bytes.toString();
+  });
+  await exchange(fs, folder, join(folder, asideName));
+  return true;
+}
+
+/** The kept segments and snapshots, and a new snapshot of the state, which is returned. */
+async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): Promise<World> {
+  const from = dataFolder(folder);
+  const { base, run, lastId, firstSegment } = plan;
+  if (run !== null && firstSegment !== null) {
+    await copyRun(fs, { from: from.journal, to: target.journal, run, firstSegment });
+  }
+  const world = emptyWorld();
+  let lastAt = base?.header?.at ?? 0;
+  if (base !== null) {
+    const loader = loaderOf(world);
+    const onRecord = (section: string, record: unknown): void => loader.load(section, record);
+    const reading = await readSnapshot({ fs, path: base.path, onRecord });
+    if (reading.problem !== null) throw new OperationError('unsound', `${base.path}: ${reading.problem}`);
+  }
+  if (run !== null) {
+    await replayRun({ fs, folder: from.journal }, run, (frame) => {
+      if (frame.id <= (base?.id ?? 0)) return;
+      replayFrame(world, frame);
+      lastAt = frame.at;
+    });
+  }
+  await writeSnapshot({
+    fs,
+    folder: target.snapshots,
+    id: lastId,
+    at: lastAt,
+    chain: run?.end.chain ?? base?.header?.chain ?? 0,
+    sections: snapshotSections(world),
+    durable: () => Promise.resolve(),
+  });
+  return world;
+}
+
+async function proveStart(fs: FileSystem, target: DataFolder, lastId: number, hash: string): Promise<void> {
+  const world = emptyWorld();
+  const log = { info: () => undefined, warn: () => undefined };
+  const report = await recover({ fs, folder: target.root, loader: loaderOf(world), log });
+  if (report.lastId === lastId && stateHash(world) === hash) return;
+  const message = `The repaired files come to another state than was built from the damaged ones at event ${lastId}; nothing was changed.`;
+  throw new OperationError('unsound', message);
+}
+
+async function declareReady(fs: FileSystem, folder: string, asideName: string): Promise<void> {
+  const file = await fs.open(readyFile(folder), 'create');
+  try {
+    await writeFully(file, Buffer.from(asideName), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await fs.syncFolder(repairFolder(folder));
+  await fs.syncFolder(folder);
+}
+
+/** Each step is skipped where it was done before, so that the whole may be repeated. */
+async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
+  await fs.makeFolder(aside);
+  for (const name of ['snapshots', 'journal']) {
+    const [current, repaired] = [join(folder, name), join(repairFolder(folder), name)];
+    if (!(await fs.exists(repaired))) continue;
+    if (await fs.exists(current)) await fs.rename(current, join(aside, name));
+    await fs.rename(repaired, current);
+    await fs.syncFolder(aside);
+    await fs.syncFolder(folder);
+  }
+  await fs.remove(readyFile(folder));
+  rmSync(repairFolder(folder), { recursive: true, force: true });
+  await fs.syncFolder(folder);
+}
