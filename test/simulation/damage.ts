@@ -1,0 +1,172 @@
+/**
+ * Damage to a folder that was closed cleanly: bits flipped, ranges zeroed, files cut or taken away, frames dropped,
+ * doubled, swapped, or brought back from an earlier time. The next start refuses, or has the whole state; never a
+ * smaller one, or another, that looks valid.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { openStore, type Store } from '../../src/actors/store.ts';
+import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
+import { dataFolder } from '../../src/persistence/data-folder.ts';
+import { DataFolderError } from '../../src/persistence/data-folder-error.ts';
+import { FRAME_HEADER_BYTES, readFrameHeader, sealFrame } from '../../src/persistence/frame.ts';
+import { SEGMENT_HEADER_BYTES, SEGMENT_SUFFIX } from '../../src/persistence/segment.ts';
+import { inlineTextSearch } from '../../src/persistence/text-search.ts';
+import type { MemoryFileSystem } from '../support/memory-file-system.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import { FOLDER } from './folder.ts';
+import { pick } from './random-values.ts';
+import type { Tally } from './tally.ts';
+import type { Witness } from './witness.ts';
+
+/** A frame by where it lies: from `at` to `end`. */
+interface Place {
+  readonly at: number;
+  readonly end: number;
+}
+
+interface Site {
+  readonly disk: MemoryFileSystem;
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly random: SeededRandom;
+  /** None in a file that is no segment. */
+  readonly frames: readonly Place[];
+}
+
+/** What the file holds afterwards; null: it is gone. */
+type Damage = (site: Site) => Buffer | null;
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  'flip a bit': ({ bytes, random }) => {
+    const at = random.below(bytes.length);
+    bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << random.below(8)), at);
+    return bytes;
+  },
+  'zero a range': ({ bytes, random }) => {
+    const at = random.below(bytes.length);
+    return bytes.fill(0, at, Math.min(bytes.length, at + 1 + random.below(600)));
+  },
+  'cut the file': ({ bytes, random }) => bytes.subarray(0, random.below(bytes.length)),
+  'take the file away': () => null,
+  'drop a frame': ({ bytes, frames, random }) => {
+    const { at, end } = pick(random, frames);
+    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)]);
+  },
+  'double a frame': ({ bytes, frames, random }) => {
+    const { at, end } = pick(random, frames);
+    return Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)]);
+  },
+  'swap two frames': ({ bytes, frames, random }) => {
+    const second = 1 + random.below(frames.length - 1);
+    const [a, b] = [frames[second - 1], frames[second]] as [Place, Place];
+    const swapped = [bytes.subarray(b.at, b.end), bytes.subarray(a.at, a.end)];
+    return Buffer.concat([bytes.subarray(0, a.at), ...swapped, bytes.subarray(b.end)]);
+  },
+  // What a disk does that lost a write to a place that had held another frame: whole, in order, and not the one.
+  'bring back a stale frame': ({ bytes, frames, random }) => {
+    const { at } = pick(random, frames);
+    const frame = readFrameHeader(bytes, at);
+    assert(frame !== null);
+    const payloadAt = at + FRAME_HEADER_BYTES;
+    const letterAt = anyLetter(bytes.subarray(payloadAt, payloadAt + frame.payloadBytes), random);
+    bytes.writeUInt8(bytes.readUInt8(payloadAt + letterAt) ^ 1, payloadAt + letterAt);
+    sealFrame(bytes, at, frame);
+    return bytes;
+  },
+};
+
+/** The place of a letter that has another one beside it in the alphabet: texts stay texts. */
+function anyLetter(payload: Buffer, random: SeededRandom): number {
+  const places = [...payload.keys()].filter((at) => /[b-y]/.test(String.fromCharCode(payload.readUInt8(at))));
+  return pick(random, places);
+}
+
+export interface AfterDamage {
+  readonly random: SeededRandom;
+  readonly witness: Witness;
+  readonly tally: Tally;
+  readonly trace: (line: string) => void;
+}
+
+/** Damages a copy of the disk in one way and starts on it. */
+export async function damageAndReopen(disk: MemoryFileSystem, around: AfterDamage): Promise<void> {
+  const { random, tally, trace } = around;
+  const copy = disk.copy();
+  const site = anySite(copy, random);
+  const possible = Object.keys(DAMAGES).filter((name) => isPossible(name, site));
+  const name = pick(random, possible);
+  trace(`damage: ${name} of ${site.path}`);
+  const bytes = DAMAGES[name]?.(site) ?? null;
+  if (bytes === null) copy.take(site.path);
+  else copy.put(site.path, bytes);
+  const store = await reopen(copy);
+  if (store === null) tally.damagesRefused += 1;
+  else {
+    tally.damagesHarmless += 1;
+    await compare(store, around.witness);
+  }
+}
+
+function anySite(disk: MemoryFileSystem, random: SeededRandom): Site {
+  const { journal, snapshots } = dataFolder(FOLDER);
+  const paths = [journal, snapshots].flatMap((folder) =>
+    disk.namesIn(folder).map((name) => join(folder, name)),
+  );
+  // Segments are where damage hurts: the rest can be made again from them.
+  const segments = paths.filter((path) => path.endsWith(SEGMENT_SUFFIX));
+  const path = pick(random, random.chance(0.6) ? segments : paths);
+  const bytes = Buffer.from(disk.bytesOf(path));
+  return { disk, path, bytes, random, frames: path.endsWith(SEGMENT_SUFFIX) ? framesOf(bytes) : [] };
+}
+
+function framesOf(bytes: Buffer): Place[] {
+  const frames: Place[] = [];
+  let at = SEGMENT_HEADER_BYTES;
+  for (let frame = readFrameHeader(bytes, at); frame !== null; frame = readFrameHeader(bytes, at)) {
+    const end = at + FRAME_HEADER_BYTES + frame.payloadBytes;
+    frames.push({ at, end });
+    at = end;
+  }
+  return frames;
+}
+
+function isPossible(name: string, { frames, bytes }: Site): boolean {
+  if (name === 'swap two frames') return frames.length >= 2;
+  if (name === 'take the file away') return true;
+  return name.endsWith('frame') ? frames.length >= 1 : bytes.length > 0;
+}
+
+/** Null when the folder is refused. */
+async function reopen(disk: MemoryFileSystem): Promise<Store | null> {
+  try {
+    return await openStore({
+      fs: disk,
+      folder: FOLDER,
+      clock: { now: () => 0, monotonic: () => 0, defer: (turn) => setImmediate(turn) },
+      timer: () => () => undefined,
+      newId: () => '',
+      textSearch: inlineTextSearch(disk),
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      stop: (error) => assert.fail(error),
+      reserveBytes: 0,
+    });
+  } catch (error) {
+    if (error instanceof DataFolderError) return null;
+    throw error;
+  }
+}
+
+async function compare({ engine }: Store, witness: Witness): Promise<void> {
+  const last = witness.applied.at(-1);
+  assert(last !== undefined && last.state !== null, 'the calm life has left a state');
+  assert.equal(engine.lastId, last.lastId, 'damage never passes for an end');
+  assert.equal(
+    sectionsHash(snapshotSections(engine.world)),
+    sectionsHash(last.state),
+    'nor for another state',
+  );
+  const walk = { from: engine.eventLog.firstId, to: engine.durableId };
+  if (walk.from === 0) return;
+  for await (const event of engine.eventLog.iterate(walk)) witness.recognizes(event);
+}

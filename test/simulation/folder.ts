@@ -1,0 +1,2 @@
+/** Where the simulated processes keep their data. */
+export const FOLDER = '/data';

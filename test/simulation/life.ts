@@ -1,0 +1,232 @@
+/**
+ * One life of the process, from opening the data folder to its end, which may come at any call to the disk. It runs
+ * the real store: engine, journal, snapshots and event log, on simulated time and a simulated disk.
+ */
+import assert from 'node:assert/strict';
+import { openStore, type Store } from '../../src/actors/store.ts';
+import { initialEvents } from '../../src/domain/initial-events.ts';
+import type { FileSystem } from '../../src/persistence/file-system.ts';
+import type { LoggedEvent } from '../../src/persistence/logged-event.ts';
+import { inlineTextSearch } from '../../src/persistence/text-search.ts';
+import { type Call, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { Client, Service } from './client.ts';
+import { FOLDER } from './folder.ts';
+import { isInjected } from './injected.ts';
+import type { LifePlan } from './life-plan.ts';
+import { SimulatedTime, settled } from './simulated-time.ts';
+import type { Tally } from './tally.ts';
+import type { Witness } from './witness.ts';
+
+const NEVER = (): Promise<never> => new Promise(() => undefined);
+
+/** What outlives a process. */
+export interface Surroundings {
+  readonly random: SeededRandom;
+  readonly witness: Witness;
+  readonly clients: readonly Client[];
+  readonly tally: Tally;
+  readonly trace: (line: string) => void;
+  /** How the engine is given the disk: a build that is broken on purpose sees another one. */
+  readonly view: (disk: MemoryFileSystem) => FileSystem;
+  newId(): string;
+  /** Where the wall clock stands. */
+  wallMs: number;
+}
+
+export class Life implements Service {
+  readonly #disk: MemoryFileSystem;
+  readonly #plan: LifePlan;
+  readonly #around: Surroundings;
+  readonly #time: SimulatedTime;
+  #store: Store | null = null;
+  #requestsLeft: number;
+  #calls = 0;
+  #hasFailedCall = false;
+  /** How it ended; null while it lives. */
+  #end: { readonly how: string; readonly disk: MemoryFileSystem } | null = null;
+  /** The engine asked to be stopped, or an injected error came out: it ends with the step. */
+  #stopping = false;
+  #fault: unknown = null;
+
+  constructor(disk: MemoryFileSystem, plan: LifePlan, around: Surroundings) {
+    this.#disk = disk;
+    this.#plan = plan;
+    this.#around = around;
+    this.#time = new SimulatedTime(around.wallMs);
+    this.#requestsLeft = plan.requests;
+  }
+
+  get engine(): Store['engine'] {
+    assert(this.#store !== null, 'the store is open');
+    return this.#store.engine;
+  }
+
+  get isOver(): boolean {
+    return this.#end !== null;
+  }
+
+  /** Lives to the end; the disk that is left. Throws when anything happens that must not. */
+  async live(): Promise<MemoryFileSystem> {
+    this.#prepare();
+    this.#main().then(
+      () => this.#finish('closed', () => this.#disk.crash()),
+      (error: unknown) => this.#excuse(error),
+    );
+    await settled();
+    while (await this.#goesOn());
+    if (this.#fault !== null) throw this.#fault;
+    assert(this.#end !== null, 'nothing is left to happen, and yet somebody waits for an answer');
+    this.#around.wallMs = this.#time.wallMs;
+    this.#around.trace(`  ${this.#end.how} after ${this.#calls} calls, floor ${this.#around.witness.floor}`);
+    return this.#end.disk;
+  }
+
+  async #goesOn(): Promise<boolean> {
+    if (this.#stopping) this.#finish('stopped', () => this.#disk.crash());
+    if (this.#fault !== null || this.#end !== null) return false;
+    return this.#time.step();
+  }
+
+  #prepare(): void {
+    const { roomBytes, clockJumps, clockFreezes } = this.#plan;
+    const { random, tally } = this.#around;
+    this.#disk.capacityBytes = Number.POSITIVE_INFINITY;
+    if (roomBytes !== null) this.#disk.capacityBytes = usedBytes(this.#disk) + roomBytes;
+    this.#disk.beforeCall = (call) => this.#beforeCall(call);
+    for (const byMs of clockJumps) {
+      this.#time.after(random.below(60), () => this.#time.jump(byMs));
+      tally.clockJumps += 1;
+    }
+    if (clockFreezes) this.#time.toggleFrozen();
+  }
+
+  async #main(): Promise<void> {
+    const store = await this.#open();
+    this.#store = store;
+    await this.#checkRecovery(store);
+    await this.#recordFirstEvents(store);
+    const { clients, random } = this.#around;
+    await Promise.all(
+      clients.map(async (client) => {
+        client.reconnect();
+        while (this.#requestsLeft > 0) {
+          this.#requestsLeft -= 1;
+          await this.#time.sleep(random.below(this.#plan.thinkMsMax + 1));
+          await client.act(this);
+        }
+      }),
+    );
+    this.#around.witness.look(store.engine);
+    await store.close();
+  }
+
+  #open(): Promise<Store> {
+    const { segmentBytes, eventsPerSnapshot, reserveBytes, mailboxLengthMax } = this.#plan;
+    const fs = this.#around.view(this.#disk);
+    const time = this.#time;
+    return openStore({
+      fs,
+      folder: FOLDER,
+      clock: {
+        now: () => time.wallMs,
+        monotonic: () => time.elapsedMs,
+        defer: (turn) => {
+          time.after(0, turn);
+        },
+      },
+      timer: (delayMs, run) => time.after(delayMs, run),
+      newId: () => this.#around.newId(),
+      textSearch: inlineTextSearch(fs),
+      log: {
+        info: (_, message) => this.#noted(message),
+        warn: (_, message) => this.#noted(message),
+        error: (details, message) => this.#excuse((details as { err?: unknown }).err ?? message, 'survives'),
+      },
+      stop: (error) => this.#excuse(error),
+      segmentBytes,
+      eventsPerSnapshot,
+      reserveBytes,
+      mailboxLengthMax,
+    });
+  }
+
+  #noted(message: string): void {
+    if (message === 'snapshot taken') this.#around.tally.snapshots += 1;
+    if (message.startsWith('The end of the journal was torn')) this.#around.tally.tornTails += 1;
+  }
+
+  async #recordFirstEvents({ engine }: Store): Promise<void> {
+    if (engine.lastId > 0) return;
+    const { witness } = this.#around;
+    const at = engine.nextTime();
+    const events = initialEvents(new Date(at).toISOString());
+    witness.decided(engine, { request: 0, at, events });
+    const recorded = engine.record({ name: 'system', userId: -1337 }, events);
+    witness.look(engine);
+    await recorded;
+    witness.shown(engine.lastId);
+  }
+
+  async #checkRecovery({ engine }: Store): Promise<void> {
+    const events: LoggedEvent[] = [];
+    const walk = { from: engine.eventLog.firstId, to: engine.durableId };
+    if (engine.lastId > 0) for await (const event of engine.eventLog.iterate(walk)) events.push(event);
+    this.#around.witness.recovered(engine, events);
+  }
+
+  /** Every call to the disk comes by here first: to be counted, failed, slowed down, or to be the last one. */
+  #beforeCall({ kind, path }: Call): Promise<void> | undefined {
+    if (this.#end !== null) return NEVER();
+    const { endAtCall, failure, callMsMax, syncMsMax } = this.#plan;
+    this.#calls += 1;
+    if (this.#calls === endAtCall) {
+      this.#die();
+      return NEVER();
+    }
+    const fails =
+      failure !== null && (failure.forGood ? this.#calls >= failure.atCall : this.#calls === failure.atCall);
+    if (fails) {
+      if (!this.#hasFailedCall) this.#around.tally.failedCalls += 1;
+      this.#hasFailedCall = true;
+      throw ioError('EIO', `${kind} ${path}`);
+    }
+    const delayMsMax = kind === 'datasync' || kind === 'sync' ? syncMsMax : callMsMax;
+    return delayMsMax === 0 ? undefined : this.#time.sleep(this.#around.random.next() * delayMsMax);
+  }
+
+  #die(): void {
+    const { tally, random } = this.#around;
+    if (this.#store === null) tally.cutRecoveries += 1;
+    if (this.#plan.ending === 'kill') this.#finish('killed', () => this.#disk.crash());
+    else this.#finish('cut', () => this.#disk.powerCut('any', random));
+  }
+
+  /** An error that the simulation brought about ends the life, or is survived; any other is a fault. */
+  #excuse(error: unknown, effect: 'survives' | 'stops' = 'stops'): void {
+    if (this.#end !== null) return;
+    if (!isInjected(error)) this.#fault ??= error;
+    else if (effect === 'stops') this.#stopping = true;
+  }
+
+  #finish(how: string, leave: () => MemoryFileSystem): void {
+    if (this.#end !== null) return;
+    const { tally, random, witness } = this.#around;
+    if (this.#store !== null) witness.look(this.#store.engine);
+    this.#end = { how, disk: leave() };
+    tally.lives += 1;
+    if (how === 'closed') tally.cleanEnds += 1;
+    if (how === 'killed') tally.kills += 1;
+    if (how === 'stopped') tally.stops += 1;
+    if (how === 'stopped' && this.#plan.roomBytes !== null) tally.fullDisks += 1;
+    // Whatever ended the process, the machine may go down before anybody starts it again.
+    const cutAfter = how !== 'cut' && random.chance(0.3);
+    if (how === 'cut' || cutAfter) tally.powerCuts += 1;
+    if (cutAfter) this.#end = { how: `${how}, then cut`, disk: this.#end.disk.powerCut('any', random) };
+  }
+}
+
+function usedBytes(disk: MemoryFileSystem): number {
+  disk.capacityBytes = Number.MAX_SAFE_INTEGER;
+  return Number.MAX_SAFE_INTEGER - disk.roomLeft();
+}

@@ -1,0 +1,348 @@
+/**
+ * Commands of every type, chosen by a seed with an eye on the state, so that most of them change something. The table
+ * has an entry for each type of command: a new one does not compile before the simulation knows it too.
+ */
+import type { Command } from '../../src/domain/decide/decide.ts';
+import type { Flag } from '../../src/domain/flag.ts';
+import type { World } from '../../src/domain/world.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import {
+  anyStrategy,
+  anyText,
+  anyVariants,
+  ENVIRONMENTS,
+  FLAGS,
+  PROJECTS,
+  pick,
+  someOf,
+} from './random-values.ts';
+
+type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+/** Null when the state has nothing that such a command could be about. */
+type Choose<T extends Command['type']> = (chance: Chance) => CommandOf<T> | null;
+
+const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
+const EXPIRY = '2999-01-01T00:00:00.000Z';
+
+/** Choices from a state. */
+class Chance {
+  readonly random: SeededRandom;
+  readonly world: World;
+  /** Flags as they once were. */
+  readonly former: readonly Flag[];
+
+  constructor(random: SeededRandom, world: World, former: readonly Flag[]) {
+    this.random = random;
+    this.world = world;
+    this.former = former;
+  }
+
+  get yes(): boolean {
+    return this.random.chance(0.5);
+  }
+
+  of<T>(from: readonly T[]): T {
+    return pick(this.random, from);
+  }
+
+  /** One that exists, nearly always. */
+  project(): string {
+    return this.random.chance(0.9) ? this.of([...this.world.projects.keys()]) : this.of(PROJECTS);
+  }
+
+  environment(): string {
+    const { environments } = this.world.directory;
+    return this.random.chance(0.9) ? this.of(environments).name : this.of(ENVIRONMENTS);
+  }
+
+  /** A flag in the state, nearly always. */
+  flag(): { project: string; flag: string } {
+    const found = this.flagIf(() => true);
+    return found !== null && this.random.chance(0.95)
+      ? { project: found.project, flag: found.name }
+      : { project: this.project(), flag: this.of(FLAGS) };
+  }
+
+  flagIf(wanted: (flag: Flag) => boolean): Flag | null {
+    const records = [...this.world.projects.values()].flatMap((project) => [...project.flags.values()]);
+    const flags = records.map(({ flag }) => flag).filter(wanted);
+    return flags.length === 0 ? null : this.of(flags);
+  }
+
+  flagsIf(wanted: (flag: Flag) => boolean): { project: string; flags: string[] } {
+    const first = this.flagIf(wanted);
+    if (first === null) return { project: this.project(), flags: [this.of(FLAGS)] };
+    const all = [...(this.world.projects.get(first.project)?.flags.values() ?? [])];
+    const names = all.filter(({ flag }) => wanted(flag)).map(({ flag }) => flag.name);
+    return { project: first.project, flags: someOf(this.random, names) };
+  }
+
+  userId(): number {
+    const ids = [...this.world.directory.users.keys()];
+    return this.random.chance(0.9) ? this.of(ids) : 1 + this.random.below(6);
+  }
+
+  role(): number {
+    return this.of([4, 5]);
+  }
+
+  /** A strategy in the state, by all that names it. */
+  strategy(): { project: string; flag: string; environment: string; strategyId: string } | null {
+    const flag = this.flagIf((one) => one.environments.some((part) => part.strategies.length > 0));
+    if (flag === null) return null;
+    const part = this.of(flag.environments.filter((one) => one.strategies.length > 0));
+    const { project, name } = flag;
+    return { project, flag: name, environment: part.name, strategyId: this.of(part.strategies).id };
+  }
+
+  digest(): string {
+    return String(this.random.below(10)).repeat(64);
+  }
+
+  knownDigest(): string {
+    const digests = [...this.world.directory.apiTokens.keys()];
+    return digests.length === 0 ? this.digest() : this.of(digests);
+  }
+}
+
+const isActive = (flag: Flag): boolean => flag.archivedAt === null;
+const isArchived = (flag: Flag): boolean => flag.archivedAt !== null;
+
+const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
+  'create-flag': (c) => ({
+    type: 'create-flag',
+    project: c.project(),
+    name: c.of(FLAGS),
+    metadata: { description: anyText(c.random), type: c.of(FLAG_TYPES), stale: c.random.chance(0.2) },
+  }),
+  'update-flag': (c) => ({
+    type: 'update-flag',
+    ...c.flag(),
+    metadata: { description: anyText(c.random), stale: c.yes, impressionData: c.yes },
+  }),
+  'patch-flag': (c) => ({
+    type: 'patch-flag',
+    ...c.flag(),
+    operations: [{ op: 'replace', path: '/description', value: anyText(c.random) }],
+  }),
+  'clone-flag': (c) => ({ type: 'clone-flag', ...c.flag(), name: c.of(FLAGS), replaceGroupId: c.yes }),
+  'archive-flag': (c) => ({ type: 'archive-flag', ...c.flag() }),
+  'archive-flags': (c) => ({ type: 'archive-flags', ...c.flagsIf(isActive) }),
+  'revive-flags': (c) => ({ type: 'revive-flags', ...c.flagsIf(isArchived) }),
+  'delete-flags': (c) => ({ type: 'delete-flags', ...c.flagsIf(isArchived) }),
+  'mark-flags-stale': (c) => ({ type: 'mark-flags-stale', ...c.flagsIf(isActive), stale: c.yes }),
+  'tag-flag': (c) => ({ type: 'tag-flag', ...c.flag(), tag: tagOf(c) }),
+  'untag-flag': (c) => {
+    const flag = c.flagIf((one) => one.tags.length > 0);
+    if (flag === null) return null;
+    return { type: 'untag-flag', project: flag.project, flag: flag.name, tag: c.of(flag.tags) };
+  },
+  'add-dependency': (c) => {
+    const { project, flag } = c.flag();
+    const parent = c.flagIf((one) => one.project === project && one.name !== flag)?.name ?? c.of(FLAGS);
+    const dependency = { feature: parent, enabled: c.yes, variants: [] };
+    return { type: 'add-dependency', project, child: flag, dependency };
+  },
+  'remove-dependency': (c) => {
+    const flag = c.flagIf((one) => one.dependencies.length > 0);
+    if (flag === null) return null;
+    const parent = c.of(flag.dependencies).feature;
+    return { type: 'remove-dependency', project: flag.project, child: flag.name, parent };
+  },
+  'remove-dependencies': (c) => {
+    const flag = c.flagIf((one) => one.dependencies.length > 0);
+    return flag && { type: 'remove-dependencies', project: flag.project, child: flag.name };
+  },
+  'add-strategy': (c) => ({
+    type: 'add-strategy',
+    ...c.flag(),
+    environment: c.environment(),
+    strategy: anyStrategy(c.random),
+  }),
+  'replace-strategy': (c) => {
+    const named = c.strategy();
+    return named && { type: 'replace-strategy', ...named, strategy: anyStrategy(c.random) };
+  },
+  'patch-strategy': (c) => {
+    const named = c.strategy();
+    const operations = [{ op: 'replace' as const, path: '/title', value: anyText(c.random) }];
+    return named && { type: 'patch-strategy', ...named, operations };
+  },
+  'remove-strategy': (c) => {
+    const named = c.strategy();
+    return named && { type: 'remove-strategy', ...named };
+  },
+  'order-strategies': (c) => {
+    const named = c.strategy();
+    if (named === null) return null;
+    const { strategyId, ...flagEnvironment } = named;
+    const order = [{ id: strategyId, sortOrder: c.random.below(9) }];
+    return { type: 'order-strategies', ...flagEnvironment, order };
+  },
+  'switch-environment': (c) => {
+    const enabled = c.random.chance(0.7);
+    const { project, flag, environment } = c.strategy() ?? { ...c.flag(), environment: c.environment() };
+    return { type: 'switch-environment', project, flag, environment, enabled };
+  },
+  'set-variants': (c) => ({
+    type: 'set-variants',
+    ...c.flag(),
+    environment: c.yes ? null : c.environment(),
+    variants: anyVariants(c.random),
+  }),
+  'patch-variants': (c) => {
+    const value = { name: c.of(['one', 'two', 'three']), weight: 0, weightType: 'variable' };
+    const add = { op: 'add' as const, path: '/-', value };
+    const operations = c.random.chance(0.8) ? [add] : [{ op: 'remove' as const, path: '/0' }];
+    return { type: 'patch-variants', ...c.flag(), environment: c.yes ? null : c.environment(), operations };
+  },
+  'rollback-flag': (c) => {
+    const known = c.former.filter(({ name, project }) => c.world.projects.get(project)?.flags.has(name));
+    if (known.length === 0) return null;
+    const target = c.of(known);
+    const { project, name } = target;
+    const environments = c.world.projects.get(project)?.settings.environments ?? [];
+    return { type: 'rollback-flag', project, flag: name, target, environments, dryRun: c.random.chance(0.2) };
+  },
+  'add-member': (c) => ({
+    type: 'add-member',
+    project: c.project(),
+    userId: c.userId(),
+    roleId: c.role(),
+  }),
+  'change-member': (c) => ({ type: 'change-member', ...memberOf(c), roleId: c.role() }),
+  'remove-member': (c) => ({ type: 'remove-member', ...memberOf(c) }),
+  'set-project-access': (c) => {
+    const others = [...c.world.directory.users.keys()].filter((id) => id !== 1 && c.yes);
+    const members = [{ userId: 1, roleId: 4 }, ...others.map((userId) => ({ userId, roleId: c.role() }))];
+    return { type: 'set-project-access', project: c.project(), members };
+  },
+  'create-project': (c) => ({
+    type: 'create-project',
+    ...(c.random.chance(0.8) ? { id: c.of(PROJECTS) } : {}),
+    fields: { name: `Project ${c.random.below(3)}`, description: anyText(c.random) },
+  }),
+  'update-project': (c) => ({
+    type: 'update-project',
+    project: c.project(),
+    fields: { description: anyText(c.random), mode: c.of(['open', 'protected', 'private']) },
+  }),
+  'delete-project': (c) => ({ type: 'delete-project', project: c.project() }),
+  'add-project-environment': (c) => {
+    const { project, environment } = { project: c.project(), environment: c.environment() };
+    return { type: 'add-project-environment', project, environment };
+  },
+  'remove-project-environment': (c) => {
+    const { project, environment } = { project: c.project(), environment: c.environment() };
+    return { type: 'remove-project-environment', project, environment };
+  },
+  'create-environment': (c) => ({
+    type: 'create-environment',
+    name: c.of(ENVIRONMENTS),
+    fields: { type: c.of(['test', 'production']), enabled: c.yes },
+  }),
+  'update-environment': (c) => ({
+    type: 'update-environment',
+    name: c.environment(),
+    fields: { type: c.of(['test', 'production', 'other']), enabled: c.yes },
+  }),
+  'order-environments': (c) => {
+    const names = c.world.directory.environments.map(({ name }) => name);
+    const order = someOf(c.random, names).map((name) => [name, c.random.below(9)] as const);
+    return { type: 'order-environments', order };
+  },
+  'delete-environment': (c) => ({ type: 'delete-environment', name: c.environment() }),
+  'create-user': (c) => ({ type: 'create-user', fields: { ...identityOf(c), rootRole: c.of([1, 2, 3]) } }),
+  'update-user': (c) => ({ type: 'update-user', userId: c.userId(), fields: identityOf(c) }),
+  'delete-user': (c) => ({ type: 'delete-user', userId: c.userId() }),
+  'create-api-token': (c) => ({
+    type: 'create-api-token',
+    token: {
+      digest: c.digest(),
+      tokenName: anyText(c.random),
+      type: 'client',
+      projects: [c.project()],
+      environment: c.environment(),
+      expiresAt: c.yes ? null : EXPIRY,
+    },
+  }),
+  'update-api-token': (c) => ({
+    type: 'update-api-token',
+    digest: c.knownDigest(),
+    expiresAt: c.yes ? null : EXPIRY,
+  }),
+  'delete-api-token': (c) => ({ type: 'delete-api-token', digest: c.knownDigest() }),
+  'create-personal-token': (c) => ({
+    type: 'create-personal-token',
+    userId: c.userId(),
+    digest: c.digest(),
+    description: anyText(c.random),
+    expiresAt: EXPIRY,
+  }),
+  'delete-personal-token': (c) => {
+    const tokens = [...c.world.directory.personalTokens.values()];
+    if (tokens.length === 0) return null;
+    const { userId, id } = c.of(tokens);
+    return { type: 'delete-personal-token', userId, id };
+  },
+};
+
+function tagOf(c: Chance): { type: string; value: string } {
+  return { type: c.of(['simple', 'team']), value: c.of(['one', 'two', 'x'.repeat(50)]) };
+}
+
+function memberOf(c: Chance): { project: string; userId: number; roleId: number } {
+  const project = c.project();
+  const members = [...(c.world.projects.get(project)?.members ?? [])];
+  const [userId, roleId] = members.length === 0 ? [c.userId(), c.role()] : c.of(members);
+  return { project, userId, roleId };
+}
+
+function identityOf(c: Chance): { username: string; name: string | null; email: string | null } {
+  const number = c.random.below(5);
+  return { username: `user-${number}`, name: c.yes ? null : anyText(c.random), email: null };
+}
+
+export const COMMAND_TYPES = Object.keys(CHOICES) as readonly Command['type'][];
+
+/** What most users do most, and what everything else needs. */
+const FREQUENT: readonly Command['type'][] = [
+  'create-flag',
+  'create-flag',
+  'create-flag',
+  'add-strategy',
+  'add-strategy',
+  'switch-environment',
+  'switch-environment',
+  'update-flag',
+  'create-project',
+  'create-user',
+];
+
+/** Flags remembered to be brought back. */
+const FORMER_MAX = 20;
+
+export class CommandSource {
+  readonly #random: SeededRandom;
+  readonly #former: Flag[] = [];
+
+  constructor(random: SeededRandom) {
+    this.#random = random;
+  }
+
+  next(world: World): Command {
+    const chance = new Chance(this.#random, world, this.#former);
+    this.#remember(chance.flagIf(() => true));
+    for (;;) {
+      const type = pick(this.#random, this.#random.chance(0.4) ? FREQUENT : COMMAND_TYPES);
+      const command = CHOICES[type](chance);
+      if (command !== null) return command;
+    }
+  }
+
+  #remember(flag: Flag | null): void {
+    if (flag === null) return;
+    this.#former.push(flag);
+    if (this.#former.length > FORMER_MAX) this.#former.shift();
+  }
+}

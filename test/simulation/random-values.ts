@@ -1,0 +1,74 @@
+/** Values to write: few names, so that commands meet, and texts that storage might not give back as they were. */
+import type { JsonObject, JsonValue } from '../../src/domain/json.ts';
+import type { StrategyInput } from '../../src/domain/strategy.ts';
+import { distributeWeights, type Variant } from '../../src/domain/variant.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+
+/** Those of JavaScript's own objects are among them: there a plain object in place of a Map would show. */
+export const PROJECTS = ['default', 'alpha', 'beta', '__proto__'] as const;
+export const ENVIRONMENTS = ['development', 'production', 'staging', 'constructor'] as const;
+export const FLAGS = ['__proto__', 'toString', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7'] as const;
+
+/** The last one is longer than a disk's page, so that its frame can be torn in the middle. */
+const TEXTS = ['', 'plain', 'Größe "größer" ✓', '🚩\u0000\n', '0', 'x'.repeat(700)] as const;
+
+const NUMBERS = [0, 1, -1.5, 1e300, 2 ** 53, 4_294_967_296] as const;
+
+const KEYS = ['rollout', 'groupId', 'constructor', '', 'a/b~c', 'é'] as const;
+
+export function pick<T>(random: SeededRandom, from: readonly T[]): T {
+  const chosen = from[random.below(from.length)];
+  if (chosen === undefined) throw new Error('nothing to pick from');
+  return chosen;
+}
+
+export const anyText = (random: SeededRandom): string => pick(random, TEXTS);
+
+/** Any of them, at least one, each at most once. */
+export function someOf<T>(random: SeededRandom, from: readonly T[]): T[] {
+  const chosen = from.filter(() => random.chance(0.4));
+  return chosen.length > 0 ? chosen : [pick(random, from)];
+}
+
+export function anyJson(random: SeededRandom, depth = 0): JsonValue {
+  const kind = random.below(depth < 3 ? 6 : 4);
+  if (kind === 0) return random.chance(0.5) ? null : random.chance(0.5);
+  if (kind === 1) return pick(random, NUMBERS);
+  if (kind <= 3) return anyText(random);
+  if (kind === 4) return Array.from({ length: random.below(3) }, () => anyJson(random, depth + 1));
+  return anyObject(random, depth + 1);
+}
+
+export function anyObject(random: SeededRandom, depth = 0): JsonObject {
+  return Object.fromEntries(someOf(random, KEYS).map((key) => [key, anyJson(random, depth)]));
+}
+
+export function anyVariants(random: SeededRandom): Variant[] {
+  const names = ['red', 'green', 'blue'].filter(() => random.chance(0.6));
+  const variants = names.map(
+    (name): Variant => ({
+      name,
+      weight: 0,
+      weightType: 'variable',
+      stickiness: 'default',
+      overrides: random.chance(0.2) ? [{ contextName: 'userId', values: ['1', '2'] }] : [],
+      ...(random.chance(0.3) ? { payload: { type: 'string', value: anyText(random) } } : {}),
+    }),
+  );
+  return variants.length === 0 ? [] : distributeWeights(variants);
+}
+
+export function anyStrategy(random: SeededRandom): StrategyInput {
+  return {
+    name: pick(random, ['default', 'flexibleRollout']),
+    title: random.chance(0.5) ? null : anyText(random),
+    disabled: random.chance(0.2),
+    constraints: random.chance(0.3)
+      ? [{ contextName: 'country', operator: 'IN', caseInsensitive: false, inverted: false, values: ['fi'] }]
+      : [],
+    parameters: random.chance(0.2) ? null : anyObject(random),
+    variants: random.chance(0.3) ? (anyVariants(random) as StrategyInput['variants']) : [],
+    segments: random.chance(0.2) ? [1, 2] : [],
+    ...(random.chance(0.3) ? { sortOrder: random.below(5) } : {}),
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * One seed: lives of a process on one disk, one after the other, and at last a calm one in which everything has to be
+ * whole. Then the disk is damaged, which must never pass for a smaller state.
+ */
+import type { FileSystem } from '../../src/persistence/file-system.ts';
+import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { Client } from './client.ts';
+import { damageAndReopen } from './damage.ts';
+import { Life, type Surroundings } from './life.ts';
+import { CALM_LIFE, planLife } from './life-plan.ts';
+import { CommandSource } from './random-command.ts';
+import type { Tally } from './tally.ts';
+import { Witness } from './witness.ts';
+
+const LIVES_MAX = 5;
+const CLIENTS = 3;
+const STARTED_AT = Date.parse('2024-02-29T23:59:00Z');
+
+/** The lines of a trace that a failure shows. */
+const TRACE_LINES_MAX = 30;
+
+export class SimulationFailure extends Error {
+  override readonly name = 'SimulationFailure';
+  readonly seed: number;
+
+  constructor(seed: number, trace: readonly string[], cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const replay = `node --import tsx test/simulation/simulate.ts --seed ${seed}`;
+    super(`seed ${seed}: ${reason}\n${trace.slice(-TRACE_LINES_MAX).join('\n')}\nAgain: ${replay}`, {
+      cause,
+    });
+    this.seed = seed;
+  }
+}
+
+export type View = Surroundings['view'];
+const asItIs: View = (disk: MemoryFileSystem): FileSystem => disk;
+
+/** Throws a SimulationFailure when anything that was promised did not hold. The same seed does the same again. */
+export async function simulate(seed: number, tally: Tally, view: View = asItIs): Promise<void> {
+  const trace: string[] = [];
+  try {
+    await liveThrough(seed, { tally, view, trace: (line) => trace.push(line) });
+  } catch (cause) {
+    throw new SimulationFailure(seed, trace, cause);
+  }
+  tally.seeds += 1;
+}
+
+type Observers = Pick<Surroundings, 'tally' | 'view' | 'trace'>;
+
+async function liveThrough(seed: number, observers: Observers): Promise<void> {
+  const around = surroundings(seed, observers);
+  const { random, witness, trace, tally } = around;
+  let disk = new MemoryFileSystem();
+  const lives = 1 + random.below(LIVES_MAX);
+  for (let life = 1; life <= lives; life += 1) {
+    const plan = planLife(random);
+    trace(`life ${life}: ${JSON.stringify(plan)}`);
+    disk = await new Life(disk, plan, around).live();
+  }
+  for (const what of ['the calm life', 'once more']) {
+    trace(what);
+    disk = await new Life(disk, CALM_LIFE, around).live();
+  }
+  tally.events += witness.lastId;
+  for (const { events } of witness.applied) {
+    for (const { type } of events) tally.eventTypes.set(type, (tally.eventTypes.get(type) ?? 0) + 1);
+  }
+  await damageAndReopen(disk, around);
+}
+
+function surroundings(seed: number, observers: Observers): Surroundings {
+  const random = seededRandom(seed);
+  const witness = new Witness();
+  const commands = new CommandSource(random);
+  const { tally } = observers;
+  let ids = 0;
+  let requests = 0;
+  const nextRequest = (): number => {
+    requests += 1;
+    return requests;
+  };
+  const clients = Array.from(
+    { length: CLIENTS },
+    (_, index) => new Client({ name: `client-${index}`, random, commands, witness, tally, nextRequest }),
+  );
+  const newId = (): string => {
+    ids += 1;
+    return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`;
+  };
+  return { ...observers, random, witness, clients, newId, wallMs: STARTED_AT };
+}
