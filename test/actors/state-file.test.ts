@@ -1,0 +1,312 @@
+/** The state out of one service and into another, as a document. */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, describe, it } from 'node:test';
+import { exportState, importState } from '../../src/actors/state-file.ts';
+import { openStore, type Store } from '../../src/actors/store.ts';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import type { Command } from '../../src/domain/decide/decide.ts';
+import type { StateDocument } from '../../src/domain/state-document.ts';
+import { planImport } from '../../src/domain/state-import.ts';
+import type { StrategyInput } from '../../src/domain/strategy.ts';
+import { digestOf } from '../../src/http/access.ts';
+import { realFileSystem } from '../../src/persistence/file-system.ts';
+import { WorkerTextSearch } from '../../src/persistence/text-search.ts';
+import { temporaryFolder } from '../support/server.ts';
+import { TestWorld } from '../support/test-world.ts';
+
+const folders: string[] = [];
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function open(folder: string): Promise<Store> {
+  return openStore({
+    fs: realFileSystem,
+    folder,
+    clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
+    newId: () => assert.fail('an import makes no new ids'),
+    textSearch: new WorkerTextSearch(),
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    stop: (error) => {
+      throw error;
+    },
+  });
+}
+
+function newFolder(): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
+
+async function withEmptyStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await open(newFolder());
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+const strategy: StrategyInput = {
+  name: 'flexibleRollout',
+  title: null,
+  disabled: false,
+  constraints: [],
+  parameters: { rollout: 50, constructor: 'kept', nested: { list: [1, null, 'x'] } },
+  variants: [],
+  segments: [1, 2],
+};
+const variant = (name: string, weight: number) =>
+  ({ name, weight, weightType: 'variable', stickiness: 'default', overrides: [] }) as const;
+
+/** With something of everything that a document can hold. */
+function populated(): TestWorld {
+  const of = { project: 'default' } as const;
+  const commands: Command[] = [
+    { type: 'create-environment', name: 'staging', fields: { type: 'test', sortOrder: 0, enabled: false } },
+    { type: 'add-project-environment', project: 'default', environment: 'staging' },
+    { type: 'create-user', fields: { email: 'ada@example.com', name: 'Ada', rootRole: 2 } },
+    { type: 'create-user', fields: { username: 'gone', rootRole: 3 } },
+    { type: 'create-user', fields: { username: 'bob', rootRole: 5 } },
+    { type: 'delete-user', userId: 3 },
+    { type: 'add-member', project: 'default', userId: 4, roleId: 5 },
+    { type: 'create-project', id: '__proto__', fields: { name: 'Odd', description: 'd', mode: 'private' } },
+    ...['parent', 'child', 'archived'].map(
+      (name): Command => ({
+        type: 'create-flag',
+        ...of,
+        name,
+        metadata: { type: 'experiment', stale: true },
+      }),
+    ),
+    { type: 'create-flag', project: '__proto__', name: 'constructor', metadata: { description: null } },
+    { type: 'add-strategy', ...of, flag: 'child', environment: 'production', strategy },
+    { type: 'add-strategy', ...of, flag: 'child', environment: 'production', strategy },
+    {
+      type: 'add-strategy',
+      ...of,
+      flag: 'child',
+      environment: 'production',
+      strategy: { ...strategy, sortOrder: -1 },
+    },
+    { type: 'switch-environment', ...of, flag: 'child', environment: 'production', enabled: true },
+    {
+      type: 'set-variants',
+      ...of,
+      flag: 'child',
+      environment: null,
+      variants: [variant('a', 500), variant('b', 500)],
+    },
+    { type: 'tag-flag', ...of, flag: 'child', tag: { type: 'simple', value: 'kept' } },
+    {
+      type: 'add-dependency',
+      ...of,
+      child: 'child',
+      dependency: { feature: 'parent', enabled: true, variants: ['red'] },
+    },
+    { type: 'archive-flag', ...of, flag: 'archived' },
+    {
+      type: 'create-api-token',
+      token: {
+        digest: digestOf('secret'),
+        tokenName: 'ci',
+        type: 'client',
+        projects: ['__proto__', 'default'],
+        environment: 'staging',
+        expiresAt: '2999-01-01T00:00:00.000Z',
+      },
+    },
+    {
+      type: 'create-personal-token',
+      userId: 2,
+      digest: digestOf('mine'),
+      description: 'laptop',
+      expiresAt: '2999-01-01T00:00:00.000Z',
+    },
+  ];
+  return new TestWorld().given(...commands);
+}
+
+const throughFile = (document: StateDocument): StateDocument => JSON.parse(JSON.stringify(document));
+
+describe('a state document', () => {
+  it('holds the whole state, without tokens unless asked for, and never a secret', () => {
+    const { world } = populated();
+    const plain = exportState(world);
+    assert.deepEqual(Object.keys(plain), ['formatVersion', 'environments', 'users', 'projects']);
+    assert(!JSON.stringify(plain).includes(digestOf('secret')));
+    const { credentials } = exportState(world, { credentials: true });
+    assert.equal(credentials?.apiTokens[0]?.digest, digestOf('secret'));
+    assert.equal(credentials?.personalTokens[0]?.userId, 2);
+  });
+
+  it('imported is durable, has the same export, and records its history as ordinary events', async () => {
+    const document = throughFile(exportState(populated().world, { credentials: true }));
+    const folder = newFolder();
+    const store = await open(folder);
+    const outcome = await importState(store.engine, document);
+    assert.deepEqual(outcome, { ok: true, eventCount: store.engine.lastId });
+    assert.equal(store.engine.durableId, store.engine.lastId);
+    assert.deepEqual(exportState(store.engine.world, { credentials: true }), document);
+    const page = await store.engine.eventLog.search(
+      { feature: 'child', limit: 100, offset: 0 },
+      store.engine.durableId,
+    );
+    assert('events' in page);
+    assert.deepEqual(page.events.map((event) => event.type).reverse(), [
+      'feature-created',
+      'feature-strategy-add',
+      'feature-strategy-add',
+      'feature-strategy-add',
+      'feature-environment-enabled',
+      'feature-tagged',
+      'feature-dependency-added',
+    ]);
+    assert(page.events.every((event) => event.createdBy === 'import'));
+    const before = stateHash(store.engine.world);
+    await store.close();
+    const reopened = await open(folder);
+    assert.equal(stateHash(reopened.engine.world), before);
+    await reopened.close();
+  });
+
+  it('is recorded in one frame where it fits in one, and in several where it does not', async () => {
+    const flagCount = 40;
+    const document = throughFile(exportState(new TestWorld().world));
+    const description = 'x'.repeat(2 ** 18);
+    const flags = Array.from({ length: flagCount }, (_, index) => ({
+      ...throughFile(exportState(populated().world)).projects[0]!.flags[0]!,
+      name: `large-${index}`,
+      description,
+    }));
+    await withEmptyStore(async ({ engine }) => {
+      document.projects[0]!.flags.push(...flags);
+      assert.equal((await importState(engine, document)).ok, true);
+      const first = await engine.eventLog.readFrame(1);
+      const last = await engine.eventLog.readFrame(engine.lastId);
+      assert(first !== null && last !== null);
+      assert(first.id < last.id, 'ten MiB take two frames');
+      assert.equal(engine.world.projects.get('default')?.flags.size, flagCount);
+    });
+    await withEmptyStore(async ({ engine }) => {
+      await importState(engine, throughFile(exportState(populated().world)));
+      assert.equal((await engine.eventLog.readFrame(engine.lastId))?.id, 1, 'a crash leaves all or nothing');
+    });
+  });
+
+  it('is refused by a service that is in use, which stays as it is', async () => {
+    const document = exportState(populated().world);
+    await withEmptyStore(async ({ engine }) => {
+      await importState(engine, exportState(new TestWorld().world));
+      const before = stateHash(engine.world);
+      const outcome = await importState(engine, document);
+      assert(!outcome.ok);
+      assert.match(outcome.problems[0]!.message, /empty data folder/);
+      assert.equal(stateHash(engine.world), before);
+    });
+  });
+});
+
+describe('a document with a fault is refused whole, and the place of the fault is named', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: documents are broken in ways that their type forbids.
+  type Broken = any;
+  const flagAt = (document: Broken, name: string): Broken =>
+    document.projects[0].flags.find((flag: { name: string }) => flag.name === name);
+
+  const FAULTS: readonly (readonly [pointer: string, breakIt: (document: Broken) => void])[] = [
+    ['/formatVersion', (d) => (d.formatVersion = 2)],
+    ['/formatVersion', (d) => delete d.formatVersion],
+    ['/environments', (d) => (d.environments = {})],
+    ['/environments/1/name', (d) => (d.environments[1].name = d.environments[0].name)],
+    ['/environments/0/name', (d) => (d.environments[0].name = 'a b')],
+    ['/users/0/rootRole', (d) => (d.users[0].rootRole = 'Root')],
+    ['/users/1/id', (d) => (d.users[1].id = 1)],
+    ['/users/0', (d) => (d.users[0].username = null)],
+    ['/users/1/email', (d) => (d.users[1].email = 'nobody')],
+    ['/projects/1/id', (d) => (d.projects[1].id = 'default')],
+    ['/projects/0/environments/0', (d) => (d.projects[0].environments[0] = 'nowhere')],
+    ['/projects/0/members/0/userId', (d) => (d.projects[0].members[0].userId = 99)],
+    ['/projects/0/members/0/role', (d) => (d.projects[0].members[0].role = 'Admin')],
+    ['/projects/0/flags/0/name', (d) => (d.projects[0].flags[0].name = '..')],
+    ['/projects/1/flags/0/name', (d) => (d.projects[1].flags[0].name = 'child')],
+    ['/projects/0/flags/0/createdAt', (d) => (d.projects[0].flags[0].createdAt = 'yesterday')],
+    ['/projects/0/flags/1/environments/0/name', (d) => (flagAt(d, 'child').environments[0].name = 'nowhere')],
+    [
+      '/projects/0/flags/1/environments/1/name',
+      (d) => (flagAt(d, 'child').environments[1].name = 'production'),
+    ],
+    [
+      '/projects/0/flags/1/environments/0/enabled',
+      (d) => (flagAt(d, 'child').environments[0].strategies = []),
+    ],
+    [
+      '/projects/0/flags/1/environments/0/strategies/1/id',
+      (d) => {
+        const { strategies } = flagAt(d, 'child').environments[0];
+        strategies[1].id = strategies[0].id;
+      },
+    ],
+    [
+      '/projects/0/flags/1/environments/0/strategies/0/constraints/0/operator',
+      (d) =>
+        (flagAt(d, 'child').environments[0].strategies[0].constraints = [
+          { contextName: 'x', operator: 'IS' },
+        ]),
+    ],
+    ['/projects/0/flags/1/tags/0/value', (d) => (flagAt(d, 'child').tags[0].value = 'x')],
+    ['/projects/0/flags/1/tags/1', (d) => flagAt(d, 'child').tags.push(flagAt(d, 'child').tags[0])],
+    [
+      '/projects/0/flags/1/dependencies/0/feature',
+      (d) => (flagAt(d, 'child').dependencies[0].feature = 'constructor'),
+    ],
+    [
+      '/projects/0/flags/1/dependencies/0/feature',
+      (d) => (flagAt(d, 'child').dependencies[0].feature = 'child'),
+    ],
+    [
+      '/projects/0/flags/1/dependencies/0/feature',
+      (d) => (flagAt(d, 'parent').archivedAt = '2024-01-01T00:00:00Z'),
+    ],
+    [
+      '/projects/0/flags/1/dependencies/0/variants',
+      (d) => (flagAt(d, 'child').dependencies[0].enabled = false),
+    ],
+    [
+      '/projects/0/flags/1/dependencies/0/feature',
+      (d) => (flagAt(d, 'parent').dependencies = [{ feature: 'child', enabled: true, variants: [] }]),
+    ],
+    ['/credentials/apiTokens/0/digest', (d) => (d.credentials.apiTokens[0].digest = 'secret')],
+    ['/credentials/apiTokens/0/projects/0', (d) => (d.credentials.apiTokens[0].projects[0] = 'nowhere')],
+    ['/credentials/apiTokens/0/environment', (d) => (d.credentials.apiTokens[0].environment = 'nowhere')],
+    ['/credentials/personalTokens/0/userId', (d) => (d.credentials.personalTokens[0].userId = 99)],
+    ['/users/0/name', (d) => (d.users[0].name = '\ud800')],
+  ];
+
+  const sound = exportState(populated().world, { credentials: true });
+  for (const [index, [pointer, breakIt]] of FAULTS.entries()) {
+    it(`${index + 1}: ${pointer}`, () => {
+      assert.equal(planImport(throughFile(sound)).ok, true);
+      const document = throughFile(sound);
+      breakIt(document);
+      const plan = planImport(document);
+      assert(!plan.ok, 'it must not be imported');
+      assert.deepEqual(
+        plan.problems.map((problem) => problem.path).filter((path) => path === pointer),
+        [pointer],
+        JSON.stringify(plan.problems),
+      );
+      assert(
+        plan.problems.every(({ message }) => /^[A-Z"].*\.$/s.test(message)),
+        'in whole sentences',
+      );
+    });
+  }
+
+  it('or is no document at all', () => {
+    for (const document of [null, [], 'text', 7, {}, { formatVersion: 1 }]) {
+      assert.equal(planImport(document).ok, false);
+    }
+  });
+});
