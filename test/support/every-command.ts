@@ -33,6 +33,8 @@ const ofFlag = { project, flag };
 const ofEnvironment = { ...ofFlag, environment };
 const ofFlags = { project, flags: fc.uniqueArray(newFlag, { minLength: 1, maxLength: 3 }) };
 
+const tag = fc.record({ type: fc.constantFrom('simple', 'team'), value: fc.constantFrom('red', 'blue') });
+
 const metadata = fc.record(
   {
     description: fc.option(text, { nil: null }),
@@ -78,19 +80,47 @@ const constraint = fc.record({
   values: fc.array(text, { maxLength: 2 }),
 });
 
+const STRATEGY_FIELDS = {
+  name: fc.constantFrom('default', 'flexibleRollout'),
+  title: fc.option(text, { nil: null }),
+  disabled: fc.constantFrom(true, false, null),
+  constraints: fc.array(constraint, { maxLength: 1 }),
+  parameters,
+  variants,
+  segments: fc.array(fc.nat(), { maxLength: 2 }),
+} as const;
+
 const strategy = fc.record(
-  {
-    name: fc.constantFrom('default', 'flexibleRollout'),
-    title: fc.option(text, { nil: null }),
-    disabled: fc.constantFrom(true, false, null),
-    constraints: fc.array(constraint, { maxLength: 1 }),
-    parameters,
-    variants,
-    segments: fc.array(fc.nat(), { maxLength: 2 }),
-    sortOrder: fc.constantFrom(-1, 0, 1.5, 7, 1e300),
-  },
+  { ...STRATEGY_FIELDS, sortOrder: fc.constantFrom(-1, 0, 1.5, 7, 1e300) },
   { requiredKeys: ['name', 'title', 'disabled', 'constraints', 'parameters', 'variants', 'segments'] },
 );
+
+/** What a flag may have been. */
+const formerFlag = fc.record({
+  name: flag,
+  project,
+  description: fc.option(text, { nil: null }),
+  type: fc.constantFrom(...FLAG_TYPES),
+  stale: fc.boolean(),
+  impressionData: fc.boolean(),
+  createdAt: expiresAt,
+  archivedAt: fc.constant(null),
+  environments: fc.uniqueArray(
+    fc.record({
+      name: environment,
+      enabled: fc.boolean(),
+      strategies: fc.uniqueArray(
+        fc.record({ ...STRATEGY_FIELDS, id: fc.constantFrom('former-1', 'former-2'), sortOrder: fc.nat(3) }),
+        { selector: ({ id }) => id, maxLength: 2 },
+      ),
+      variants,
+    }),
+    { selector: ({ name }) => name, maxLength: 2 },
+  ),
+  tags: fc.uniqueArray(tag, { selector: ({ type, value }) => `${type}:${value}`, maxLength: 2 }),
+  dependencies: fc.constant([]),
+  children: fc.constant([]),
+});
 
 const userFields = fc.record(
   {
@@ -128,7 +158,6 @@ const dependency = fc.record({
   enabled: fc.boolean(),
   variants: fc.constantFrom([], ['v1']),
 });
-const tag = fc.record({ type: fc.constantFrom('simple', 'team'), value: fc.constantFrom('red', 'blue') });
 const member = fc.record({ userId, roleId });
 
 const apiToken = fc.record({
@@ -146,6 +175,15 @@ type Fields<C> = { readonly [K in Exclude<keyof C, 'type'>]-?: fc.Arbitrary<C[K]
 /** How often a command comes, in relation to the others, and what it is made of. A type left out does not compile. */
 const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Fields<CommandOf<T>>] } = {
   'create-flag': [7, { project, name: newFlag, metadata }],
+  'rollback-flag': [
+    2,
+    {
+      ...ofFlag,
+      target: formerFlag,
+      environments: fc.constantFrom(['development'], ['development', 'production']),
+      dryRun: fc.constantFrom(false, false, true),
+    },
+  ],
   'update-flag': [3, { ...ofFlag, name: fc.constantFrom(undefined, 'a'), metadata }],
   'patch-flag': [3, { ...ofFlag, operations: PATCH_OPERATIONS.flag }],
   'clone-flag': [4, { ...ofFlag, name: newFlag, replaceGroupId: fc.boolean() }],
