@@ -46,6 +46,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getEventTypes',
     'searchUsers',
     'getRoles',
+    'getInstanceStats',
   ],
   'flag:write': [
     'createFeature',
