@@ -1,0 +1,191 @@
+/** What the suites of the operators' commands share: command lines run in this process, and folders with a past. */
+import assert from 'node:assert/strict';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { runCommands } from '../../src/cli/main.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import type { Call, TestServer } from './server.ts';
+import { startTestServer, temporaryFolder } from './server.ts';
+
+export interface CommandRun {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** The answer to `--json`. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+  readonly json: any;
+}
+
+export interface RunCommandOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** What a human at the terminal types when asked; nobody is there unless given. */
+  readonly reply?: string;
+  readonly stopped?: AbortSignal;
+  onOut?(line: string): void;
+}
+
+/** `flagstaff …`, in this process. */
+export async function flagstaff(
+  args: readonly string[],
+  options: RunCommandOptions = {},
+): Promise<CommandRun> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const terminal: Terminal = {
+    env: options.env ?? {},
+    out: (text) => {
+      out.push(text);
+      options.onOut?.(text);
+    },
+    err: (text) => err.push(text),
+    isInteractive: options.reply !== undefined,
+    barStream: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    ask: async (question) => {
+      err.push(question);
+      return options.reply ?? '';
+    },
+    stopped: options.stopped ?? new AbortController().signal,
+  };
+  const code = await runCommands(args, terminal);
+  return {
+    code,
+    out: out.join('\n'),
+    err: err.join('\n'),
+    get json() {
+      return JSON.parse(out.join('\n'));
+    },
+  };
+}
+
+/** Runs a command that must end well, and gives its answer to `--json`. */
+export async function answerOf(args: readonly string[]): Promise<CommandRun['json']> {
+  const { code, err, json } = await flagstaff([...args, '--json']);
+  assert.deepEqual([code, err], [0, ''], `flagstaff ${args.join(' ')}`);
+  return json;
+}
+
+export interface Moment {
+  readonly id: number;
+  readonly stateHash: string;
+}
+
+export interface PastFolder {
+  readonly folder: string;
+  /** The state after each change. */
+  readonly moments: readonly Moment[];
+}
+
+/** Small enough for several segments. */
+const SEGMENT_BYTES = 4_096;
+
+/** Something of every kind happens; each step is one change. */
+const STEPS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['POST', '/projects/default/features', { name: 'one', description: 'first' }],
+  ['POST', '/projects/default/features', { name: 'two', type: 'experiment' }],
+  ['POST', '/projects/default/features/one/environments/development/strategies', { name: 'default' }],
+  ['POST', '/projects/default/features/one/environments/development/on'],
+  [
+    'PUT',
+    '/projects/default/features/one/variants',
+    [
+      { name: 'a', weight: 1 },
+      { name: 'b', weight: 1 },
+    ],
+  ],
+  ['PUT', '/projects/default/features/two', { description: 'changed', stale: true }],
+  ['POST', '/projects', { id: 'other', name: 'Other' }],
+  ['POST', '/projects/other/features', { name: 'three' }],
+  ['POST', '/features/three/tags', { type: 'team', value: 'blue' }],
+  ['POST', '/user-admin', { username: 'ada', rootRole: 3 }],
+  ['POST', '/projects/other/users/2/roles/5'],
+  ['POST', '/environments', { name: 'staging', type: 'test' }],
+  ['POST', '/projects/other/environments', { environment: 'staging' }],
+  ['POST', '/projects/default/features/one/clone', { name: 'four' }],
+  ['POST', '/projects/default/features/two/dependencies', { feature: 'one' }],
+  ['DELETE', '/projects/default/features/two/dependencies'],
+  ['DELETE', '/projects/default/features/two'],
+  ['DELETE', '/archive/two'],
+  ['POST', '/projects/default/features', { name: 'two', description: 'again' }],
+  ['DELETE', '/projects/default/features/four'],
+];
+
+async function live(server: TestServer): Promise<Moment[]> {
+  const moments: Moment[] = [];
+  const { engine } = server.server.store;
+  const note = (): void => {
+    moments.push({ id: engine.lastId, stateHash: stateHash(engine.world) });
+  };
+  note();
+  for (const [method, path, body] of STEPS) {
+    const { status, body: reply } = await server.call(method, path, body);
+    assert(status < 300, `${method} ${path}: ${status} ${reply?.message}`);
+    note();
+  }
+  return moments;
+}
+
+/** A stopped server's folder: several segments, three snapshots, and the state after each change. */
+export async function pastFolder(): Promise<PastFolder> {
+  const folder = temporaryFolder();
+  const server = await startTestServer({
+    folder,
+    store: { segmentBytes: SEGMENT_BYTES, eventsPerSnapshot: 10 },
+  });
+  const moments = await live(server);
+  await server.stop();
+  return { folder, moments };
+}
+
+/** A copy to do harm to. */
+export function copyOf(folder: string): string {
+  const copy = temporaryFolder();
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+/** Paths of a folder's segments, in order; likewise of its snapshots. */
+export const segmentsIn = (folder: string): readonly string[] => filesIn(join(folder, 'journal'), '.journal');
+export const snapshotsIn = (folder: string): readonly string[] =>
+  filesIn(join(folder, 'snapshots'), '.snapshot');
+
+function filesIn(folder: string, suffix: string): readonly string[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(suffix));
+  return names.sort().map((name) => join(folder, name));
+}
+
+/** The last of a list, or the one at `index`; it has to be there. */
+export function fileAt(files: readonly string[], index = -1): string {
+  const file = files.at(index);
+  assert(file !== undefined, `there is no file at ${index} of ${files.length}`);
+  return file;
+}
+
+export function flipByte(file: string, offset: number): void {
+  const bytes = readFileSync(file);
+  const at = offset < 0 ? bytes.length + offset : offset;
+  bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+  writeFileSync(file, bytes);
+}
+
+/** Whole servers start on a folder: what they then say of one flag. */
+export async function startsOn(folder: string, look: (call: Call) => Promise<void>): Promise<void> {
+  const server = await startTestServer({ folder });
+  try {
+    await look(server.call);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Every file below a folder and its bytes, to see that nothing was changed. */
+export function contentOf(folder: string): ReadonlyMap<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Map(
+    names
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => [path, readFileSync(path).toString('base64')]),
+  );
+}
