@@ -1,0 +1,54 @@
+/** Numbers, sizes and times as people read them, in their own language where the browser knows it. */
+
+const NUMBER = new Intl.NumberFormat();
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** @param {number} value */
+export const number = (value) => NUMBER.format(value);
+
+/** @param {number} count @param {string} one @param {string} [many] */
+export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
+/** @param {string} iso */
+export const date = (iso) => DATE.format(new Date(iso));
+
+/** @param {string} iso */
+export const dateTime = (iso) => DATE_TIME.format(new Date(iso));
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** @param {number} value */
+export function bytes(value) {
+  const power = value === 0 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(value) / 10));
+  const scaled = value / 1024 ** power;
+  return `${scaled.toFixed(power === 0 || scaled >= 100 ? 0 : 1)} ${UNITS[power]}`;
+}
+
+/** @type {readonly (readonly [string, number])[]} */
+const SPANS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+];
+
+/** The two largest units: `3 d 4 h`, `12 s`. @param {number} seconds */
+export function duration(seconds) {
+  const parts = [];
+  let rest = Math.max(0, Math.floor(seconds));
+  for (const [unit, size] of SPANS) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0 || (parts.length === 0 && unit === 's')) parts.push(`${count} ${unit}`);
+  }
+  return parts.slice(0, 2).join(' ');
+}
+
+/** How long ago: `just now`, `5 min ago`, and the date once it is a week. @param {string} iso @param {number} now */
+export function ago(iso, now) {
+  const seconds = (now - Date.parse(iso)) / 1000;
+  if (seconds < 10) return 'just now';
+  if (seconds > 7 * 86_400) return date(iso);
+  return `${duration(seconds).split(' ').slice(0, 2).join(' ')} ago`;
+}
