@@ -47,6 +47,8 @@ export interface JournalSurvey {
   readonly lastAt: number | null;
   /** Behind the last whole frame; null when there is no segment. */
   readonly end: Boundary | null;
+  /** Where the last batch begins in the last segment: what lies before it had been synced when it was written. */
+  readonly lastBatchAt: number;
   readonly torn: TornTail | null;
   readonly damage: DataFolderError | null;
   /** For the ids asked for: where the event after it begins, if a frame ends with it. */
@@ -80,6 +82,7 @@ class Surveyor {
   #lastId = 0;
   #lastAt: number | null = null;
   #end: Boundary | null = null;
+  #lastBatchAt = 0;
   #torn: TornTail | null = null;
   #damage: DataFolderError | null = null;
   #bytesDone = 0;
@@ -103,6 +106,7 @@ class Surveyor {
       lastId: this.#lastId,
       lastAt: this.#lastAt,
       end: this.#end,
+      lastBatchAt: this.#lastBatchAt,
       torn: this.#torn,
       damage: this.#damage,
       boundaries: this.#boundaries,
@@ -155,6 +159,7 @@ class Surveyor {
       this.#lastAt = last.at;
     }
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
+    this.#lastBatchAt = walk.lastBatchAt;
     this.#bytesDone += end.size;
     this.#options.onProgress?.(this.#bytesDone);
     await this.#judgeEnd(file, path, end, isLast);
@@ -184,6 +189,8 @@ class FrameWalk {
   #lastFirstId = 0;
   frames = 0;
   lastOffset = SEGMENT_HEADER_BYTES;
+  /** 0 as long as nothing proves that the header is on disk. */
+  lastBatchAt = 0;
   problem: string | null = null;
 
   constructor(header: SegmentHeader, wantedIds: ReadonlySet<number>, boundaries: Map<number, Boundary>) {
@@ -194,6 +201,7 @@ class FrameWalk {
 
   visit(frame: RawFrame, payload: Buffer): boolean {
     this.lastOffset = frame.offset;
+    this.lastBatchAt = frame.batchStart;
     const id = peekId(payload);
     if (id === null) return this.#stop('a frame holds no event id');
     const follows = this.frames === 0 ? id === this.#header.firstId : id > this.#lastFirstId;

@@ -23,6 +23,7 @@ import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-s
 import { SEGMENT_HEADER_BYTES, segmentFileName } from './segment.ts';
 import { scanFrames } from './segment-scan.ts';
 import { readSnapshot } from './snapshot-reader.ts';
+import { rewriteTail } from './tail-rewrite.ts';
 
 /** Receives the state. Whatever it throws is a refusal: the event or record does not fit the state. */
 export interface Loader {
@@ -241,9 +242,12 @@ async function tidyUp(
   options: RecoverOptions,
 ): Promise<readonly string[]> {
   const { fs, log } = options;
-  const { torn, end } = survey.journal;
+  const { torn, end, lastBatchAt } = survey.journal;
   if (torn !== null) await cutTail(fs, torn, log);
-  if (end !== null) await syncFile(fs, join(folder.journal, segmentFileName(end.segment)));
+  if (end !== null) {
+    const path = join(folder.journal, segmentFileName(end.segment));
+    await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });
+  }
   await fs.syncFolder(folder.journal);
   const setAside: string[] = [];
   for (const { path } of survey.badSnapshots) {
@@ -265,15 +269,6 @@ async function cutTail(fs: FileSystem, torn: TornTail, log: RecoveryLog): Promis
   const file = await fs.open(path, 'write');
   try {
     await file.truncate(offset);
-  } finally {
-    await file.close();
-  }
-}
-
-async function syncFile(fs: FileSystem, path: string): Promise<void> {
-  const file = await fs.open(path, 'write');
-  try {
-    await file.sync();
   } finally {
     await file.close();
   }
