@@ -262,8 +262,9 @@ class OpenMemoryFile implements OpenFile {
     await this.#disk.pass('write', this.#path);
     const growth = Math.max(0, position + length - this.#file.size);
     const room = this.#disk.roomLeft();
-    if (growth > 0 && room === 0) throw ioError('ENOSPC', `write ${this.#path}`);
     const written = growth > room ? length - (growth - room) : length;
+    // Nothing fits, be it that the gap before a write behind the end takes the room already.
+    if (growth > 0 && written <= 0) throw ioError('ENOSPC', `write ${this.#path}`);
     this.#file.write(source.subarray(sourceOffset, sourceOffset + written), position);
     return written;
   }
