@@ -2,65 +2,19 @@
  * Makes a data folder: `node --import tsx build-data-set.ts <folder> <JSON of a DataSet>`. Every event comes from a
  * command that is decided, applied and appended as in the server, many to a batch.
  */
-import { parse } from 'valibot';
 import type { Engine } from '../../src/actors/engine.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { type StrategyInput, StrategyInputSchema } from '../../src/domain/strategy.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
-import { type DataSet, FLAG_ENVIRONMENT, flagName, projectName } from './data-set.ts';
+import type { DataSet } from './data-set.ts';
+import { flagCommands, projectCommands, switchCommands } from './data-set-commands.ts';
 import { BENCH_TOKEN } from './server-process.ts';
 
 /** Commands under way: below the length of a mailbox, enough for large batches. */
 const AT_ONCE = 1_000;
 
 const ACTOR = { name: 'bench', userId: -42 } as const;
-
-/** The schema fills in what a client leaves out, as it does for every request. */
-function strategy(flag: string, rollout: string): StrategyInput {
-  return parse(StrategyInputSchema, {
-    name: 'flexibleRollout',
-    parameters: { rollout, stickiness: 'default', groupId: flag },
-    constraints: [{ contextName: 'country', operator: 'IN', values: ['AT', 'CH', 'DE'] }],
-  });
-}
-
-function* projectCommands(set: DataSet): Generator<Command> {
-  for (let number = 1; number < set.projects; number += 1) {
-    const id = projectName(number);
-    yield {
-      type: 'create-project',
-      id,
-      fields: { name: id, mode: 'open' },
-      environments: ['development', FLAG_ENVIRONMENT],
-    };
-  }
-}
-
-function* flagCommands(set: DataSet): Generator<Command> {
-  for (let number = 0; number < set.flags; number += 1) {
-    const project = projectName(number % set.projects);
-    const flag = flagName(number);
-    yield { type: 'create-flag', project, name: flag, metadata: { description: 'One of many' } };
-    for (const rollout of ['25', '75']) {
-      const place = { project, flag, environment: FLAG_ENVIRONMENT };
-      yield { type: 'add-strategy', ...place, strategy: strategy(flag, rollout) };
-    }
-  }
-}
-
-function* switchCommands(set: DataSet, count: number): Generator<Command> {
-  for (let number = 0; number < count; number += 1) {
-    const flag = number % set.flags;
-    const place = {
-      project: projectName(flag % set.projects),
-      flag: flagName(flag),
-      environment: FLAG_ENVIRONMENT,
-    };
-    yield { type: 'switch-environment', ...place, enabled: Math.floor(number / set.flags) % 2 === 0 };
-  }
-}
 
 async function carryOutAll(engine: Engine, commands: Iterable<Command>): Promise<void> {
   let batch: Command[] = [];

@@ -79,6 +79,14 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('theirP50', 'their p50', 'ms'),
     ],
   },
+  {
+    name: 'micro',
+    title: 'The parts by themselves',
+    note: 'One after the other in one process, by tinybench.',
+    what: 'what',
+    at: null,
+    columns: [column('p50', 'p50', 'ns'), column('mean', 'mean', 'ns'), column('p99', 'p99', 'ns')],
+  },
 ];
 
 export function formatted(value: number | undefined, format: Format): string {

@@ -5,6 +5,7 @@ import { eventFilter, eventText } from './event-search.ts';
 import { flagList } from './flag-list.ts';
 import { flagRead } from './flag-read.ts';
 import { flagReadRandom } from './flag-read-random.ts';
+import { micro } from './micro.ts';
 import { overview } from './overview.ts';
 import { strategyPatch } from './strategy-patch.ts';
 import { toggle } from './toggle.ts';
@@ -21,4 +22,5 @@ export const SCENARIOS: readonly Scenario[] = [
   variantsPut,
   eventFilter,
   eventText,
+  micro,
 ];

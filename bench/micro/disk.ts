@@ -1,0 +1,84 @@
+/** With the disk: journal, snapshot, recovery, event log; on a folder of the bench's own. */
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { loaderOf } from '../../src/actors/store.ts';
+import { snapshotSections } from '../../src/actors/world-snapshot.ts';
+import { emptyWorld } from '../../src/domain/world.ts';
+import { EventLog } from '../../src/persistence/event-log.ts';
+import { FileJournal } from '../../src/persistence/file-journal.ts';
+import { realFileSystem as fs } from '../../src/persistence/file-system.ts';
+import { EMPTY_TAIL } from '../../src/persistence/journal.ts';
+import { recover } from '../../src/persistence/recovery.ts';
+import { writeSnapshot } from '../../src/persistence/snapshot-writer.ts';
+import { WorkerTextSearch } from '../../src/persistence/text-search.ts';
+import { dataFolderOf } from '../lib/data-set.ts';
+import type { BenchRun } from '../lib/measurement.ts';
+import type { MicroTask } from './micro-task.ts';
+import { MicroWorld } from './micro-world.ts';
+import { sampleFrame } from './pure.ts';
+
+const QUIET = { info: () => undefined, warn: () => undefined } as const;
+const BATCH = 64;
+
+export async function diskTasks(bench: BenchRun): Promise<MicroTask[]> {
+  const flags = bench.effort.flags;
+  const folder = await dataFolderOf(bench, { flags, projects: 1, events: flags * 4 });
+  return [
+    await appendTask(bench.folder),
+    await snapshotTask(bench.folder, flags),
+    recoveryTask(folder, flags),
+    ...(await searchTasks(folder)),
+  ];
+}
+
+function fail(error: Error): never {
+  throw error;
+}
+
+async function appendTask(parent: string): Promise<MicroTask> {
+  const folder = mkdtempSync(join(parent, 'journal-'));
+  const journal = await FileJournal.open({
+    fs,
+    folder,
+    tail: EMPTY_TAIL,
+    onDurable: () => undefined,
+    onFailure: fail,
+  });
+  const run = async (): Promise<void> => {
+    for (let count = 0; count < BATCH; count += 1) journal.append(sampleFrame(journal.appendedId + 1));
+    await journal.flush();
+  };
+  return { name: `append and sync ${BATCH} frames`, run, end: () => journal.close() };
+}
+
+async function snapshotTask(parent: string, flags: number): Promise<MicroTask> {
+  const folder = join(parent, 'snapshots');
+  mkdirSync(folder, { recursive: true });
+  const { world } = new MicroWorld(flags);
+  let id = 0;
+  const run = async (): Promise<void> => {
+    id += 1;
+    const sections = snapshotSections(world);
+    await writeSnapshot({ fs, folder, id, at: id, chain: 0, sections, durable: async () => undefined });
+  };
+  return { name: `snapshot of ${flags} flags`, run };
+}
+
+function recoveryTask(folder: string, flags: number): MicroTask {
+  const run = () => recover({ fs, folder, loader: loaderOf(emptyWorld()), log: QUIET });
+  return { name: `recovery of ${flags} flags`, run };
+}
+
+async function searchTasks(folder: string): Promise<MicroTask[]> {
+  const textSearch = new WorkerTextSearch();
+  const log = await EventLog.open({ fs, folder: join(folder, 'journal'), textSearch });
+  const page = { limit: 10, offset: 0 };
+  const search = (name: string, query: object): MicroTask => ({
+    name,
+    run: () => log.search({ ...page, ...query }, log.lastId),
+  });
+  return [
+    search(`search ${log.count} events by filter`, { project: 'default', type: 'feature-created' }),
+    { ...search(`search ${log.count} events by text`, { query: 'one of many' }), end: () => log.close() },
+  ];
+}

@@ -1,0 +1,52 @@
+/** A state in memory for micro benchmarks, made by commands as in the server, without journal and clock. */
+import { randomUUID } from 'node:crypto';
+import { apply } from '../../src/domain/apply.ts';
+import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import type { DomainEvent } from '../../src/domain/events.ts';
+import { initialEvents } from '../../src/domain/initial-events.ts';
+import { isRefusal } from '../../src/domain/refusal.ts';
+import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../../src/domain/world.ts';
+import { flagCommands } from '../lib/data-set-commands.ts';
+
+const NOW = '2024-05-01T12:00:00.000Z';
+const CONTEXT = { now: NOW, actor: { name: 'bench', userId: -42 }, newId: randomUUID } as const;
+
+export class MicroWorld {
+  readonly world: World = emptyWorld();
+  readonly flags: number;
+  #lastId = 0;
+
+  constructor(flags: number) {
+    this.flags = flags;
+    this.#applyAll(initialEvents(NOW));
+    for (const command of flagCommands({ flags, projects: 1, events: 0 })) this.carryOut(command);
+  }
+
+  /** Decides and applies. Every command here must change something, else it would measure less than it says. */
+  carryOut(command: Command): readonly DomainEvent[] {
+    const decision = decide(this.world, command, CONTEXT);
+    if (isRefusal(decision)) throw new Error(decision.message);
+    if (decision.length === 0) throw new Error(`${command.type} changed nothing`);
+    this.#applyAll(decision);
+    return decision;
+  }
+
+  get project(): ProjectState {
+    const project = this.world.projects.get('default');
+    if (project === undefined) throw new Error('there is no project');
+    return project;
+  }
+
+  record(name: string): FlagRecord {
+    const record = this.project.flags.get(name);
+    if (record === undefined) throw new Error(`there is no flag ${name}`);
+    return record;
+  }
+
+  #applyAll(events: readonly DomainEvent[]): void {
+    for (const event of events) {
+      this.#lastId += 1;
+      apply(this.world, event, { id: this.#lastId, createdAt: NOW });
+    }
+  }
+}

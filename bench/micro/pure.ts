@@ -1,0 +1,78 @@
+/** Without disk and network: the machines and their tables, encoding of frames, answers as JSON. */
+import { transition } from 'xstate';
+import { environmentSwitchMachine, nextSwitch } from '../../src/domain/environment-switch.ts';
+import { wholeFlag } from '../../src/http/render-flag.ts';
+import { projectOverview } from '../../src/http/render-project.ts';
+import type { Frame } from '../../src/persistence/frame.ts';
+import { decodePayload, encodePayload } from '../../src/persistence/frame-payload.ts';
+import { flagName } from '../lib/data-set.ts';
+import type { MicroTask } from './micro-task.ts';
+import { MicroWorld } from './micro-world.ts';
+
+const FLAGS = 1_000;
+const NOW_MS = Date.UTC(2024, 4, 1);
+
+export function pureTasks(): MicroTask[] {
+  return [...machineTasks(), ...frameTasks(), ...answerTasks()];
+}
+
+/** The same switch by the interpreter and by the table made from it: why the hot path uses the table. */
+function machineTasks(): MicroTask[] {
+  const context = { strategyCount: 2 };
+  const before = environmentSwitchMachine.resolveState({ value: 'disabled', context });
+  return [
+    {
+      name: 'switch by the XState machine',
+      run: () => transition(environmentSwitchMachine, before, { type: 'ON' }),
+    },
+    { name: 'switch by the table made from it', run: () => nextSwitch(false, 'ON', 2), times: 1_000 },
+  ];
+}
+
+/** A frame as `switch-environment` makes it. */
+export function sampleFrame(id: number): Frame {
+  const event = {
+    type: 'feature-environment-enabled',
+    project: 'default',
+    featureName: flagName(id % FLAGS),
+    environment: 'production',
+    data: null,
+    preData: null,
+  };
+  return { id, at: NOW_MS + id, by: 'bench', userId: -42, events: [event] };
+}
+
+function frameTasks(): MicroTask[] {
+  const frame = sampleFrame(123_456);
+  const payload = Buffer.from(encodePayload(frame));
+  return [
+    { name: 'encode a frame', run: () => encodePayload(frame), times: 100 },
+    { name: 'decode a frame', run: () => decodePayload(payload), times: 100 },
+  ];
+}
+
+function answerTasks(): MicroTask[] {
+  const micro = new MicroWorld(FLAGS);
+  const { world, project } = micro;
+  const record = micro.record(flagName(0));
+  let turn = 0;
+  return [
+    {
+      name: 'answer a flag, made anew',
+      run: () => {
+        record.bytes = null;
+        return wholeFlag(world, project, record);
+      },
+    },
+    { name: 'answer a flag, kept', run: () => wholeFlag(world, project, record), times: 1_000 },
+    {
+      name: `overview of ${FLAGS} flags, one changed`,
+      run: () => {
+        const enabled = turn++ % 2 === 0;
+        const place = { project: 'default', flag: flagName(0), environment: 'production' };
+        micro.carryOut({ type: 'switch-environment', ...place, enabled });
+        return projectOverview(world, project, NOW_MS);
+      },
+    },
+  ];
+}
