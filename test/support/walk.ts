@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
@@ -17,6 +17,24 @@ function walkLines(name: string): string {
   return found[1];
 }
 
+function readFiles(folder: string, names: readonly string[]): Record<string, string> {
+  const read = (name: string): string => {
+    const path = join(folder, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  };
+  return Object.fromEntries(names.map((name) => [name, read(name)]));
+}
+
+/** The JSON objects that the calls of a walk printed; the health check's answer has no line of its own. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+export function answersIn(output: string): any[] {
+  return output
+    .split('\n')
+    .map((line) => line.replace('{"health":"GOOD"}', ''))
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -27,24 +45,26 @@ async function freePort(): Promise<number> {
 }
 
 export interface WalkResult {
-  /** Standard output, line by line. */
-  readonly lines: readonly string[];
+  /** Of both streams. */
   readonly output: string;
   readonly exitCode: number | null;
+  /** Content of the files asked for, by the names that the README gives them. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
-export async function runWalk(name: string): Promise<WalkResult> {
+export async function runWalk(name: string, fileNames: readonly string[] = []): Promise<WalkResult> {
   const folder = temporaryFolder();
   const port = await freePort();
   const script = walkLines(name)
     .replaceAll('4242', String(port))
-    .replaceAll('flagstaff.log', join(folder, 'flagstaff.log'))
+    .replaceAll(/\b(flagstaff\.log|state\.json)\b/g, join(folder, '$1'))
     .replaceAll(/(?<![\w/.-])data\//g, `${folder}/data/`);
   try {
-    return await runShell(`set -o pipefail\n${script}\nwait\n`, {
+    const result = await runShell(`set -o pipefail\n${script}\nwait\n`, {
       HTTP_PORT: String(port),
       DATA_DIR: join(folder, 'data'),
     });
+    return { ...result, files: readFiles(folder, fileNames) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -53,7 +73,7 @@ export async function runWalk(name: string): Promise<WalkResult> {
 /** Protects the suite from a server that never becomes healthy; a walk takes a few seconds. */
 const WALK_MS_MAX = 60_000;
 
-function runShell(script: string, env: Readonly<Record<string, string>>): Promise<WalkResult> {
+function runShell(script: string, env: Readonly<Record<string, string>>): Promise<Omit<WalkResult, 'files'>> {
   const { PATH, HOME } = process.env;
   const shell = spawn('bash', ['-c', script], {
     cwd: ROOT_FOLDER,
@@ -72,7 +92,7 @@ function runShell(script: string, env: Readonly<Record<string, string>>): Promis
   return new Promise((resolve) => {
     shell.on('close', (exitCode) => {
       clearTimeout(timer);
-      resolve({ lines: output.split('\n'), output, exitCode });
+      resolve({ output, exitCode });
     });
   });
 }

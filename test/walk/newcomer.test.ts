@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { runWalk } from '../support/walk.ts';
+import { answersIn, runWalk } from '../support/walk.ts';
 
 it('the first walk of the README does what it says, across a kill -9', async () => {
-  const { lines, output } = await runWalk('newcomer');
-  const answers = lines.flatMap(jsonIn);
+  const { output } = await runWalk('newcomer');
+  const answers = answersIn(output);
   const flags = answers.filter((one) => one.name === 'new-checkout');
   const last = flags.at(-1);
   assert.equal(last?.description, 'The checkout on one page', output);
@@ -30,10 +30,3 @@ it('the first walk of the README does what it says, across a kill -9', async () 
     output,
   );
 });
-
-/** The answers in a line of output: the health check's has no line of its own. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-function jsonIn(line: string): any[] {
-  const text = line.replace('{"health":"GOOD"}', '');
-  return text.startsWith('{') ? [JSON.parse(text)] : [];
-}
