@@ -77,7 +77,7 @@ export interface PastFolder {
 }
 
 /** Small enough for several segments. */
-const SEGMENT_BYTES = 4_096;
+const SEGMENT_BYTES = 1_536;
 
 /** Something of every kind happens; each step is one change. */
 const STEPS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
@@ -110,6 +110,9 @@ const STEPS: readonly (readonly [method: string, path: string, body?: unknown])[
   ['DELETE', '/projects/default/features/four'],
 ];
 
+/** A third one is taken at the stop. */
+const SNAPSHOTS_AFTER: readonly number[] = [6, 12];
+
 async function live(server: TestServer): Promise<Moment[]> {
   const moments: Moment[] = [];
   const { engine } = server.server.store;
@@ -117,10 +120,11 @@ async function live(server: TestServer): Promise<Moment[]> {
     moments.push({ id: engine.lastId, stateHash: stateHash(engine.world) });
   };
   note();
-  for (const [method, path, body] of STEPS) {
+  for (const [index, [method, path, body]] of STEPS.entries()) {
     const { status, body: reply } = await server.call(method, path, body);
     assert(status < 300, `${method} ${path}: ${status} ${reply?.message}`);
     note();
+    if (SNAPSHOTS_AFTER.includes(index)) await server.server.store.keeper.take();
   }
   return moments;
 }
@@ -130,7 +134,7 @@ export async function pastFolder(): Promise<PastFolder> {
   const folder = temporaryFolder();
   const server = await startTestServer({
     folder,
-    store: { segmentBytes: SEGMENT_BYTES, eventsPerSnapshot: 10 },
+    store: { segmentBytes: SEGMENT_BYTES },
   });
   const moments = await live(server);
   await server.stop();

@@ -1,0 +1,253 @@
+/** Repairing: what hangs together is kept, everything else is moved aside, and a server starts. */
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { lockFolder } from '../../src/persistence/folder-lock.ts';
+import { SEGMENT_HEADER_BYTES } from '../../src/persistence/segment.ts';
+import {
+  answerOf,
+  contentOf,
+  copyOf,
+  fileAt,
+  flagstaff,
+  flipByte,
+  type PastFolder,
+  pastFolder,
+  segmentsIn,
+  snapshotsIn,
+  startsOn,
+} from '../support/operator.ts';
+import { temporaryFolder } from '../support/server.ts';
+
+const firstIdOf = (path: string): number => Number(/(\d{20})\.\w+$/.exec(path)?.[1]);
+
+/** The files of a folder by their names in it. */
+function filesOf(folder: string): Map<string, string> {
+  return new Map([...contentOf(folder)].map(([path, bytes]) => [path.slice(folder.length), bytes]));
+}
+
+describe('flagstaff repair', () => {
+  let past: PastFolder;
+  let newest: PastFolder['moments'][number];
+  before(async () => {
+    past = await pastFolder();
+    newest = past.moments.at(-1) ?? { id: 0, stateHash: '' };
+  });
+
+  function damaged(harm: (folder: string) => void): string {
+    const folder = copyOf(past.folder);
+    harm(folder);
+    return folder;
+  }
+
+  /** Repairs, and checks what has to hold after every repair. */
+  async function repaired(folder: string) {
+    const old = filesOf(folder);
+    const answer = await answerOf(['repair', '--yes', '-d', folder]);
+    assert.equal(answer.repaired, true);
+    const aside = filesOf(answer.aside);
+    for (const [name, bytes] of old) {
+      if (name.startsWith('/journal') || name.startsWith('/snapshots')) {
+        assert.equal(aside.get(name), bytes, `${name} is aside as it was`);
+      }
+    }
+    const { sound, deep } = await answerOf(['verify', '--deep', '-d', folder]);
+    assert(sound);
+    assert.equal(deep.stateHash, answer.stateHash);
+    await startsOn(folder, async (call) => {
+      assert.equal((await call('POST', '/projects/default/features', { name: 'after' })).status, 201);
+    });
+    assert.equal((await answerOf(['verify', '-d', folder])).lastGoodEventId, answer.lastId + 1);
+    return answer;
+  }
+
+  it('loses nothing of the state when a snapshot contains what is damaged', async () => {
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const { plan, stateHash } = await repaired(folder);
+    assert.deepEqual([plan.stateOfEvent, plan.lost, stateHash], [newest.id, null, newest.stateHash]);
+    assert.equal(plan.unlisted.from, 1);
+    assert.equal(plan.events.from, plan.unlisted.to + 1);
+  });
+
+  it('cuts the journal before the damage when no snapshot reaches beyond it', async () => {
+    const folder = damaged((copy) => {
+      for (const path of snapshotsIn(copy)) rmSync(path);
+      flipByte(fileAt(segmentsIn(copy), 1), 200);
+    });
+    const { json } = await flagstaff(['verify', '--json', '-d', folder]);
+    const good = json.journal.intact[0].to;
+    const { plan, stateHash } = await repaired(folder);
+    assert.equal(plan.stateOfEvent, good);
+    assert.deepEqual(plan.lost, { from: good + 1, to: newest.id });
+    assert.equal(plan.unlisted, null);
+    const moment = past.moments.find(({ id }) => id === good);
+    assert.equal(stateHash, moment?.stateHash);
+  });
+
+  it('writes a damaged header anew, and loses nothing at all', async () => {
+    const folder = damaged((copy) => {
+      for (const path of snapshotsIn(copy)) rmSync(path);
+      flipByte(fileAt(segmentsIn(copy), 1), 20);
+      flipByte(fileAt(segmentsIn(copy), 0), 20);
+    });
+    const original = readFileSync(fileAt(segmentsIn(past.folder), 1));
+    const answer = await answerOf(['repair', '--yes', '-d', folder]);
+    assert.deepEqual([answer.plan.lost, answer.plan.unlisted], [null, null]);
+    assert.deepEqual(readFileSync(fileAt(segmentsIn(folder), 1)), original);
+  });
+
+  const harms: readonly (readonly [string, (folder: string) => void])[] = [
+    ['a missing file in the middle', (folder) => rmSync(fileAt(segmentsIn(folder), 1))],
+    [
+      'a missing journal',
+      (folder) => {
+        for (const path of segmentsIn(folder)) rmSync(path);
+      },
+    ],
+    ['a missing newest file', (folder) => rmSync(fileAt(segmentsIn(folder)))],
+    ['a journal cut short', (folder) => truncateSync(fileAt(segmentsIn(folder)), SEGMENT_HEADER_BYTES)],
+    ['a damaged newest snapshot', (folder) => flipByte(fileAt(snapshotsIn(folder)), 100)],
+  ];
+  for (const [what, harm] of harms) {
+    it(`comes to the newest state with ${what}`, async () => {
+      const { plan, stateHash } = await repaired(damaged(harm));
+      assert.deepEqual([plan.stateOfEvent, plan.lost, stateHash], [newest.id, null, newest.stateHash]);
+    });
+  }
+
+  it('says what it lost where the newest events are gone and no snapshot has them', async () => {
+    const folder = damaged((copy) => {
+      rmSync(fileAt(segmentsIn(copy)));
+      rmSync(fileAt(snapshotsIn(copy)));
+    });
+    const { plan } = await repaired(folder);
+    const last = firstIdOf(fileAt(segmentsIn(past.folder))) - 1;
+    assert.deepEqual([plan.stateOfEvent, plan.lost], [last, { from: last + 1, to: newest.id }]);
+  });
+
+  it('never comes to a state that was not, whatever bytes are wrong', async () => {
+    const known = new Map(past.moments.map(({ id, stateHash }) => [id, stateHash]));
+    const files = [...segmentsIn(past.folder), ...snapshotsIn(past.folder)];
+    const harm = fc.record({
+      file: fc.nat(files.length - 1),
+      place: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(harm, { minLength: 1, maxLength: 4 }), async (list) => {
+        const folder = damaged((copy) => {
+          for (const { file, place } of list) {
+            const path = fileAt(files, file).replace(past.folder, copy);
+            flipByte(path, Math.floor(readFileSync(path).length * place));
+          }
+        });
+        const run = await flagstaff(['repair', '--yes', '--json', '-d', folder]);
+        if (run.code === 65) assert.match(run.err, /nothing to begin with/);
+        else {
+          assert.deepEqual([run.code, run.err], [0, '']);
+          // Two flips of one byte leave no damage.
+          if (run.json.repaired) assert.equal(known.get(run.json.lastId), run.json.stateHash);
+          assert.equal((await flagstaff(['verify', '--deep', '-d', folder])).code, 0);
+        }
+        rmSync(folder, { recursive: true });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('changes nothing where nothing is damaged, and with --dry-run', async () => {
+    const content = contentOf(past.folder);
+    assert.deepEqual(await answerOf(['repair', '--yes', '-d', past.folder]), {
+      repaired: false,
+      damages: [],
+    });
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const harmed = filesOf(folder);
+    const { plan, repaired: done } = await answerOf(['repair', '--dry-run', '-d', folder]);
+    assert.deepEqual([plan.stateOfEvent, done], [newest.id, false]);
+    assert.deepEqual(filesOf(folder), harmed);
+    assert.deepEqual(contentOf(past.folder), content);
+  });
+
+  it('asks first, and takes only yes for an answer', async () => {
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const harmed = filesOf(folder);
+    const unasked = await flagstaff(['repair', '-d', folder]);
+    assert.equal(unasked.code, 64);
+    assert.match(unasked.err, /--yes/);
+    const declined = await flagstaff(['repair', '-d', folder], { reply: 'no' });
+    assert.equal(declined.code, 64);
+    assert.match(declined.err, /The folder would have the state of event \d+\./);
+    assert.deepEqual(filesOf(folder), harmed);
+    assert.equal((await flagstaff(['repair', '-d', folder], { reply: 'yes' })).code, 0);
+    assert.equal((await flagstaff(['verify', '-d', folder])).code, 0);
+  });
+
+  it('gives up where nothing whole is left, and changes nothing', async () => {
+    const folder = damaged((copy) => {
+      for (const path of snapshotsIn(copy)) rmSync(path);
+      rmSync(fileAt(segmentsIn(copy), 0));
+    });
+    const harmed = filesOf(folder);
+    const { code, err } = await flagstaff(['repair', '--yes', '-d', folder]);
+    assert.deepEqual([code, err.includes('nothing to begin with')], [65, true]);
+    assert.deepEqual(filesOf(folder), harmed);
+  });
+
+  it('leaves a folder alone that a server has open', async () => {
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const lock = lockFolder(folder);
+    const { code } = await flagstaff(['repair', '--yes', '-d', folder]);
+    lock.release();
+    assert.equal(code, 75);
+  });
+
+  it('goes on where it was cut short, and no server starts in between', async () => {
+    const whole = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const { aside } = await answerOf(['repair', '--yes', '-d', whole]);
+    // As it lies on disk after each step of the exchange, made from its outcome.
+    for (const step of ['nothing', 'snapshots aside', 'snapshots in place', 'journal aside'] as const) {
+      const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+      const [repairedTo, oldTo] = [join(folder, 'repaired.tmp'), join(folder, 'damaged-then')];
+      mkdirSync(repairedTo);
+      const made = copyOf(whole);
+      for (const name of ['journal', 'snapshots']) renameSync(join(made, name), join(repairedTo, name));
+      writeFileSync(join(repairedTo, 'ready'), 'damaged-then');
+      if (step !== 'nothing') {
+        mkdirSync(oldTo);
+        renameSync(join(folder, 'snapshots'), join(oldTo, 'snapshots'));
+      }
+      if (step === 'snapshots in place' || step === 'journal aside') {
+        renameSync(join(repairedTo, 'snapshots'), join(folder, 'snapshots'));
+      }
+      if (step === 'journal aside') renameSync(join(folder, 'journal'), join(oldTo, 'journal'));
+      await assert.rejects(
+        startsOn(folder, async () => undefined),
+        /A repair of the data folder was interrupted/,
+      );
+      assert.deepEqual(await answerOf(['repair', '--yes', '-d', folder]), { repaired: true, resumed: true });
+      assert.deepEqual(readdirSync(oldTo).sort(), readdirSync(aside).sort(), step);
+      assert(!existsSync(repairedTo));
+      const { deep } = await answerOf(['verify', '--deep', '-d', folder]);
+      assert.equal(deep.stateHash, newest.stateHash);
+    }
+  });
+
+  it('does not mind what an earlier repair left that had not become ready', async () => {
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    mkdirSync(join(folder, 'repaired.tmp', 'journal'), { recursive: true });
+    writeFileSync(join(folder, 'repaired.tmp', 'journal', 'half'), 'x');
+    await repaired(folder);
+    assert.equal((await flagstaff(['repair', '-d', temporaryFolder()])).code, 0);
+  });
+});
