@@ -1,0 +1,114 @@
+/**
+ * Kills a server under load, again and again on the same folder: `node --import tsx test/faults/kill.ts --rounds 200`.
+ * In each round sixteen clients write until the process is killed at a moment that the seed chooses, or, one time in
+ * ten, is asked to stop, so that snapshots come into it too. What the clients know must then hold (kill-oracle.ts).
+ */
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { KillOracle } from '../support/kill-oracle.ts';
+import { type SeededRandom, seededRandom } from '../support/seeded-random.ts';
+import { type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
+
+const CLIENTS = 16;
+/** Answers, at most, before the end of a round: enough for several batches, in which the kill can fall anywhere. */
+const ANSWERS_MAX = 300;
+/** The kill comes this long after an answer, at most, so that it does not always fall at the same place in a batch. */
+const DELAY_MS_MAX = 10;
+const CLEAN_STOP_CHANCE = 0.1;
+
+export interface KillResult {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly kills: number;
+  readonly acknowledged: number;
+}
+
+export interface KillOptions {
+  readonly rounds: number;
+  readonly seed: number;
+  onRound?(round: number, acknowledged: number): void;
+}
+
+/** Throws, naming the seed and the round, when anything acknowledged is lost. */
+export async function runKills({ rounds, seed, onRound }: KillOptions): Promise<KillResult> {
+  const random = seededRandom(seed);
+  const oracle = new KillOracle(CLIENTS);
+  const folder = temporaryFolder();
+  let kills = 0;
+  let server = await spawnServer(folder);
+  try {
+    await oracle.prepare(server.call);
+    for (let round = 1; round <= rounds; round += 1) {
+      if (await writeUntilStopped(server, oracle, random)) kills += 1;
+      server = await spawnServer(folder);
+      await oracle.check(server.call).catch((cause: unknown) => {
+        throw new Error(`round ${round} of seed ${seed}, in ${folder}`, { cause });
+      });
+      onRound?.(round, oracle.acknowledgedCount);
+    }
+    assert.equal(await server.terminate(), 0);
+  } finally {
+    server.child.kill('SIGKILL');
+  }
+  // Kept when something was lost.
+  rmSync(folder, { recursive: true, force: true });
+  return { seed, rounds, kills, acknowledged: oracle.acknowledgedCount };
+}
+
+/** Whether the process was killed, and not asked to stop. */
+async function writeUntilStopped(
+  server: ServerProcess,
+  oracle: KillOracle,
+  random: SeededRandom,
+): Promise<boolean> {
+  const isKill = !random.chance(CLEAN_STOP_CHANCE);
+  const delayMs = random.next() * DELAY_MS_MAX;
+  let answersLeft = 1 + random.below(ANSWERS_MAX);
+  let ended: Promise<unknown> | null = null;
+  const end = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    if (isKill) return server.kill();
+    assert.equal(await server.terminate(), 0, 'a stop that is asked for succeeds');
+  };
+  const acknowledged = (): void => {
+    answersLeft -= 1;
+    if (answersLeft === 0) ended = end();
+  };
+  await Promise.all(
+    oracle.clients.map(async (client) => {
+      for (;;) {
+        try {
+          await client.write(server.call, acknowledged);
+        } catch (error) {
+          // The connection broke, and what was under way may be in or out; anything else is a wrong answer.
+          if (error instanceof assert.AssertionError || ended === null) throw error;
+          return;
+        }
+      }
+    }),
+  );
+  await ended;
+  return isKill;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { rounds: { type: 'string', default: '200' }, seed: { type: 'string' } },
+  });
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+  process.stdout.write(`seed ${seed}\n`);
+  const result = await runKills({
+    rounds: Number(values.rounds),
+    seed,
+    onRound: (round, acknowledged) => {
+      if (round % 10 === 0) process.stdout.write(`round ${round}: ${acknowledged} acknowledged, none lost\n`);
+    },
+  });
+  process.stdout.write(
+    `${result.rounds} rounds, ${result.kills} kills, ${result.acknowledged} changes acknowledged, none lost; seed ${seed}\n`,
+  );
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();
