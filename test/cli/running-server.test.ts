@@ -1,0 +1,224 @@
+/** What operators do beside a server that goes on working. */
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { askServer, ControlError } from '../../src/control/control-client.ts';
+import { CONTROL_LINE_BYTES_MAX, socketPath } from '../../src/control/control-protocol.ts';
+import { openControl } from '../../src/control/control-server.ts';
+import { answerOf, flagstaff, startsOn } from '../support/operator.ts';
+import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+
+const FEATURES = '/projects/default/features';
+
+describe('beside a running server', () => {
+  let server: TestServer;
+  before(async () => {
+    // A small segment: backups have to meet files that come to be meanwhile.
+    server = await startTestServer({ store: { segmentBytes: 8_192 } });
+    await server.call('POST', FEATURES, { name: 'first' });
+  });
+  after(() => server.stop());
+  const target = (): string => join(temporaryFolder(), 'copy');
+
+  it('status says that it runs, and how far its disk is', async () => {
+    const status = await answerOf(['status', '-d', server.folder]);
+    const { durableId } = server.server.store.engine;
+    assert.deepEqual(status.server, { pid: process.pid, durableId });
+    assert.deepEqual(status.lastStop, { kind: 'running' });
+    assert.equal(status.journal.lastEvent.id, durableId);
+    assert.match((await flagstaff(['status', '-d', server.folder])).out, /running, process \d+/);
+  });
+
+  it('snapshot has it write one, once for each state', async () => {
+    const { engine } = server.server.store;
+    const taken = await answerOf(['snapshot', '-d', server.folder]);
+    assert.deepEqual([taken.taken, taken.id], [true, engine.lastId]);
+    assert.equal(statSync(taken.path).size, taken.bytes);
+    const again = await answerOf(['snapshot', '-d', server.folder]);
+    assert.deepEqual([again.taken, again.id, again.path], [false, taken.id, taken.path]);
+    await server.call('POST', FEATURES, { name: 'second' });
+    assert.match((await flagstaff(['snapshot', '-d', server.folder])).out, /^Snapshot of event \d+: /);
+  });
+
+  it('backup under a load of writes holds all that was acknowledged before it, verifies and starts', async () => {
+    const acknowledged: string[] = [];
+    let goesOn = true;
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let index = 0; goesOn; index += 1) {
+        const name = `load-${writer}-${index}`;
+        if ((await server.call('POST', FEATURES, { name })).status === 201) acknowledged.push(name);
+      }
+    });
+    const copies: { readonly to: string; readonly before: readonly string[]; readonly lastId: number }[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      // Some of the load comes before each, and some while it is written.
+      const enough = acknowledged.length + 20;
+      while (acknowledged.length < enough) await new Promise((resolve) => setImmediate(resolve));
+      const earlier = [...acknowledged];
+      const to = target();
+      const { lastId } = await answerOf(['backup', '-d', server.folder, '--to', to]);
+      copies.push({ to, before: earlier, lastId });
+    }
+    goesOn = false;
+    await Promise.all(writers);
+    for (const { to, before: earlier, lastId } of copies) {
+      const { deep } = await answerOf(['verify', '--deep', '-d', to]);
+      assert.equal(deep.eventId, lastId);
+      const restored = await answerOf(['restore', server.folder, '--to', target(), '--at', String(lastId)]);
+      assert.equal(restored.stateHash, deep.stateHash, 'the copy is the state of that event');
+      await startsOn(to, async (call) => {
+        const { body } = await call('GET', FEATURES);
+        const names = new Set(body.features.map(({ name }: { name: string }) => name));
+        assert.deepEqual(
+          earlier.filter((name) => !names.has(name)),
+          [],
+        );
+      });
+    }
+  });
+
+  it('verify finds no damage while the journal grows under it', async () => {
+    let goesOn = true;
+    const writer = (async () => {
+      for (let index = 0; goesOn; index += 1) await server.call('POST', FEATURES, { name: `grow-${index}` });
+    })();
+    for (let round = 0; round < 5; round += 1) {
+      assert.equal((await flagstaff(['verify', '--deep', '-d', server.folder])).code, 0);
+    }
+    goesOn = false;
+    await writer;
+  });
+
+  it('events --follow shows what is recorded from then on, until interrupted', async () => {
+    const interruption = new AbortController();
+    const seen: string[] = [];
+    const wanted = ['follow-a', 'follow-b', 'follow-c'];
+    const run = flagstaff(
+      ['events', '--follow', '--json', '--type', 'feature-created', '-n', '1', '-d', server.folder],
+      {
+        stopped: interruption.signal,
+        onOut: (line) => {
+          seen.push((JSON.parse(line) as { featureName: string }).featureName);
+          const next = wanted.find((name) => !seen.includes(name));
+          if (next === undefined) interruption.abort();
+          else void server.call('POST', FEATURES, { name: next });
+        },
+      },
+    );
+    assert.equal((await run).code, 0);
+    assert.deepEqual(seen.slice(-3), wanted);
+    assert.equal(seen.length, 4);
+  });
+
+  it('repair refuses to touch the folder', async () => {
+    const { code, err } = await flagstaff(['repair', '--yes', '-d', server.folder]);
+    assert.equal(code, 75);
+    assert(err.includes(String(process.pid)));
+  });
+
+  it('restore and diff read the state as it is', async () => {
+    const { engine } = server.server.store;
+    const restored = await answerOf(['restore', server.folder, '--to', target()]);
+    assert.deepEqual([restored.lastId, restored.stateHash], [engine.lastId, stateHash(engine.world)]);
+    await server.call('DELETE', `${FEATURES}/first`);
+    const { changes } = await answerOf(['diff', '-d', server.folder, '--from', String(restored.lastId)]);
+    assert.deepEqual(
+      changes.map(({ name, fields }: { name: string; fields: { field: string }[] }) => [
+        name,
+        fields[0]?.field,
+      ]),
+      [['first', 'archivedAt']],
+    );
+  });
+});
+
+describe('without a running server', () => {
+  it('snapshot says so, also where a killed one has left its socket', async () => {
+    const folder = temporaryFolder();
+    assert.equal((await flagstaff(['snapshot', '-d', folder])).code, 69);
+    writeFileSync(join(folder, 'flagstaff.sock'), '');
+    assert.equal((await flagstaff(['snapshot', '-d', folder])).code, 69);
+  });
+
+  it('a start takes the place of a socket that was left behind, and a stop removes its own', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'flagstaff.sock'), '');
+    const server = await startTestServer({ folder });
+    assert.equal(statSync(join(folder, 'flagstaff.sock')).mode & 0o777, 0o600);
+    assert.equal((await answerOf(['status', '-d', folder])).server.pid, process.pid);
+    await server.stop();
+    assert(!readdirSync(folder).includes('flagstaff.sock'));
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('the control channel', () => {
+  const folder = temporaryFolder();
+  const warnings: string[] = [];
+  const handlers = {
+    status: async () => ({ pid: 1, lastId: 2, durableId: 2 }),
+    flush: async () => ({ durableId: 2 }),
+    snapshot: async () => {
+      throw new Error('the disk is full');
+    },
+  };
+  const log = { warn: (_: object, message: string) => warnings.push(message) };
+
+  /** What comes back for these bytes. */
+  async function exchange(sent: string): Promise<string> {
+    const control = await openControl({ folder, handlers, log });
+    const answer = await new Promise<string>((resolve, reject) => {
+      let received = '';
+      const socket = connect(socketPath(folder) ?? '', () => socket.end(sent));
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.on('error', reject);
+      socket.on('close', () => resolve(received));
+    });
+    await control.close();
+    return answer;
+  }
+
+  it('answers a line of JSON with one', async () => {
+    assert.deepEqual(JSON.parse(await exchange('{"command":"flush"}\n')), {
+      ok: true,
+      result: { durableId: 2 },
+    });
+  });
+
+  it('answers what it does not understand with a sentence, and stays', async () => {
+    const hostile = [
+      '{"command":"rm"}\n',
+      'x\n',
+      '[]\n',
+      'null\n',
+      '{"command":"toString"}\n',
+      '{"command":{}}\n',
+    ];
+    for (const sent of [...hostile, 'x'.repeat(CONTROL_LINE_BYTES_MAX + 1)]) {
+      const { ok, error } = JSON.parse(await exchange(sent)) as { ok: boolean; error: string };
+      assert.deepEqual([ok, error.endsWith('.')], [false, true], sent.slice(0, 30));
+    }
+    assert.equal(await exchange('{"command":"flush"}'), '', 'a request without an end gets no answer');
+  });
+
+  it("tells the client of a failure in the server's words", async () => {
+    const control = await openControl({ folder, handlers, log });
+    await assert.rejects(askServer(folder, 'snapshot'), new ControlError('the disk is full'));
+    await control.close();
+    assert(warnings.includes('A control request failed.'));
+  });
+
+  it('is done without, with a warning, where the path is too long for a socket', async () => {
+    const long = join(folder, 'x'.repeat(120));
+    assert.equal(socketPath(long, '/'), null);
+    const before = warnings.length;
+    await (await openControl({ folder: long, handlers, log })).close();
+    assert.equal(warnings.length, before + 1);
+    assert.equal(await askServer(long, 'status'), null);
+  });
+});
