@@ -1,0 +1,304 @@
+/** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, NO_BROWSER, type OpenPage, openPage, type PageOptions } from '../support/browser.ts';
+import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../support/interface.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+
+/** Runs in the page. */
+const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
+const WIDTH_TOO_MUCH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
+const VIEWER_ROLE_ID = 3;
+
+describe('the console', { skip: NO_BROWSER }, () => {
+  let server: TestServer;
+  let browser: Browser;
+  before(async () => {
+    server = await startTestServer();
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await server.stop();
+  });
+
+  const flagOf = (name: string) =>
+    server.server.store.engine.world.projects.get('default')?.flags.get(name)?.flag;
+  const isOn = (name: string, environment: string) =>
+    flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
+
+  type Options = Partial<PageOptions> & { readonly token?: string; readonly place?: string };
+
+  /** Opens the console at a place, signed in. The first request without a token is answered 401, as it should be. */
+  async function signedIn({ token = ADMIN_TOKEN, place = '', ...options }: Options = {}): Promise<OpenPage> {
+    const opened = await openPage(browser, { origin: server.origin, expected: /status of 401/, ...options });
+    await opened.page.goto(`${server.origin}/${place}`);
+    await opened.page.getByLabel('API token or personal token').fill(token);
+    await opened.page.getByRole('button', { name: 'Sign in' }).click();
+    await opened.page.locator('.shell').waitFor();
+    return opened;
+  }
+
+  async function ending({ faults, close }: OpenPage): Promise<void> {
+    assert.deepEqual(faults, []);
+    await close();
+  }
+
+  const flagSwitch = (page: Page, flag: string, environment = 'development') =>
+    page.getByRole('switch', { name: `${flag} in ${environment}` });
+
+  it('lets nobody in with a wrong token, and keeps a good one in memory only', async () => {
+    const opened = await openPage(browser, { origin: server.origin, expected: /status of 401/ });
+    const { page } = opened;
+    await page.goto(server.origin);
+    const token = page.getByLabel('API token or personal token');
+    await token.fill('*:*.wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'A valid API token' }).waitFor();
+    await token.fill(ADMIN_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+
+    assert.equal(await page.evaluate(STORED_COUNT), 0);
+    assert.equal(page.url().includes('secret'), false);
+    await page.reload();
+    await token.waitFor();
+    assert.equal(await token.inputValue(), '');
+    await ending(opened);
+  });
+
+  it('switches a flag on and off, and shows what others do without a reload', async () => {
+    await makeFlag(server.call, 'switched');
+    await addStrategy(server.call, 'switched');
+    const opened = await signedIn();
+    const { page } = opened;
+    const flag = flagSwitch(page, 'switched');
+    await flag.click();
+    await page
+      .locator('[role=switch][aria-label="switched in development"][aria-checked=true]:not([aria-busy])')
+      .waitFor();
+    assert.equal(isOn('switched', 'development'), true);
+
+    await server.call('POST', `${FEATURES}/switched/environments/development/off`);
+    await page.locator('[aria-label="switched in development"][aria-checked=false]').waitFor();
+    await makeFlag(server.call, 'made-elsewhere');
+    await page.getByRole('link', { name: 'made-elsewhere' }).waitFor();
+    await ending(opened);
+  });
+
+  it('puts a switch back, and says why, when the server refuses', async () => {
+    await makeFlag(server.call, 'without-strategies');
+    const opened = await signedIn({ expected: /status of 40[19]/ });
+    const { page } = opened;
+    await flagSwitch(page, 'without-strategies', 'production').click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'has no strategies in the environment "production"' })
+      .waitFor();
+    assert.equal(
+      await flagSwitch(page, 'without-strategies', 'production').getAttribute('aria-checked'),
+      'false',
+    );
+    await ending(opened);
+  });
+
+  it('filters flags by name and type', async () => {
+    await makeFlag(server.call, 'filter-one', { type: 'experiment' });
+    await makeFlag(server.call, 'filter-two');
+    const opened = await signedIn();
+    const { page } = opened;
+    await page.getByRole('searchbox', { name: /Filter flags/ }).fill('FILTER exper');
+    await page.getByRole('link', { name: 'filter-two' }).waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('rowheader').count(), 1);
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^1 of / })
+      .waitFor();
+    await page.getByRole('searchbox').fill('nothing-has-this-name');
+    await page.getByText('Nothing matches').waitFor();
+    await ending(opened);
+  });
+
+  it('archives once that is confirmed, and revives from the archive', async () => {
+    await makeFlag(server.call, 'to-archive');
+    const opened = await signedIn({ place: '#/projects/default/flags/to-archive' });
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.equal(flagOf('to-archive')?.archivedAt, null);
+
+    await page.getByRole('button', { name: 'Archive…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByRole('button', { name: 'Revive' }).waitFor();
+    assert.notEqual(flagOf('to-archive')?.archivedAt, null);
+
+    await page.goto(`${server.origin}/#/projects/default/archive`);
+    const archived = page.getByRole('listitem').filter({ hasText: 'to-archive' });
+    await archived.getByRole('button', { name: 'Revive' }).click();
+    await archived.waitFor({ state: 'detached' });
+    assert.equal(flagOf('to-archive')?.archivedAt, null);
+    await ending(opened);
+  });
+
+  it('shows for whom a flag is on, and rolls it back to an event after saying what changes', async () => {
+    await makeFlag(server.call, 'rolled-back', { description: 'As it was.' });
+    await addStrategy(server.call, 'rolled-back', {
+      name: 'flexibleRollout',
+      title: 'A quarter',
+      parameters: { rollout: '25', stickiness: 'userId', groupId: 'rolled-back' },
+      constraints: [{ contextName: 'country', operator: 'IN', values: ['NO', 'SE'] }],
+    });
+    const before = server.server.store.engine.lastId;
+    await server.call('PUT', `${FEATURES}/rolled-back`, { description: 'As it is.' });
+    const opened = await signedIn({ place: '#/projects/default/flags/rolled-back' });
+    const { page } = opened;
+    await page.getByText('25 % of users, by userId').waitFor();
+    await page.getByText('country is one of NO, SE').waitFor();
+
+    await page.getByRole('button', { name: `Roll back to event ${before}` }).click();
+    const dialog = page.getByRole('dialog', { name: 'Roll back?' });
+    await dialog.getByText('As it is.').waitFor();
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await page.locator('.lead').filter({ hasText: 'As it was.' }).waitFor();
+    assert.equal(flagOf('rolled-back')?.description, 'As it was.');
+    await ending(opened);
+  });
+
+  it('shows events live, tells those who hear the page, and searches', async () => {
+    const opened = await signedIn({ place: '#/events' });
+    const { page } = opened;
+    await page.locator('.event').first().waitFor();
+    await makeFlag(server.call, 'made-while-watched');
+    const first = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem').first();
+    await first.filter({ hasText: 'made-while-watched' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'made-while-watched' }).waitFor({ state: 'attached' });
+
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('project-created');
+    await page.getByText('1 event', { exact: true }).waitFor();
+    assert.equal(await page.locator('.event').count(), 1);
+    await ending(opened);
+  });
+
+  it('shows the health of the server', async () => {
+    const opened = await signedIn({ place: '#/health' });
+    await opened.page.getByText('All is well').waitFor();
+    await opened.page.getByText('Newest snapshot').waitFor();
+    await ending(opened);
+  });
+
+  it('can be used by keyboard alone: the focus stays where it was when the page renews itself', async () => {
+    await makeFlag(server.call, 'by-keyboard');
+    await addStrategy(server.call, 'by-keyboard');
+    const opened = await signedIn();
+    const { page } = opened;
+    await flagSwitch(page, 'by-keyboard').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator(':focus').textContent(), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.locator(':focus').getAttribute('type'), 'search');
+    await page.keyboard.type('by-keyboard');
+    for (const _ of ['Archive', 'the flag', 'the switch']) await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    await page
+      .locator('[aria-label="by-keyboard in development"][aria-checked=true]:not([aria-busy])')
+      .waitFor();
+
+    await server.call('PUT', `${FEATURES}/by-keyboard`, { stale: true });
+    await page
+      .getByRole('row', { name: /by-keyboard/ })
+      .getByText('stale')
+      .waitFor();
+    assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'by-keyboard in development');
+    await ending(opened);
+  });
+
+  it('shows strings of users as text, whatever is in them', async () => {
+    const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    await makeFlag(server.call, 'hostile', { description: hostile });
+    await server.call('POST', `${FEATURES}/hostile/environments/development/strategies`, {
+      name: hostile.slice(0, 100),
+      title: hostile,
+      parameters: { [hostile]: hostile },
+    });
+    const opened = await signedIn({ place: '#/projects/default/flags/hostile' });
+    const { page } = opened;
+    await page.locator('.lead').filter({ hasText: hostile }).waitFor();
+    await page.goto(`${server.origin}/#/events`);
+    await page.locator('.event').first().waitFor();
+    assert.equal(await page.locator('#content img, #content script').count(), 0);
+    assert.match(await page.title(), /^Events/);
+    await ending(opened);
+  });
+
+  it('offers no switch to a token that may only read', async () => {
+    await makeFlag(server.call, 'read-only');
+    const { token } = await addUser(server, VIEWER_ROLE_ID);
+    const opened = await signedIn({ token });
+    await flagSwitch(opened.page, 'read-only').waitFor();
+    assert.equal(await flagSwitch(opened.page, 'read-only').isDisabled(), true);
+    await ending(opened);
+  });
+
+  it('says when the server cannot be reached, and takes it back', async () => {
+    const opened = await signedIn({ expected: /status of 401|ERR_INTERNET_DISCONNECTED/ });
+    const { page } = opened;
+    await page.context().setOffline(true);
+    await page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' }).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor({ state: 'hidden' });
+    await ending(opened);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`fits a phone in the ${colorScheme}: nothing scrolls sideways, and the menu opens`, async () => {
+      const name = `a-name-that-is-as-long-as-names-may-be-${'x'.repeat(58)}-${colorScheme === 'dark' ? 'd' : 'l'}`;
+      await makeFlag(server.call, name, { description: 'y'.repeat(300) });
+      await addStrategy(server.call, name, { parameters: { ids: 'z'.repeat(200) } });
+      await makeFlag(server.call, `archived-${colorScheme}`);
+      await archive(server.call, `archived-${colorScheme}`);
+      const opened = await signedIn({ width: 390, height: 844, colorScheme });
+      const { page } = opened;
+      const places = {
+        '#/projects/default': '.flags',
+        [`#/projects/default/flags/${name}`]: '.event',
+        '#/projects/default/archive': '.card',
+        '#/events': '.event',
+        '#/health': '.tile',
+      };
+      for (const [place, content] of Object.entries(places)) {
+        await page.goto(`${server.origin}/${place}`);
+        await page.locator(content).first().waitFor();
+        assert.equal(await page.evaluate(WIDTH_TOO_MUCH), 0, `${place} is as wide as the phone`);
+      }
+      await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('link', { name: 'Events' }).click();
+      await page.getByRole('heading', { name: 'Events' }).waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false');
+      await ending(opened);
+    });
+  }
+});
+
+describe('the console of a server under a base path and without authentication', { skip: NO_BROWSER }, () => {
+  it('is there at once, with nothing to sign in to', async () => {
+    const server = await startTestServer({ env: { BASE_URI_PATH: '/flags', AUTH_TYPE: 'none' } });
+    const browser = await launchBrowser();
+    try {
+      const { page, faults } = await openPage(browser, { origin: server.origin });
+      await page.goto(`${server.origin}/flags`);
+      await page.getByText('No flags yet').waitFor();
+      await page.getByText('Authentication is off').waitFor();
+      assert.equal(page.url(), `${server.origin}/flags/`);
+      await page.getByRole('link', { name: 'API' }).click();
+      await page.locator('.opblock').first().waitFor();
+      assert.deepEqual(faults, []);
+    } finally {
+      await browser.close();
+      await server.stop();
+    }
+  });
+});
