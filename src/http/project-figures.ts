@@ -3,7 +3,7 @@
  * them; they are kept until something in the project changes, or until the health figure does.
  */
 import type { ProjectState } from '../domain/world.ts';
-import { type Health, healthOf } from './render-project.ts';
+import { type Health, healthOf, isHealthOf } from './render-project.ts';
 
 export interface ProjectFigures {
   /** Of flags that are not archived, like all of these. */
@@ -19,7 +19,7 @@ const cache = new WeakMap<ProjectState, ProjectFigures & { readonly revision: nu
 
 export function projectFigures(project: ProjectState, now: number): ProjectFigures {
   const known = cache.get(project);
-  if (known !== undefined && known.revision === project.revision && now < known.health.validUntil)
+  if (known !== undefined && known.revision === project.revision && isHealthOf(known.health, now))
     return known;
   const fresh = { revision: project.revision, health: healthOf(project, now), ...countFlags(project) };
   cache.set(project, fresh);

@@ -24,8 +24,15 @@ interface ProjectBytes {
 export interface Health {
   /** Percent. */
   readonly percent: number;
-  /** Milliseconds since 1970: when the next flag outlives its type. */
+  /** Milliseconds since 1970: when it was worked out, */
+  readonly validFrom: number;
+  /** and when the next flag outlives its type. */
   readonly validUntil: number;
+}
+
+/** Not before it was worked out either: clocks are set back at times. */
+export function isHealthOf({ validFrom, validUntil }: Health, now: number): boolean {
+  return validFrom <= now && now < validUntil;
 }
 
 /** Keyed by the state's own objects: a deleted project's bytes go with it. */
@@ -59,7 +66,7 @@ function cached(tag: string, json: string): CachedReply {
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
   const revision = projectRevision(world, project);
   const known = cache.get(project);
-  if (known !== undefined && known.revision === revision && now < known.health.validUntil) return known;
+  if (known !== undefined && known.revision === revision && isHealthOf(known.health, now)) return known;
   const fresh: ProjectBytes = {
     revision,
     features: joinSummaries(world, project),
@@ -113,7 +120,8 @@ export function healthOf(project: ProjectState, now: number): Health {
     healthyCount += 1;
     validUntil = Math.min(validUntil, end);
   }
-  return { percent: count === 0 ? 100 : Math.round((100 * healthyCount) / count), validUntil };
+  const percent = count === 0 ? 100 : Math.round((100 * healthyCount) / count);
+  return { percent, validFrom: now, validUntil };
 }
 
 function endOfLife(flag: Flag): number {
