@@ -7,6 +7,9 @@ import { MicroWorld } from './micro-world.ts';
 
 const FLAGS = 1_000;
 
+const EVEN_STRATEGY = strategyInput('even', '30');
+const ODD_STRATEGY = strategyInput('odd', '60');
+
 /** Makes the `turn`th command; whole rounds over all flags undo or vary what the round before did. */
 type Make = (flag: string, round: number, turn: number) => Command;
 
@@ -61,7 +64,7 @@ function kinds(strategyOf: (flag: string) => string): Readonly<Record<string, Ma
     'replace-strategy': (flag, round) => ({
       type: 'replace-strategy',
       ...strategy(flag),
-      strategy: strategyInput(flag, String(round % 100)),
+      strategy: round % 2 === 0 ? EVEN_STRATEGY : ODD_STRATEGY,
     }),
     'patch-strategy': (flag, round) => ({
       type: 'patch-strategy',

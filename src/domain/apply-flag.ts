@@ -1,8 +1,14 @@
-/** `apply` for events about one flag. Touches that flag, and for dependencies its parent; never the whole project. */
+/**
+ * `apply` for events about one flag. Touches that flag, and for dependencies its parent; never the whole project.
+ *
+ * Events about a flag in an environment, which are most of all events, replace its part there by plain copies; the
+ * others are recipes for immer. Drafts would make a switch three times as dear as deciding, copying and rendering it
+ * together: immer looks through all that a recipe puts in, constraints and variants included, for more drafts.
+ */
 import { type Draft, produce, setAutoFreeze } from 'immer';
 import type { EventStamp } from './apply.ts';
-import type { EnvironmentVariants, FlagEvent } from './events.ts';
-import type { Dependency, Flag, FlagData, FlagEnvironment } from './flag.ts';
+import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
+import { type Dependency, environmentOf, type Flag, type FlagData, type FlagEnvironment } from './flag.ts';
 import { bySortOrder, type Strategy } from './strategy.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
@@ -35,13 +41,73 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       break;
     default:
   }
-  change(project, event.featureName, stamp, recipeOf(event, project, stamp));
+  const record = recordOf(project, event.featureName, stamp);
+  replaceFlag(record, changed(record.flag, event, project, stamp), stamp.id);
 }
 
-/** What the event does to the flag that it names. */
+type PartEvent = Extract<FlagEvent, { readonly environment: string }>;
+type ChangeEvent = Exclude<FlagEvent, { type: 'feature-created' | 'feature-deleted' }>;
+
+/** The flag as it is after the event. */
+function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
+  if (event.environment !== null) return withPart(flag, event.environment, changesOf(flag, event));
+  if (event.type !== 'feature-variants-updated') return produce(flag, recipeOf(event, stamp));
+  const { variants } = event.data;
+  return project.settings.environments.reduce((after, name) => withPart(after, name, { variants }), flag);
+}
+
+/** What the event puts into the flag's part in its environment. */
+function changesOf(flag: Flag, event: PartEvent): Partial<FlagEnvironment> {
+  const { strategies } = environmentOf(flag, event.environment);
+  switch (event.type) {
+    case 'feature-environment-enabled':
+      return { enabled: true };
+    case 'feature-environment-disabled':
+      return { enabled: false };
+    case 'feature-environment-variants-updated':
+      return { variants: event.data.variants };
+    case 'feature-strategy-add':
+      return inOrder([...strategies, strategyOf(event.data)]);
+    case 'feature-strategy-update': {
+      const after = strategyOf(event.data);
+      return inOrder(strategies.map((one) => (one.id === after.id ? after : one)));
+    }
+    case 'feature-strategy-remove':
+      return { strategies: strategies.filter((one) => one.id !== event.preData.id) };
+    case 'strategy-order-changed': {
+      const orders = new Map(event.data.strategies.map(({ id, sortOrder }) => [id, sortOrder]));
+      return inOrder(strategies.map((one) => ({ ...one, sortOrder: orders.get(one.id) ?? one.sortOrder })));
+    }
+    default:
+      throw misfit(event, 'this version does not know the type');
+  }
+}
+
+function inOrder(strategies: readonly Strategy[]): Partial<FlagEnvironment> {
+  return { strategies: strategies.toSorted(bySortOrder) };
+}
+
+/** The flag with other values in its part for `environment`, which is made when this is the first touch. */
+function withPart(flag: Flag, environment: string, changes: Partial<FlagEnvironment>): Flag {
+  const before = environmentOf(flag, environment);
+  const after = { ...before, ...changes };
+  const at = flag.environments.indexOf(before);
+  const environments = at === -1 ? [...flag.environments, after] : flag.environments.with(at, after);
+  return { ...flag, environments };
+}
+
+/**
+ * The strategy without its flag's name. Field by field: whether it comes from a request or from the journal, each
+ * strategy has its fields in this order, so answers do not depend on a restart, and copies of it are cheap.
+ */
+function strategyOf(data: StrategyData): Strategy {
+  const { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder } = data;
+  return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
+}
+
+/** What any other event does to the flag that it names. */
 function recipeOf(
-  event: Exclude<FlagEvent, { type: 'feature-created' | 'feature-deleted' }>,
-  project: ProjectState,
+  event: Exclude<ChangeEvent, PartEvent | { type: 'feature-variants-updated' }>,
   stamp: EventStamp,
 ): Recipe {
   switch (event.type) {
@@ -68,20 +134,6 @@ function recipeOf(
       return (flag) => {
         flag.archivedAt = null;
       };
-    case 'feature-environment-enabled':
-      return (flag) => {
-        touched(flag, event.environment).enabled = true;
-      };
-    case 'feature-environment-disabled':
-      return (flag) => {
-        touched(flag, event.environment).enabled = false;
-      };
-    case 'feature-variants-updated':
-      return (flag) => {
-        for (const name of project.settings.environments) setVariants(flag, name, event.data.variants);
-      };
-    case 'feature-environment-variants-updated':
-      return (flag) => setVariants(flag, event.environment, event.data.variants);
     case 'feature-tagged':
       return (flag) => {
         flag.tags.push({ type: event.data.type, value: event.data.value });
@@ -102,44 +154,6 @@ function recipeOf(
     case 'feature-dependencies-removed':
       return (flag) => {
         flag.dependencies = [];
-      };
-    default:
-      return strategyRecipe(event);
-  }
-}
-
-type StrategyEvent = Extract<FlagEvent, { type: `${string}strategy-${string}` }>;
-
-function strategyRecipe(event: StrategyEvent): Recipe {
-  const { environment } = event;
-  switch (event.type) {
-    case 'feature-strategy-add':
-      return (flag) => {
-        const part = touched(flag, environment);
-        part.strategies.push(withoutFeatureName(event.data));
-        part.strategies.sort(bySortOrder);
-      };
-    case 'feature-strategy-update':
-      return (flag) => {
-        const part = touched(flag, environment);
-        part.strategies = part.strategies.map((one) =>
-          one.id === event.data.id ? withoutFeatureName(event.data) : one,
-        );
-        part.strategies.sort(bySortOrder);
-      };
-    case 'feature-strategy-remove':
-      return (flag) => {
-        const part = touched(flag, environment);
-        part.strategies = part.strategies.filter((one) => one.id !== event.preData.id);
-      };
-    case 'strategy-order-changed':
-      return (flag) => {
-        const part = touched(flag, environment);
-        for (const { id, sortOrder } of event.data.strategies) {
-          const strategy = part.strategies.find((one) => one.id === id);
-          if (strategy !== undefined) strategy.sortOrder = sortOrder;
-        }
-        part.strategies.sort(bySortOrder);
       };
     default:
       throw misfit(event, 'this version does not know the type');
@@ -196,10 +210,14 @@ function forgetChild(
 }
 
 function change(project: ProjectState, name: string, stamp: EventStamp, recipe: Recipe): void {
-  const record = project.flags.get(name);
-  if (record === undefined)
-    throw new Error(`event ${stamp.id} changes the flag ${name}, which does not exist`);
+  const record = recordOf(project, name, stamp);
   replaceFlag(record, produce(record.flag, recipe), stamp.id);
+}
+
+function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagRecord {
+  const record = project.flags.get(name);
+  if (record !== undefined) return record;
+  throw new Error(`event ${stamp.id} changes the flag ${name}, which does not exist`);
 }
 
 /** Puts the new flag in the old one's place; what was rendered of the old one is dropped. */
@@ -207,25 +225,6 @@ export function replaceFlag(record: FlagRecord, flag: Flag, eventId: number): vo
   record.flag = flag;
   record.revision = eventId;
   record.bytes = null;
-}
-
-/** The flag's entry for `environment`, made when it is the first touch. */
-function touched(flag: FlagDraft, environment: string): Draft<FlagEnvironment> {
-  const present = flag.environments.find((one) => one.name === environment);
-  if (present !== undefined) return present;
-  flag.environments.push({ name: environment, enabled: false, strategies: [], variants: [] });
-  return flag.environments[flag.environments.length - 1] as Draft<FlagEnvironment>;
-}
-
-function setVariants(flag: FlagDraft, environment: string, variants: FlagEnvironment['variants']): void {
-  touched(flag, environment).variants = variants as Draft<FlagEnvironment>['variants'];
-}
-
-function withoutFeatureName({
-  featureName: _,
-  ...strategy
-}: Strategy & { featureName: string }): Draft<Strategy> {
-  return strategy as Draft<Strategy>;
 }
 
 function misfit(event: { type: string; project: string | null }, reason: string): Error {
