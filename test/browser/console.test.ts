@@ -293,7 +293,7 @@ describe('the console of a server under a base path and without authentication',
       await page.getByText('No flags yet').waitFor();
       await page.getByText('Authentication is off').waitFor();
       assert.equal(page.url(), `${server.origin}/flags/`);
-      await page.getByRole('link', { name: 'API' }).click();
+      await page.getByRole('link', { name: 'API', exact: true }).click();
       await page.locator('.opblock').first().waitFor();
       assert.deepEqual(faults, []);
     } finally {

@@ -11,126 +11,133 @@ const PAGE = 50;
 /** After the last key, in milliseconds: a search reads the whole log. */
 const TYPING_MS = 300;
 
-/** @param {Session} session @returns {View} */
-export function eventsView(session) {
+/** @implements {View} */
+export class EventsView {
+  title = 'Events';
+  #session;
   /** @type {LoggedEvent[]} */
-  let events = [];
-  let total = 0;
+  #events = [];
+  #total = 0;
   /** Counts the searches: an answer that comes after a newer search began is of no use. */
-  let search = 0;
-  let timer = 0;
-  const list = h('ol', { class: 'plain events', 'aria-label': 'Events, newest first' });
-  const body = h('div', null);
-  const said = h('p', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
-  const count = h('span', { class: 'muted' });
-  const older = h(
+  #search = 0;
+  #timer = 0;
+  #list = h('ol', { class: 'plain events', 'aria-label': 'Events, newest first' });
+  #body = h('div', null, loading());
+  #said = h('p', { class: 'unseen', role: 'status' });
+  #count = h('span', { class: 'muted' });
+  #older = h(
     'button',
-    { type: 'button', class: 'button', onclick: () => void loadOlder() },
+    { type: 'button', class: 'button', onclick: () => void this.#loadOlder() },
     'Older events',
   );
-  const text = h('input', {
+  #text = h('input', {
     type: 'search',
     class: 'filter',
     placeholder: 'Search in everything recorded',
     'aria-label': 'Search events',
     autocomplete: 'off',
     spellcheck: 'false',
-    oninput: () => later(),
+    oninput: () => this.#later(),
   });
-  const project = h(
-    'select',
-    { class: 'filter', 'aria-label': 'Project', onchange: () => void restart() },
-    h('option', { value: '' }, 'All projects'),
-    ...session.projects.map(({ id, name }) => h('option', { value: id }, name)),
-  );
+  #project;
 
-  function later() {
-    clearTimeout(timer);
-    timer = setTimeout(restart, TYPING_MS);
+  /** @param {Session} session */
+  constructor(session) {
+    this.#session = session;
+    this.#project = h(
+      'select',
+      { class: 'filter', 'aria-label': 'Project', onchange: () => void this.#restart() },
+      h('option', { value: '' }, 'All projects'),
+      ...session.projects.map(({ id, name }) => h('option', { value: id }, name)),
+    );
+    const live = h('span', { class: 'live' }, 'live');
+    const tools = h('div', { class: 'tools' }, this.#text, this.#project, live, this.#count);
+    this.element = h('div', null, h('h1', null, 'Events'), tools, this.#said, this.#body);
+    void this.#restart();
+  }
+
+  /** Which of the new events match a search, only the server can tell. @param {readonly LoggedEvent[]} _ */
+  async onEvents(_) {
+    const newest = this.#events[0]?.id ?? 0;
+    const mine = this.#search;
+    const found = await this.#page(0).catch(() => null);
+    if (found === null || mine !== this.#search) return;
+    const arrived = found.events.filter((event) => event.id > newest);
+    this.#total = found.totalEvents;
+    if (arrived.length === 0) return;
+    this.#events = [...arrived, ...this.#events];
+    this.#render(newest);
+    const flag = arrived[0]?.featureName ?? null;
+    const about = flag === null ? '' : `, the last about ${flag}`;
+    this.#said.textContent = counted(arrived.length, 'new event') + about;
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#search += 1;
+  }
+
+  #later() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#restart(), TYPING_MS);
   }
 
   /** @param {number} offset @returns {Promise<EventPage>} */
-  const page = (offset) =>
-    session.client.post('/events/search', {
+  #page(offset) {
+    const text = this.#text.value.trim();
+    const project = this.#project.value;
+    return this.#session.client.post('/events/search', {
       limit: PAGE,
       offset,
-      ...(text.value.trim() === '' ? {} : { query: text.value.trim() }),
-      ...(project.value === '' ? {} : { project: project.value }),
+      ...(text === '' ? {} : { query: text }),
+      ...(project === '' ? {} : { project }),
     });
+  }
 
-  async function restart() {
-    clearTimeout(timer);
-    const mine = ++search;
+  async #restart() {
+    clearTimeout(this.#timer);
+    this.#search += 1;
+    const mine = this.#search;
     try {
-      const found = await page(0);
-      if (mine !== search) return;
-      ({ events, totalEvents: total } = found);
-      render(0);
+      const found = await this.#page(0);
+      if (mine !== this.#search) return;
+      this.#events = found.events;
+      this.#total = found.totalEvents;
+      this.#render();
     } catch (error) {
-      if (mine === search) body.replaceChildren(failed(error, restart));
+      if (mine === this.#search) this.#body.replaceChildren(failed(error, () => void this.#restart()));
     }
   }
 
-  async function loadOlder() {
-    const mine = search;
-    older.disabled = true;
+  async #loadOlder() {
+    const mine = this.#search;
+    this.#older.disabled = true;
     try {
-      const found = await page((events.at(-1)?.id ?? 1) - 1);
-      if (mine !== search) return;
-      events = [...events, ...found.events];
-      render(0);
+      const found = await this.#page((this.#events.at(-1)?.id ?? 1) - 1);
+      if (mine !== this.#search) return;
+      this.#events = [...this.#events, ...found.events];
+      this.#render();
     } catch (error) {
-      said.textContent = messageOf(error);
+      this.#said.textContent = messageOf(error);
     } finally {
-      older.disabled = false;
+      this.#older.disabled = false;
     }
   }
 
-  /** @param {number} newerThan ids above it came while the list was looked at; 0 for none */
-  function render(newerThan) {
-    const items = events.map((event) => eventItem(event, { fresh: newerThan > 0 && event.id > newerThan }));
+  /** @param {number} [newest] events above it came while the list was looked at */
+  #render(newest = Number.POSITIVE_INFINITY) {
     // What somebody has unfolded to read stays unfolded when something new arrives.
-    const unfolded = new Set([...list.querySelectorAll('details[open]')].map(idAround));
-    show(list, ...items);
-    for (const details of list.querySelectorAll('details')) details.open = unfolded.has(idAround(details));
-    count.textContent = counted(total, 'event');
-    older.hidden = (events.at(-1)?.id ?? 0) <= 1 || events.length >= total;
-    const nothing = empty('Nothing found', 'No event matches.');
-    if (events.length === 0) body.replaceChildren(nothing);
-    else if (!list.isConnected) body.replaceChildren(list, h('p', { class: 'more' }, older));
+    const unfolded = new Set([...this.#list.querySelectorAll('details[open]')].map(idAround));
+    show(this.#list, ...this.#events.map((event) => eventItem(event, { fresh: event.id > newest })));
+    for (const details of this.#list.querySelectorAll('details'))
+      details.open = unfolded.has(idAround(details));
+    this.#count.textContent = counted(this.#total, 'event');
+    this.#older.hidden = this.#events.length >= this.#total;
+    if (this.#events.length === 0) this.#body.replaceChildren(empty('Nothing found', 'No event matches.'));
+    else if (!this.#body.contains(this.#list)) {
+      this.#body.replaceChildren(this.#list, h('p', { class: 'more' }, this.#older));
+    }
   }
-
-  body.replaceChildren(loading());
-  void restart();
-  return {
-    title: 'Events',
-    element: h(
-      'div',
-      null,
-      h('h1', null, 'Events'),
-      h('div', { class: 'tools' }, text, project, h('span', { class: 'live' }, 'live'), count),
-      said,
-      body,
-    ),
-    async onEvents(fresh) {
-      const newest = events[0]?.id ?? 0;
-      const mine = search;
-      // Which of the new events match a search, only the server can tell.
-      const found = await page(0).catch(() => null);
-      if (found === null || mine !== search) return;
-      const arrived = found.events.filter((event) => event.id > newest);
-      total = found.totalEvents;
-      if (arrived.length === 0) return;
-      events = [...arrived, ...events];
-      render(newest);
-      const first = fresh[0];
-      said.textContent = `${counted(arrived.length, 'new event')}${first?.featureName ? `, the last about ${first.featureName}` : ''}`;
-    },
-    close() {
-      clearTimeout(timer);
-      search += 1;
-    },
-  };
 }
 
 /** @param {Element} details */

@@ -52,7 +52,7 @@ export function signIn(problem, enter) {
     { class: 'sign-in' },
     h('h1', { class: 'brand brand-large' }, brandMark(), 'Flagstaff'),
     form,
-    h('p', { class: 'sign-in-foot' }, h('a', { href: 'docs' }, 'The interface, described')),
+    h('p', { class: 'sign-in-foot' }, h('a', { href: 'docs' }, 'The API, described')),
   );
   return { element, focus: () => input.focus() };
 }

@@ -5,7 +5,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PlainRoute } from '../api.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
@@ -29,8 +29,6 @@ const DOCS_POLICY = CONSOLE_POLICY.replace("style-src 'self'", "style-src 'self'
   "img-src 'self'",
   "img-src 'self' data:",
 );
-
-const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'];
 
 export interface PageOptions {
   /** `BASE_URI_PATH`: what stands before every path. */
@@ -62,9 +60,11 @@ function folderRoutes(folder: string, indexPath: string, policy: string): readon
 
 function swaggerRoutes(): readonly PlainRoute[] {
   const require = createRequire(import.meta.url);
-  return SWAGGER_FILES.map((name) =>
-    pageRoute(`/docs/${name}`, () => readPage(require.resolve(`swagger-ui-dist/${name}`), DOCS_POLICY)),
-  );
+  const files = [
+    require.resolve('swagger-ui-dist/swagger-ui.css'),
+    require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+  ];
+  return files.map((file) => pageRoute(`/docs/${basename(file)}`, () => readPage(file, DOCS_POLICY)));
 }
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
