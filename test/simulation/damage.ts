@@ -167,6 +167,6 @@ async function compare({ engine }: Store, witness: Witness): Promise<void> {
     'nor for another state',
   );
   const walk = { from: engine.eventLog.firstId, to: engine.durableId };
-  if (walk.from === 0) return;
+  if (walk.from === 0 || walk.from > walk.to) return;
   for await (const event of engine.eventLog.iterate(walk)) witness.recognizes(event);
 }

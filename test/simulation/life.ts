@@ -8,17 +8,27 @@ import { initialEvents } from '../../src/domain/initial-events.ts';
 import type { FileSystem } from '../../src/persistence/file-system.ts';
 import type { LoggedEvent } from '../../src/persistence/logged-event.ts';
 import { inlineTextSearch } from '../../src/persistence/text-search.ts';
-import { type Call, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
+import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Client, Service } from './client.ts';
 import { FOLDER } from './folder.ts';
 import { isInjected } from './injected.ts';
-import type { LifePlan } from './life-plan.ts';
+import type { CallNumber, LifePlan } from './life-plan.ts';
 import { SimulatedTime, settled } from './simulated-time.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
 
 const NEVER = (): Promise<never> => new Promise(() => undefined);
+
+const CHANGES: ReadonlySet<CallKind> = new Set([
+  'write',
+  'datasync',
+  'sync',
+  'truncate',
+  'rename',
+  'remove',
+  'syncFolder',
+]);
 
 /** What outlives a process. */
 export interface Surroundings {
@@ -41,7 +51,7 @@ export class Life implements Service {
   readonly #time: SimulatedTime;
   #store: Store | null = null;
   #requestsLeft: number;
-  #calls = 0;
+  readonly #calls: Record<CallNumber['of'], number> = { all: 0, changes: 0 };
   #hasFailedCall = false;
   /** How it ended; null while it lives. */
   #end: { readonly how: string; readonly disk: MemoryFileSystem } | null = null;
@@ -78,7 +88,9 @@ export class Life implements Service {
     if (this.#fault !== null) throw this.#fault;
     assert(this.#end !== null, 'nothing is left to happen, and yet somebody waits for an answer');
     this.#around.wallMs = this.#time.wallMs;
-    this.#around.trace(`  ${this.#end.how} after ${this.#calls} calls, floor ${this.#around.witness.floor}`);
+    this.#around.trace(
+      `  ${this.#end.how} after ${this.#calls.all} calls, floor ${this.#around.witness.floor}`,
+    );
     return this.#end.disk;
   }
 
@@ -98,6 +110,7 @@ export class Life implements Service {
       this.#time.after(random.below(60), () => this.#time.jump(byMs));
       tally.clockJumps += 1;
     }
+    if (this.#plan.eventRetentionDays !== null) this.#around.witness.mayMissOldEvents();
     if (clockFreezes) this.#time.toggleFrozen();
   }
 
@@ -122,7 +135,8 @@ export class Life implements Service {
   }
 
   #open(): Promise<Store> {
-    const { segmentBytes, eventsPerSnapshot, reserveBytes, mailboxLengthMax } = this.#plan;
+    const { segmentBytes, eventsPerSnapshot, eventRetentionDays, reserveBytes, mailboxLengthMax } =
+      this.#plan;
     const fs = this.#around.view(this.#disk);
     const time = this.#time;
     return openStore({
@@ -146,6 +160,7 @@ export class Life implements Service {
       stop: (error) => this.#excuse(error),
       segmentBytes,
       eventsPerSnapshot,
+      eventRetentionDays,
       reserveBytes,
       mailboxLengthMax,
     });
@@ -153,6 +168,7 @@ export class Life implements Service {
 
   #noted(message: string): void {
     if (message === 'snapshot taken') this.#around.tally.snapshots += 1;
+    if (message === 'old events deleted') this.#around.tally.retentions += 1;
     if (message.startsWith('The end of the journal was torn')) this.#around.tally.tornTails += 1;
   }
 
@@ -170,22 +186,25 @@ export class Life implements Service {
 
   async #checkRecovery({ engine }: Store): Promise<void> {
     const events: LoggedEvent[] = [];
-    const walk = { from: engine.eventLog.firstId, to: engine.durableId };
-    if (engine.lastId > 0) for await (const event of engine.eventLog.iterate(walk)) events.push(event);
+    const { firstId } = engine.eventLog;
+    if (firstId > 0 && firstId <= engine.lastId) {
+      const walk = { from: firstId, to: engine.durableId };
+      for await (const event of engine.eventLog.iterate(walk)) events.push(event);
+    }
     this.#around.witness.recovered(engine, events);
   }
 
   /** Every call to the disk comes by here first: to be counted, failed, slowed down, or to be the last one. */
   #beforeCall({ kind, path }: Call): Promise<void> | undefined {
     if (this.#end !== null) return NEVER();
-    const { endAtCall, failure, callMsMax, syncMsMax } = this.#plan;
-    this.#calls += 1;
-    if (this.#calls === endAtCall) {
+    const { endAt, failure, callMsMax, syncMsMax } = this.#plan;
+    this.#calls.all += 1;
+    if (CHANGES.has(kind)) this.#calls.changes += 1;
+    if (endAt !== null && this.#calls[endAt.of] === endAt.number) {
       this.#die();
       return NEVER();
     }
-    const fails =
-      failure !== null && (failure.forGood ? this.#calls >= failure.atCall : this.#calls === failure.atCall);
+    const fails = failure !== null && this.#isDue(failure);
     if (fails) {
       if (!this.#hasFailedCall) this.#around.tally.failedCalls += 1;
       this.#hasFailedCall = true;
@@ -193,6 +212,11 @@ export class Life implements Service {
     }
     const delayMsMax = kind === 'datasync' || kind === 'sync' ? syncMsMax : callMsMax;
     return delayMsMax === 0 ? undefined : this.#time.sleep(this.#around.random.next() * delayMsMax);
+  }
+
+  #isDue({ at, forGood }: NonNullable<LifePlan['failure']>): boolean {
+    const calls = this.#calls[at.of];
+    return forGood ? calls >= at.number : calls === at.number && !this.#hasFailedCall;
   }
 
   #die(): void {

@@ -52,7 +52,8 @@ class Chance {
 
   environment(): string {
     const { environments } = this.world.directory;
-    return this.random.chance(0.9) ? this.of(environments).name : this.of(ENVIRONMENTS);
+    const known = environments.length > 0 && this.random.chance(0.9);
+    return known ? this.of(environments).name : this.of(ENVIRONMENTS);
   }
 
   /** A flag in the state, nearly always. */

@@ -24,10 +24,10 @@ export function pick<T>(random: SeededRandom, from: readonly T[]): T {
 
 export const anyText = (random: SeededRandom): string => pick(random, TEXTS);
 
-/** Any of them, at least one, each at most once. */
+/** Any of them, each at most once, and at least one if there is any. */
 export function someOf<T>(random: SeededRandom, from: readonly T[]): T[] {
   const chosen = from.filter(() => random.chance(0.4));
-  return chosen.length > 0 ? chosen : [pick(random, from)];
+  return chosen.length > 0 ? chosen : from.slice(0, 1);
 }
 
 export function anyJson(random: SeededRandom, depth = 0): JsonValue {

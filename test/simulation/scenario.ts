@@ -2,11 +2,15 @@
  * One seed: lives of a process on one disk, one after the other, and at last a calm one in which everything has to be
  * whole. Then the disk is damaged, which must never pass for a smaller state.
  */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { dataFolder } from '../../src/persistence/data-folder.ts';
 import type { FileSystem } from '../../src/persistence/file-system.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { Client } from './client.ts';
 import { damageAndReopen } from './damage.ts';
+import { FOLDER } from './folder.ts';
 import { Life, type Surroundings } from './life.ts';
 import { CALM_LIFE, planLife } from './life-plan.ts';
 import { CommandSource } from './random-command.ts';
@@ -37,20 +41,33 @@ export class SimulationFailure extends Error {
 export type View = Surroundings['view'];
 const asItIs: View = (disk: MemoryFileSystem): FileSystem => disk;
 
-/** Throws a SimulationFailure when anything that was promised did not hold. The same seed does the same again. */
-export async function simulate(seed: number, tally: Tally, view: View = asItIs): Promise<void> {
+/**
+ * Throws a SimulationFailure when anything that was promised did not hold. Returns the hash of the disk that is left:
+ * the same seed does the same again, to the last byte.
+ */
+export async function simulate(seed: number, tally: Tally, view: View = asItIs): Promise<string> {
   const trace: string[] = [];
   try {
-    await liveThrough(seed, { tally, view, trace: (line) => trace.push(line) });
+    const disk = await liveThrough(seed, { tally, view, trace: (line) => trace.push(line) });
+    tally.seeds += 1;
+    return hashOf(disk);
   } catch (cause) {
     throw new SimulationFailure(seed, trace, cause);
   }
-  tally.seeds += 1;
+}
+
+function hashOf(disk: MemoryFileSystem): string {
+  const hash = createHash('sha256');
+  const { journal, snapshots } = dataFolder(FOLDER);
+  for (const folder of [journal, snapshots]) {
+    for (const name of disk.namesIn(folder)) hash.update(name).update(disk.bytesOf(join(folder, name)));
+  }
+  return hash.digest('hex');
 }
 
 type Observers = Pick<Surroundings, 'tally' | 'view' | 'trace'>;
 
-async function liveThrough(seed: number, observers: Observers): Promise<void> {
+async function liveThrough(seed: number, observers: Observers): Promise<MemoryFileSystem> {
   const around = surroundings(seed, observers);
   const { random, witness, trace, tally } = around;
   let disk = new MemoryFileSystem();
@@ -69,6 +86,7 @@ async function liveThrough(seed: number, observers: Observers): Promise<void> {
     for (const { type } of events) tally.eventTypes.set(type, (tally.eventTypes.get(type) ?? 0) + 1);
   }
   await damageAndReopen(disk, around);
+  return disk;
 }
 
 function surroundings(seed: number, observers: Observers): Surroundings {

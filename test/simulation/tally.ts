@@ -18,6 +18,7 @@ export interface Tally {
   reads: number;
   searches: number;
   snapshots: number;
+  retentions: number;
   tornTails: number;
   damagesRefused: number;
   damagesHarmless: number;
@@ -45,6 +46,7 @@ export function emptyTally(): Tally {
     reads: 0,
     searches: 0,
     snapshots: 0,
+    retentions: 0,
     tornTails: 0,
     damagesRefused: 0,
     damagesHarmless: 0,

@@ -32,6 +32,8 @@ export interface AppliedCommand {
 export class Witness {
   #applied: AppliedCommand[] = [];
   #floor = 0;
+  #hadRetention = false;
+
   /** Events that somebody was shown, or acknowledged: no recovery may end below. */
   get floor(): number {
     return this.#floor;
@@ -82,6 +84,11 @@ export class Witness {
     assert.equal(essence(event), essence(submitted), `event ${event.id} is the one that was submitted`);
   }
 
+  /** From now on old events may be gone, for a retention was set. */
+  mayMissOldEvents(): void {
+    this.#hadRetention = true;
+  }
+
   /** Holds a recovered engine against all of the above. `events` are all that its journal holds. */
   recovered(engine: Engine, events: readonly LoggedEvent[]): void {
     const last = engine.lastId;
@@ -90,10 +97,12 @@ export class Witness {
       `event ${this.#floor} was acknowledged or shown, the journal ends with ${last}`,
     );
     assert(last <= this.lastId, `the journal ends with event ${last}, of ${this.lastId} that were submitted`);
+    const missing = last - events.length;
+    assert(missing === 0 || this.#hadRetention, `${missing} old events are gone, and no retention was set`);
     assert.deepEqual(
       events.map(({ id }) => id),
-      Array.from({ length: last }, (_, index) => index + 1),
-      'the journal is a prefix without a hole',
+      Array.from({ length: events.length }, (_, index) => missing + index + 1),
+      'the journal has no hole, and goes to the end',
     );
     for (const event of events) this.recognizes(event);
     timesAscend(events);

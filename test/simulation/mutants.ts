@@ -1,0 +1,158 @@
+/**
+ * Builds that are broken on purpose: one line of the source is changed in a copy of the tree, and the simulation has
+ * to find that out. A simulation that nothing can fail proves nothing.
+ */
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { RunOptions, RunResult } from './run-seeds.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What a simulation needs of the tree. */
+const COPIED = ['package.json', 'tsconfig.json', 'src', 'test/simulation', 'test/support'] as const;
+
+export interface Mutant {
+  /** What it does wrong. */
+  readonly name: string;
+  /** Below `src`. */
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** The ones that the tests run each time. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'answers before the sync',
+    file: 'persistence/file-journal.ts',
+    find: '    await file.datasync();\n',
+    replace: '',
+  },
+  {
+    name: 'does not check that a frame follows the one before it',
+    file: 'persistence/segment-scan.ts',
+    find: 'previous !== chain',
+    replace: 'false',
+  },
+  {
+    name: 'does not sync the folder after beginning a segment',
+    file: 'persistence/file-journal.ts',
+    find: '    await this.#fs.syncFolder(this.#folder);\n',
+    replace: '',
+  },
+  {
+    name: 'goes on behind a tail that was read and never synced',
+    file: 'persistence/recovery.ts',
+    find: '    await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });\n',
+    replace: '    void path;\n',
+  },
+  {
+    name: 'shows what was read before it is durable',
+    file: 'actors/settlement.ts',
+    find: 'if (id <= this.#durableId) {',
+    replace: 'if (id > 0) {',
+  },
+];
+
+/** More of them, for the long form. */
+export const MORE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'syncs a tail whose sync had failed, without writing it again',
+    file: 'persistence/tail-rewrite.ts',
+    find: 'await writeFully(file, bytes.subarray(0, count), at);',
+    replace: 'void [writeFully, count];',
+  },
+  {
+    name: 'begins a segment without syncing its header',
+    file: 'persistence/file-journal.ts',
+    find: '    await file.sync();\n',
+    replace: '',
+  },
+  {
+    name: 'goes on after a failed write',
+    file: 'persistence/file-journal.ts',
+    find: '(cause: unknown) => this.#fail(this.#pathOf(batch.place.segment), batch.place.offset, cause)',
+    replace: '() => this.#settle(batch)',
+  },
+  {
+    name: 'takes a short write for a whole one',
+    file: 'persistence/write-fully.ts',
+    find: 'if (written !== bytes.length)',
+    replace: 'if (written > bytes.length)',
+  },
+  {
+    name: 'leaves a torn tail where it is',
+    file: 'persistence/recovery.ts',
+    find: '  if (torn !== null) await cutTail(fs, torn, log);\n',
+    replace: '  void [torn, cutTail];\n',
+  },
+  {
+    name: 'publishes a snapshot that is ahead of the journal',
+    file: 'persistence/snapshot-writer.ts',
+    find: '  await options.durable();\n',
+    replace: '',
+  },
+  {
+    name: 'publishes a snapshot without syncing it',
+    file: 'persistence/snapshot-writer.ts',
+    find: '    await file.sync();\n',
+    replace: '',
+  },
+  {
+    name: 'forgets the answers of retries at a crash',
+    file: 'actors/engine.ts',
+    find: '...(answer === undefined ? {} : { answer }),',
+    replace: '',
+  },
+  {
+    name: 'forgets remembered answers in snapshots',
+    file: 'actors/world-snapshot.ts',
+    find: "{ name: 'answers', records: [...directory.answers.values()] },",
+    replace: '',
+  },
+  {
+    name: 'records times that go backwards with the clock',
+    file: 'actors/engine.ts',
+    find: 'return Math.max(this.#options.clock.now(), this.#lastAt);',
+    replace: 'return this.#options.clock.now();',
+  },
+  {
+    name: 'states in the mark what is not durable yet',
+    file: 'persistence/file-journal.ts',
+    find: 'const mark = this.#durable;',
+    replace:
+      'const mark = { ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId };',
+  },
+  {
+    name: 'loses a switch at replay',
+    file: 'actors/store.ts',
+    find: '  for (const [index, event] of frame.events.entries()) {\n',
+    replace:
+      "  for (const [index, event] of frame.events.entries()) {\n    if (event.type === 'feature-environment-enabled') continue;\n",
+  },
+];
+
+/** Runs the simulation on a build with one line changed; the failure that it finds is the result. */
+export async function runMutant({ file, find, replace }: Mutant, options: RunOptions): Promise<RunResult> {
+  const tree = mkdtempSync(join(tmpdir(), 'flagstaff-mutant-'));
+  try {
+    for (const path of COPIED) cpSync(join(ROOT, path), join(tree, path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+    const path = join(tree, 'src', file);
+    const source = readFileSync(path, 'utf8');
+    assert.equal(source.split(find).length, 2, `"${find}" stands once in ${file}`);
+    writeFileSync(
+      path,
+      source.replace(find, () => replace),
+    );
+    const module = pathToFileURL(join(tree, 'test/simulation/run-seeds.ts')).href;
+    const { runSeeds } = (await import(module)) as typeof import('./run-seeds.ts');
+    return await runSeeds(options);
+  } finally {
+    rmSync(tree, { recursive: true, force: true });
+  }
+}

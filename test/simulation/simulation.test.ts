@@ -1,0 +1,45 @@
+/**
+ * The whole engine on a simulated machine: crashes, power cuts, failing calls, full disks and jumping clocks, chosen
+ * by a seed, and after each of them everything that was promised. The long form runs far more seeds; a seed that
+ * fails is run again, alone, by `node --import tsx test/simulation/simulate.ts --seed N`.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MUTANTS, runMutant } from './mutants.ts';
+import { COMMAND_TYPES } from './random-command.ts';
+import { runSeeds } from './run-seeds.ts';
+import { simulate } from './scenario.ts';
+import { countsOf, emptyTally } from './tally.ts';
+
+const FIRST_SEED = Number(process.env.SEED ?? 1);
+const SEEDS = 200;
+
+/** Each of the builds below shows within far fewer. */
+const SEEDS_PER_MUTANT = 300;
+
+test(`${SEEDS} seeds from ${FIRST_SEED} on lose nothing that was acknowledged or read, and meet every trouble`, async (t) => {
+  const { tally, failure } = await runSeeds({ first: FIRST_SEED, count: SEEDS });
+  assert.ifError(failure);
+  t.diagnostic(JSON.stringify(countsOf(tally)));
+  for (const [trouble, count] of Object.entries(countsOf(tally))) {
+    assert(count > 0, `${trouble} never happened, so it is not tested`);
+  }
+  // There is about one type of event for each type of command.
+  assert(tally.eventTypes.size > COMMAND_TYPES.length * 0.8, `only ${[...tally.eventTypes.keys()]}`);
+});
+
+test('the same seed ends with the same disk, to the last byte', async () => {
+  for (const seed of [1, 2, 3]) {
+    const [first, again] = [emptyTally(), emptyTally()];
+    assert.equal(await simulate(seed, first), await simulate(seed, again), `seed ${seed}`);
+    assert.deepEqual(first, again, `seed ${seed}`);
+  }
+});
+
+for (const mutant of MUTANTS) {
+  test(`a build that ${mutant.name} is found out`, async (t) => {
+    const { failure } = await runMutant(mutant, { first: 1, count: SEEDS_PER_MUTANT });
+    assert(failure !== null, `${SEEDS_PER_MUTANT} seeds found nothing wrong with it`);
+    t.diagnostic(`by seed ${failure.seed}`);
+  });
+}
