@@ -8,6 +8,7 @@
 import type { Engine, Outcome } from '../actors/engine.ts';
 import type { FlagHistory } from '../actors/flag-history.ts';
 import type { Command } from '../domain/decide/decide.ts';
+import type { DomainEvent } from '../domain/events.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
@@ -211,7 +212,7 @@ class Dispatcher {
       instance: this.#options.instance,
       caller,
       params,
-      query: (name) => new URLSearchParams(request.query).get(name) ?? '',
+      query: queryReader(request),
       body: body.value,
       now: this.#options.now(),
     };
@@ -257,9 +258,13 @@ class Dispatcher {
       actor: context.caller.actor,
       ...(retry === undefined ? {} : { retry }),
       ...(precondition === undefined ? {} : { precondition }),
-      answer: (_world, events) => route.answer(context, events, command),
-      done: (outcome: Outcome<Reply>) => this.#answerWrite(call, outcome),
+      answer: answerMaker(route, context, command),
+      done: this.#outcomeTaker(call),
     });
+  }
+
+  #outcomeTaker(call: Call): (outcome: Outcome<Reply>) => void {
+    return (outcome) => this.#answerWrite(call, outcome);
   }
 
   #answerWrite(call: Call, outcome: Outcome<Reply>): void {
@@ -305,6 +310,21 @@ function bind(route: Route, meter: RouteMeter): BoundRoute {
     projectAt: paramNames.indexOf('projectId'),
     flagAt: paramNames.indexOf('featureName'),
   };
+}
+
+// The functions that each request needs are returned, not assigned: what is assigned has a name, and the loader (tsx)
+// sets each name at run time, which took a seventh of answering a flag that is kept.
+
+function queryReader(request: TransportRequest): (name: string) => string {
+  return (name) => new URLSearchParams(request.query).get(name) ?? '';
+}
+
+function answerMaker(
+  route: WriteRoute,
+  context: RequestContext<unknown>,
+  command: Command,
+): (world: World, events: readonly DomainEvent[]) => Reply {
+  return (_, events) => route.answer(context, events, command);
 }
 
 /** The body without the secret in it. */
