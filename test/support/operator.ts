@@ -141,10 +141,10 @@ export async function pastFolder(): Promise<PastFolder> {
   return { folder, moments };
 }
 
-/** A copy to do harm to. */
+/** A copy to do harm to. The socket of a running server cannot be copied. */
 export function copyOf(folder: string): string {
   const copy = temporaryFolder();
-  cpSync(folder, copy, { recursive: true });
+  cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
   return copy;
 }
 
