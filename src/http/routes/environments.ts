@@ -53,12 +53,12 @@ const OrderBody = v.pipe(
       addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value }] });
     }
   }),
-  v.transform((positions) => Object.entries(positions) as [string, number][]),
   v.metadata({
     type: 'object',
     additionalProperties: { type: 'integer' },
     description: 'The new position of each environment, by name; those not named keep theirs.',
   }),
+  v.transform((positions) => Object.entries(positions) as [string, number][]),
   v.title('EnvironmentOrder'),
 );
 
