@@ -48,7 +48,7 @@ const ANYONE: Caller = {
  * Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. The
  * longest names a project and an environment of 100 characters each before its 64 hexadecimal digits.
  */
-const CREDENTIALS_PATTERN = /^(?:[Bb]earer +)?([\x21-\x7e]{1,300})$/;
+const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
 /** Callers remembered. Protects memory against a client with very many valid tokens; far more than anyone has. */
 const REMEMBERED_MAX = 10_000;

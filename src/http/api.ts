@@ -180,7 +180,10 @@ class Dispatcher {
   #authorize(call: Call, bound: BoundRoute, params: readonly string[]): void {
     call.meter = bound.meter;
     const caller = this.#options.authenticator.authenticate(call.request.header('authorization'));
-    if (caller === null) return this.#refuseSettled(call, AUTHENTICATION_REQUIRED);
+    // Who may not come in must not be kept waiting for other people's changes, holding a connection and memory.
+    if (caller === null) {
+      return this.#refuseSettled(call, AUTHENTICATION_REQUIRED, this.#world.directory.accessRevision);
+    }
     const { permission } = bound.route;
     const projectId = this.#projectOf(bound, params);
     if (!mayDo(this.#world, caller, permission, projectId)) {
@@ -273,9 +276,9 @@ class Dispatcher {
     else this.#fail(call, outcome.error);
   }
 
-  /** A refusal that says something about the state leaves when that state is settled. */
-  #refuseSettled(call: Call, refusal: Refusal): void {
-    this.#engine.whenDurable(this.#engine.lastId, () => this.#send(call, refusalReply(refusal)));
+  /** A refusal that says something about the state leaves when that state is settled: all of it, or up to `revision`. */
+  #refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
+    this.#engine.whenDurable(revision, () => this.#send(call, refusalReply(refusal)));
   }
 
   /** Nobody else would catch what is thrown here, and a request without an answer would hang. */
