@@ -133,6 +133,8 @@ for (const http of ENGINES) {
       ];
       for (const request of requests) statuses.push((await server.call(...request)).status);
       assert.deepEqual(statuses, [200, 200, 400, 404, 405, 200]);
+      const { status } = await server.call('GET', `${FEATURES}/known`, undefined, { token: null });
+      assert.equal(status, 401, 'nor do callers without a valid token');
       assert(!change.isAnswered());
       gate.open();
       assert.equal((await change.answer).status, 200);

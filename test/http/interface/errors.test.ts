@@ -241,7 +241,7 @@ describeInterface('errors', (server) => {
   it('takes a token as it is, or after Bearer', async () => {
     const { token } = await addUser(server(), 3);
     for (const one of [ADMIN_TOKEN, token]) {
-      for (const header of [one, `Bearer ${one}`, `bearer ${one}`]) {
+      for (const header of [one, `Bearer ${one}`, `bearer ${one}`, `BEARER  ${one}`]) {
         const { status } = await server().call('GET', '/user/profile', undefined, { token: header });
         assert.equal(status, 200, header);
       }
