@@ -27,7 +27,8 @@ export function secondsText(milliseconds: number): string {
 
 /** `100,000 events in 1.30 s (76,923 events/s)`. */
 export function rateText(events: number, milliseconds: number): string {
-  const rate = milliseconds > 0 ? ` (${numberText((events * 1000) / milliseconds)} events/s)` : '';
+  const rate =
+    events > 0 && milliseconds > 0 ? ` (${numberText((events * 1000) / milliseconds)} events/s)` : '';
   return `${count(events, 'event')} in ${secondsText(milliseconds)}${rate}`;
 }
 

@@ -38,16 +38,16 @@ Examples:
     )
     .action(async (source: string, options: RestoreCommandOptions) => {
       const bars = stateProgressOn(context.terminal);
-      const startedAt = context.clock();
       const restored = await restore({
         fs: context.fs,
         from: resolve(source),
         to: resolve(options.to),
         moment: momentIn(options),
         stateOnly: options.stateOnly === true,
+        clock: context.clock,
         onProgress: bars.onProgress,
       }).finally(() => bars.end());
-      answer(context, options, restored, restoredText(restored, context.clock() - startedAt));
+      answer(context, options, restored, restoredText(restored));
     });
 };
 
@@ -64,12 +64,12 @@ function momentIn({ at, before }: RestoreCommandOptions): Moment | null {
   throw misuse(`--before takes a time, not "${before}"; for an event id there is --at.`);
 }
 
-function restoredText(restored: Restored, durationMs: number): string {
-  const { to, lastId, lastAt, snapshotId, replayedEvents, withEvents, stateHash } = restored;
+function restoredText(restored: Restored): string {
+  const { to, lastId, lastAt, snapshotId, replayedEvents, buildMs, withEvents, stateHash } = restored;
   const from = snapshotId === null ? 'from the first event' : `from the snapshot of event ${snapshotId}`;
   return [
     `Restored the state as of event ${lastId} (${timeText(lastAt)}) into ${to}.`,
-    `Built ${from}; replayed ${rateText(replayedEvents, durationMs)}; started on it, and found the same state: ${stateHash}.`,
+    `Built ${from}; replayed ${rateText(replayedEvents, buildMs)}; started on it, and found the same state: ${stateHash}.`,
     withEvents
       ? `The events up to ${lastId} came along.`
       : 'The events before it did not come along: the folder starts with a snapshot alone.',

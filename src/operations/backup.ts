@@ -3,14 +3,14 @@
  * it, verified to the last byte before it gets its name. The server's part is to say how far its disk is.
  */
 import { askServer } from '../control/control-client.ts';
-import { createDataFolder, dataFolder } from '../persistence/data-folder.ts';
+import { createDataFolder, type DataFolder, dataFolder } from '../persistence/data-folder.ts';
 import type { FileSystem } from '../persistence/file-system.ts';
 import { decideRecovery } from '../persistence/recovery-cases.ts';
 import { refusalOf } from '../persistence/recovery-refusal.ts';
 import { surveyFolder } from '../persistence/recovery-survey.ts';
 import { listSnapshots } from '../persistence/snapshot-files.ts';
 import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
-import { listSegments, readJournal } from './journal-reading.ts';
+import { newestEvent } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 
 export interface BackupOptions {
@@ -36,7 +36,7 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   const { fs, to, ask = askServer } = options;
   const from = dataFolder(options.folder);
   const flushed = await ask(options.folder, 'flush');
-  const lastId = flushed?.durableId ?? (await newestEvent(fs, from));
+  const lastId = flushed?.durableId ?? (await newestState(fs, from));
   if (lastId === 0)
     throw new OperationError('missing', `There is nothing to copy: ${options.folder} holds no event.`);
   const bytes = await buildFolder(fs, to, async (target) => {
@@ -55,17 +55,16 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   return { to, lastId, bytes, fromRunningServer: flushed !== null };
 }
 
-async function newestEvent(fs: FileSystem, from: ReturnType<typeof dataFolder>): Promise<number> {
-  const source = { fs, folder: from.journal };
-  const last = (await listSegments(source)).at(-1);
-  if (last === undefined) return (await listSnapshots(fs, from.snapshots)).at(-1)?.id ?? 0;
-  return (await readJournal(source, { afterId: last - 1, visit: () => true })).lastId;
+/** Without a journal there may be a snapshot alone. */
+async function newestState(fs: FileSystem, from: DataFolder): Promise<number> {
+  const newest = await newestEvent({ fs, folder: from.journal });
+  return newest > 0 ? newest : ((await listSnapshots(fs, from.snapshots)).at(-1)?.id ?? 0);
 }
 
 /** Reads every byte back and asks recovery whether it would start on it. */
-export async function verifyCopy(
+async function verifyCopy(
   fs: FileSystem,
-  folder: ReturnType<typeof dataFolder>,
+  folder: DataFolder,
   onProgress?: (bytesDone: number) => void,
 ): Promise<void> {
   await createDataFolder(fs, folder);

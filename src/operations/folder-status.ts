@@ -8,6 +8,7 @@ import { askServer } from '../control/control-client.ts';
 import { dataFolder } from '../persistence/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/file-system.ts';
 import { LOCK_FILE_NAME } from '../persistence/folder-lock.ts';
+import { lastEventId } from '../persistence/frame.ts';
 import { withFile } from '../persistence/frame-reader.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../persistence/segment.ts';
 import { listSnapshots } from '../persistence/snapshot-files.ts';
@@ -16,7 +17,7 @@ import {
   SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_VERSION,
 } from '../persistence/snapshot-format.ts';
-import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
+import { type JournalSource, listSegments, readFirstFrame, readLastFrame } from './journal-reading.ts';
 
 export interface EventSummary {
   readonly id: number;
@@ -86,13 +87,8 @@ async function journalStatus(source: JournalSource): Promise<FolderStatus['journ
 /** In the last segment; in the one before while the last one is still empty. */
 async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
   for (const firstId of segments.slice(-2).toReversed()) {
-    let summary: EventSummary | null = null;
-    const visit = ({ frame }: { frame: { id: number; at: number; events: readonly unknown[] } }): true => {
-      summary = eventSummary(frame.id + frame.events.length - 1, frame.at);
-      return true;
-    };
-    await readJournal(source, { afterId: firstId - 1, visit });
-    if (summary !== null) return summary;
+    const frame = await readLastFrame(source, firstId);
+    if (frame !== null) return eventSummary(lastEventId(frame), frame.at);
   }
   return null;
 }

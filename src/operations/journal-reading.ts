@@ -10,7 +10,7 @@ import { ADVICE_DAMAGED, DataFolderError } from '../persistence/data-folder-erro
 import { type FileSystem, isMissing, type OpenFile } from '../persistence/file-system.ts';
 import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../persistence/frame.ts';
 import { decodePayload, peekId } from '../persistence/frame-payload.ts';
-import { withFile } from '../persistence/frame-reader.ts';
+import { type FramePlace, readFrames, withFile } from '../persistence/frame-reader.ts';
 import type { Boundary } from '../persistence/journal-survey.ts';
 import {
   decodeSegmentHeader,
@@ -86,6 +86,40 @@ export async function readFirstFrame(source: JournalSource, firstId: number): Pr
     },
   });
   return first;
+}
+
+/** The last whole frame of a segment, null for an empty one: all are verified, and only this one is decoded. */
+export async function readLastFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
+  const place = await lastPlace(source, firstId);
+  if (place === null) return null;
+  let last: Frame | null = null;
+  await readFrames({ ...source, isKept: () => true }, [place], (frame) => {
+    last = frame;
+  });
+  return last;
+}
+
+async function lastPlace({ fs, folder }: JournalSource, segment: number): Promise<FramePlace | null> {
+  const path = join(folder, segmentFileName(segment));
+  return withFile(fs, path, async (file) => {
+    const header = await readSegmentHeader(file, path);
+    if (header === null) return null;
+    let place: FramePlace | null = null;
+    const start = { offset: SEGMENT_HEADER_BYTES, chain: header.chain };
+    await scanFrames(file, start, ({ offset, payloadBytes }) => {
+      place = { segment, offset, bytesEnd: offset + FRAME_HEADER_BYTES + payloadBytes };
+      return true;
+    });
+    return place;
+  });
+}
+
+/** The newest whole event; 0 when there is none, or when there is no journal. */
+export async function newestEvent(source: JournalSource): Promise<number> {
+  const last = (await listSegments(source)).at(-1);
+  if (last === undefined) return 0;
+  const frame = await readLastFrame(source, last);
+  return frame === null ? last - 1 : lastEventId(frame);
 }
 
 export async function readSegmentHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {

@@ -9,7 +9,7 @@ import { readDurableMark } from '../persistence/durable-mark.ts';
 import type { FileSystem } from '../persistence/file-system.ts';
 import { type Frame, lastEventId } from '../persistence/frame.ts';
 import { dataText, type LoggedEvent, toLoggedEvent } from '../persistence/logged-event.ts';
-import { listSegments, readJournal, segmentOf } from './journal-reading.ts';
+import { listSegments, newestEvent, readJournal, segmentOf } from './journal-reading.ts';
 
 export interface EventSelection {
   readonly type?: string | undefined;
@@ -39,14 +39,25 @@ export interface ReadEventsOptions {
 /** At most `limit` events, the newest that are selected, oldest first. */
 export async function newestEvents(options: ReadEventsOptions, limit: number): Promise<NewestEvents> {
   const { fs, folder, selection } = options;
-  const found: LoggedEvent[] = [];
-  const end = await durableEvent(fs, folder);
-  await readFrom({ fs, folder, selection, end }, selection.afterId ?? 0, (event) => {
-    found.push(event);
-    // Cut now and then: a shift for each event would cost more than the reading.
-    if (found.length >= 2 * limit) found.splice(0, found.length - limit);
-  });
-  return { events: found.slice(-limit), durableId: end };
+  const durableId = await durableEvent(fs, folder);
+  const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
+  let events: LoggedEvent[] = [];
+  let end = Math.min(durableId, selection.upTo ?? durableId);
+  // From the newest segment back: what is found there need not be looked for in years of older ones.
+  for (const firstId of segments.toReversed()) {
+    const afterId = Math.max(selection.afterId ?? 0, firstId - 1);
+    if (events.length < limit && afterId < end) {
+      const found: LoggedEvent[] = [];
+      await readFrom({ fs, folder, selection, end }, afterId, (event) => {
+        found.push(event);
+        // Cut now and then: a shift for each event would cost more than the reading.
+        if (found.length >= 2 * limit) found.splice(0, found.length - limit);
+      });
+      events = [...found, ...events].slice(-limit);
+    }
+    end = Math.min(end, firstId - 1);
+  }
+  return { events, durableId };
 }
 
 export interface NewestEvents {
@@ -165,8 +176,5 @@ export async function followEvents(options: FollowOptions): Promise<void> {
 async function durableEvent(fs: FileSystem, folder: string): Promise<number> {
   const server = await askServer(folder, 'status');
   if (server !== null) return server.durableId;
-  const source = { fs, folder: dataFolder(folder).journal };
-  const last = (await listSegments(source)).at(-1);
-  if (last === undefined) return 0;
-  return (await readJournal(source, { afterId: last - 1, visit: () => true })).lastId;
+  return newestEvent({ fs, folder: dataFolder(folder).journal });
 }

@@ -31,6 +31,8 @@ export interface RestoreOptions {
   /** Leave the events behind: the new folder starts with a snapshot alone. */
   readonly stateOnly?: boolean;
   onProgress?(progress: StateProgress): void;
+  /** Milliseconds, monotonic. */
+  clock(): number;
 }
 
 export interface Restored {
@@ -41,6 +43,8 @@ export interface Restored {
   /** The snapshot that the state was built from; null: from the first event. */
   readonly snapshotId: number | null;
   readonly replayedEvents: number;
+  /** How long loading and replaying took. */
+  readonly buildMs: number;
   /** Whether the events up to there came along. */
   readonly withEvents: boolean;
   readonly stateHash: string;
@@ -64,7 +68,9 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   const from = dataFolder(options.from);
   const source = { fs, folder: from.journal };
   const upTo = moment === null ? null : await resolveMoment(source, moment);
+  const startedAt = options.clock();
   const state = await StateAt.open({ ...options, folder: options.from, upTo });
+  const buildMs = options.clock() - startedAt;
   if (state.lastId === 0) throw new OperationError('missing', `${options.from} holds no event.`);
   const picture: Picture = { lastId: state.lastId, lastAt: state.lastAt, hash: stateHash(state.world) };
   const end = options.stateOnly ? null : (state.boundary ?? (await boundaryAt(source, state.lastId)));
@@ -79,6 +85,7 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
     lastAt: picture.lastAt,
     snapshotId: state.snapshot?.id ?? null,
     replayedEvents: state.replayedEvents,
+    buildMs,
     withEvents: end !== null,
     stateHash: picture.hash,
   };
@@ -98,7 +105,9 @@ async function writeState(fs: FileSystem, target: DataFolder, state: StateAt): P
 
 async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
   const { fs, from, to, moment } = options;
+  const startedAt = options.clock();
   const { header, world } = await loadSnapshotFile(options);
+  const buildMs = options.clock() - startedAt;
   if (moment !== null && !(moment.kind === 'event' && moment.id === header.id)) {
     const message = `${from} is the state as of event ${header.id} and no other; name the data folder to go back to another moment.`;
     throw new OperationError('missing', message);
@@ -115,7 +124,15 @@ async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
     });
     await proveStart(options, target, picture);
   });
-  return { to, ...picture, snapshotId: header.id, replayedEvents: 0, withEvents: false, stateHash: hash };
+  return {
+    to,
+    ...picture,
+    snapshotId: header.id,
+    replayedEvents: 0,
+    buildMs,
+    withEvents: false,
+    stateHash: hash,
+  };
 }
 
 /** Recovery starts on the new folder and arrives at the same state; else the folder never gets its name. */
