@@ -1,9 +1,6 @@
 /**
- * What the journal says when it can promise nothing any more. The process ends with EXIT_JOURNAL_FAILED (invariant 6).
+ * What the journal says when it can promise nothing any more. The process ends with exit code 74 (invariant 6).
  */
-
-/** EX_IOERR of sysexits.h: supervisors can tell it from a crash, and a human finds it in the manual. */
-export const EXIT_JOURNAL_FAILED = 74;
 
 export interface JournalFailureDetails {
   readonly file: string;
