@@ -27,7 +27,8 @@ export const addRestore: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-The source stays as it is, and a server may be running on it. Changes of several events are kept or left as a whole.
+The source stays as it is, and a server may be running on it. A change of several events is
+kept or left as a whole.
 
 Examples:
   flagstaff events --type feature-archived          find the moment

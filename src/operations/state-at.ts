@@ -2,8 +2,9 @@
  * The state as of any event: the nearest good snapshot before it, and the journal from there. Reads only, also beside
  * a running server.
  *
- * A change of several events is one frame and was never seen in part, so the state as of an event in its middle is
- * the state after all of it; `lastId` says which event that is.
+ * A change of several events is one frame and was never seen in part. An event in its middle names no state and is
+ * refused: taking the end for it would keep what an operator who names the event before a mishap wants to be rid of,
+ * and taking the beginning would lose what another one wants to keep.
  */
 import { loaderOf, replayFrame } from '../actors/store.ts';
 import { emptyWorld, type World } from '../domain/world.ts';
@@ -50,6 +51,7 @@ export class StateAt {
   boundary: Boundary | null = null;
   snapshot: SnapshotFile | null = null;
   replayedEvents = 0;
+  #changeFirstId = 0;
 
   private constructor(options: StateAtOptions) {
     this.#options = options;
@@ -74,6 +76,7 @@ export class StateAt {
       visit: ({ frame, raw }) => {
         if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
         replayFrame(this.world, frame);
+        this.#changeFirstId = frame.id;
         this.lastAt = frame.at;
         const before = this.replayedEvents;
         this.replayedEvents += frame.events.length;
@@ -86,7 +89,8 @@ export class StateAt {
       this.boundary = end.boundary;
       this.chain = end.boundary.chain;
     }
-    if (upTo === null || this.lastId >= upTo) return;
+    if (upTo === null || this.lastId === upTo) return;
+    if (this.lastId > upTo) throw inTheMiddle(upTo, this.#changeFirstId, this.lastId);
     throw new OperationError('missing', `There is no event ${upTo} yet: the newest is ${this.lastId}.`);
   }
 
@@ -164,6 +168,13 @@ export class StateAt {
   #report(phase: StateProgress['phase'], done: number, total: number | null): void {
     this.#options.onProgress?.({ phase, done, total });
   }
+}
+
+function inTheMiddle(id: number, from: number, to: number): OperationError {
+  const change = `Event ${id} is one of a change of several, ${from} to ${to}, which was made as a whole`;
+  const ways =
+    from === 1 ? `name ${to}` : `name ${from - 1} for the state before it, or ${to} for the state after it`;
+  return new OperationError('missing', `${change}: ${ways}.`);
 }
 
 const crosses = (before: number, after: number): boolean =>

@@ -37,13 +37,14 @@ describe('flagstaff restore', () => {
     assert.deepEqual(contentOf(past.folder), content);
   });
 
-  it('keeps a change of several events as a whole when one in its middle is named', async () => {
+  it('refuses an event in the middle of a change, and names the moments before and after it', async () => {
     const pairs = past.moments.map(({ id }, index) => [past.moments[index - 1]?.id ?? 0, id] as const);
     const wide = pairs.filter(([from, to]) => to - from > 1);
     assert(wide.length > 2, 'the past has changes of several events');
     for (const [from, to] of wide) {
-      const restored = await answerOf(['restore', past.folder, '--to', target(), '--at', String(from + 1)]);
-      assert.equal(restored.lastId, to);
+      const run = await flagstaff(['restore', past.folder, '--to', target(), '--at', String(from + 1)]);
+      assert.equal(run.code, 66);
+      assert(run.err.includes(` ${to}`) && (from === 0 || run.err.includes(` ${from} `)), run.err);
     }
   });
 
