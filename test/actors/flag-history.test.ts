@@ -1,0 +1,76 @@
+/** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Flag } from '../../src/domain/flag.ts';
+import { StateAt } from '../../src/operations/state-at.ts';
+import { realFileSystem } from '../../src/persistence/file-system.ts';
+import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('the history of flags', () => {
+  it('agrees with a replay of everything, for every flag of every project at every change', async () => {
+    const { folder, moments } = await pastFolder();
+    const server = await startTestServer({ folder });
+    const { history, engine } = server.server.store;
+    let compared = 0;
+    for (const { id } of moments) {
+      const { world } = await StateAt.open({ fs: realFileSystem, folder, upTo: id });
+      const expected = new Map<string, Flag>();
+      for (const project of world.projects.values()) {
+        for (const { flag } of project.flags.values()) expected.set(flag.name, flag);
+      }
+      for (const name of ['one', 'two', 'three', 'four']) {
+        for (const project of ['default', 'other']) {
+          const past = await history.flagAt({
+            project,
+            flag: name,
+            eventId: id,
+            durableId: engine.durableId,
+          });
+          const flag = expected.get(name);
+          if (flag?.project !== project)
+            assert.equal(past.refused, true, `no ${name} in ${project} at ${id}`);
+          else {
+            assert(!past.refused, `${name} in ${project} at ${id}`);
+            assert.deepEqual(past.flag, flag);
+            const surroundings = world.projects.get(project)?.settings.environments;
+            assert.deepEqual(past.project.settings.environments, surroundings);
+            assert.deepEqual(past.world.directory.environments, world.directory.environments);
+            compared += 1;
+          }
+        }
+      }
+    }
+    await server.stop();
+    assert(compared > 40, `${compared} flags were compared`);
+  });
+
+  it('shows nothing that is not durable yet', async () => {
+    const { folder, moments } = await pastFolder();
+    const server = await startTestServer({ folder });
+    const { history, engine } = server.server.store;
+    const last = moments.at(-1)?.id ?? 0;
+    const query = { project: 'default', flag: 'one', eventId: last, durableId: engine.durableId };
+    assert(!(await history.flagAt(query)).refused);
+    const early = await history.flagAt({ ...query, durableId: last - 1 });
+    assert.equal(early.refused, true);
+    await server.stop();
+  });
+
+  it('passes over a damaged snapshot where the first events are gone', async () => {
+    const { folder } = await pastFolder();
+    const server = await startTestServer({ folder });
+    const { engine, history } = server.server.store;
+    flipByte(fileAt(snapshotsIn(folder)), 200);
+    // The log without its first segments, as retention leaves it.
+    engine.eventLog.dropSegmentsBefore(Math.floor(engine.lastId / 2));
+    assert(engine.eventLog.firstId > 1);
+    const query = { project: 'default', flag: 'one', eventId: engine.lastId, durableId: engine.durableId };
+    const past = await history.flagAt(query);
+    assert(!past.refused);
+    assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
+    for (const path of snapshotsIn(folder)) flipByte(path, 300);
+    assert.equal((await history.flagAt(query)).refused, true, 'with none left it says so');
+    await server.stop();
+  });
+});

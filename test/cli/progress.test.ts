@@ -1,0 +1,55 @@
+/** Bars: for a human who waits, on standard error, and nowhere else. */
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { describe, it } from 'node:test';
+import { progressOn, stateProgressOn } from '../../src/cli/progress.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+
+function terminalWith(isInteractive: boolean) {
+  let drawn = '';
+  const barStream = new Writable({
+    write: (chunk, _encoding, done) => {
+      drawn += String(chunk);
+      done();
+    },
+  });
+  const terminal: Terminal = {
+    env: {},
+    out: () => assert.fail('a bar is no answer'),
+    err: () => assert.fail('a bar is no line'),
+    isInteractive,
+    barStream: Object.assign(barStream, { isTTY: true, columns: 80 }),
+    ask: async () => '',
+    stopped: new AbortController().signal,
+  };
+  return { terminal, drawn: () => drawn };
+}
+
+describe('a bar', () => {
+  it('shows the phase, how far it is, and the figures', () => {
+    const { terminal, drawn } = terminalWith(true);
+    const bars = stateProgressOn(terminal);
+    bars.onProgress({ phase: 'load', done: 512, total: 1024 });
+    bars.onProgress({ phase: 'replay', done: 50_000, total: 100_000 });
+    bars.end();
+    assert.match(drawn(), /load/);
+    assert.match(drawn(), /replay .*█.* 50% 50,000 events/);
+  });
+
+  it('does without a percentage while the whole is not known', () => {
+    const { terminal, drawn } = terminalWith(true);
+    const bar = progressOn(terminal, 'bytes');
+    bar.show('reading', 5 * 2 ** 20, null);
+    bar.end();
+    assert.match(drawn(), /reading +5\.0 MiB/);
+    assert(!drawn().includes('%'));
+  });
+
+  it('is not drawn where nobody watches', () => {
+    const { terminal, drawn } = terminalWith(false);
+    const bar = progressOn(terminal, 'events');
+    bar.show('replay', 1, 2);
+    bar.end();
+    assert.equal(drawn(), '');
+  });
+});
