@@ -9,7 +9,7 @@
 import { Command } from 'commander';
 import { EFFORTS, type Scenario, type Target } from './lib/measurement.ts';
 import { writeReport } from './lib/report.ts';
-import { merged, RESULTS_FILE, readResults, writeResults } from './lib/results.ts';
+import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/results.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { terminalReport } from './lib/terminal-report.ts';
 import { SCENARIOS } from './scenarios/all.ts';
@@ -49,7 +49,7 @@ async function main(options: Options): Promise<void> {
   if (options.quick) return;
   const results = merged(readResults(RESULTS_FILE), fresh, NAMES);
   writeResults(RESULTS_FILE, results);
-  writeReport(results);
+  writeReport(results, REPORT_FILE);
 }
 
 function chosen(only: string | undefined): readonly Scenario[] {

@@ -43,10 +43,14 @@ const OPEN_LOOP_SHARE = 0.3;
 const OPEN_LOOP_PER_SECOND_MAX = 10_000;
 const OPEN_LOOP_CONNECTIONS = 64;
 
-export function httpScenario(scenario: HttpScenario): Scenario {
+/** With its `prepare`, for scenarios that run the same operation in other circumstances. */
+export type OperationScenario = Scenario & Pick<HttpScenario, 'prepare'>;
+
+export function httpScenario(scenario: HttpScenario): OperationScenario {
   return {
     name: scenario.name,
     title: scenario.title,
+    prepare: scenario.prepare,
     run: (bench) => new HttpMeasuring(scenario, bench).run(),
   };
 }

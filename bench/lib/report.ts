@@ -1,27 +1,86 @@
-/** The results page. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The results page and its charts, written from the results alone. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { cellsOf } from './cells.ts';
-import { type Results, rowsOf } from './results.ts';
-import { ROOT_FOLDER } from './server-process.ts';
+import { type Chart, chartsOf } from './charts.ts';
+import { GOALS, verdictOf } from './goals.ts';
+import { type Results, rowsOf, type ScenarioResult } from './results.ts';
 import { TABLE_VIEWS, type TableView } from './tables.ts';
 
-export const REPORT_FILE = join(ROOT_FOLDER, 'bench', 'RESULTS.md');
+/** Beside the page. */
+const CHART_FOLDER = 'charts';
 
-export function writeReport(results: Results): void {
-  writeFileSync(REPORT_FILE, reportText(results));
+/** Which charts stand above which table. */
+const CHARTS_OF: Readonly<Partial<Record<TableView['name'], readonly string[]>>> = {
+  http: ['shares'],
+  latency: ['latency'],
+  flags: ['flags-throughput', 'flags-times', 'flags-memory'],
+  projects: ['projects-throughput'],
+  events: ['events-times'],
+};
+
+export function writeReport(results: Results, file: string): void {
+  const charts = chartsOf(results);
+  const folder = join(dirname(file), CHART_FOLDER);
+  mkdirSync(folder, { recursive: true });
+  for (const { name, svg } of charts) writeFileSync(join(folder, `${name}.svg`), svg);
+  writeFileSync(file, reportText(results, charts));
 }
 
-export function reportText(results: Results): string {
+export function reportText(results: Results, charts: readonly Chart[]): string {
   const views = TABLE_VIEWS.filter(({ name }) => rowsOf(results, name).length > 0);
-  return ['# What it does on a machine', ...views.map((view) => tableSection(view, results))]
-    .join('\n\n')
-    .concat('\n');
+  const sections = [
+    '# What it does on a machine',
+    INTRODUCTION,
+    goalSection(results),
+    ...views.map((view) => tableSection(view, results, charts)),
+    circumstancesSection(results.scenarios),
+  ];
+  return `${sections.join('\n\n')}\n`;
 }
 
-function tableSection(view: TableView, results: Results): string {
+const INTRODUCTION = `This page is written by \`npm run bench\`. Every figure can be measured again by the command beside it, or by
+\`npm run bench -- --only <name>\` with the name of its row; [the last section](#how-and-where) says on what machine, at
+which commit and under what load each was measured. Load generator, server and limit share the machine's processors.`;
+
+function goalSection(results: Results): string {
+  const rows = GOALS.map((goal) => {
+    const { text, mark } = verdictOf(goal, results);
+    return [mark, goal.what, goal.target, text, `\`npm run bench -- --only ${goal.scenario}\``];
+  });
+  return `## Goals\n\n${table(['', 'what', 'goal', 'measured', 'again'], rows)}`;
+}
+
+function tableSection(view: TableView, results: Results, charts: readonly Chart[]): string {
   const { head, rows } = cellsOf(view, results);
+  const shown = charts.filter(({ name }) => CHARTS_OF[view.name]?.includes(name));
+  const images = shown.map(({ name, title }) => `![${title}](${CHART_FOLDER}/${name}.svg)\n\n`).join('');
+  return `## ${view.title}\n\n${images}${view.note}\n\n${table(head, rows)}`;
+}
+
+function circumstancesSection(scenarios: readonly ScenarioResult[]): string {
+  const rows = scenarios.map(({ name, title, seconds, circumstances }) => {
+    const { at, machine, node, loadAverage, commit, loadGenerator } = circumstances;
+    const when = at.slice(0, 16).replace('T', ' ');
+    return [
+      name,
+      title,
+      when,
+      commit,
+      node,
+      loadAverage.toFixed(1),
+      loadGenerator,
+      `${seconds.toFixed(0)} s`,
+      machine,
+    ];
+  });
+  const head = ['scenario', 'what', 'UTC', 'commit', 'Node', 'load before', 'load by', 'took', 'machine'];
+  return `## How and where\n\nA plus behind a commit: the server's files differed from it.\n\n${table(head, rows)}`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));
-  return `## ${view.title}\n\n${view.note}\n\n${[head, rule, ...rows].map(line).join('\n')}`;
+  const isNumber = (cell: string | undefined): boolean => /^[0-9–]/.test(cell ?? '');
+  const rule = head.map((_, at) => (isNumber(rows[0]?.[at]) ? '---:' : '---'));
+  return [head, rule, ...rows].map(line).join('\n');
 }

@@ -8,8 +8,8 @@ import type { Circumstances } from './machine.ts';
 import type { Measurement, TableName } from './measurement.ts';
 import { ROOT_FOLDER } from './server-process.ts';
 
-export const RESULTS_FOLDER = join(ROOT_FOLDER, 'bench', 'results');
-export const RESULTS_FILE = join(RESULTS_FOLDER, 'latest.json');
+export const RESULTS_FILE = join(ROOT_FOLDER, 'bench', 'results', 'latest.json');
+export const REPORT_FILE = join(ROOT_FOLDER, 'bench', 'RESULTS.md');
 
 /** Of the file: one more when older results can no longer be read. */
 const FORMAT = 1;

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Target } from './measurement.ts';
 
@@ -23,8 +24,8 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   /** From the start of the process until it is ready, with what starting Node and the compiler takes. */
   readonly startMs: number;
-  /** What it wrote, on both streams. */
-  output(): string;
+  /** What it wrote, on both streams, once `pattern` is in it. */
+  outputWith(pattern: RegExp): Promise<string>;
   stop(): Promise<void>;
   /** SIGKILL: no last snapshot. */
   kill(): Promise<void>;
@@ -73,7 +74,10 @@ export async function startServerProcess(
     target: { name: 'flagstaff', origin, basePath: '', token: BENCH_TOKEN },
     child,
     startMs,
-    output: () => output,
+    async outputWith(pattern) {
+      while (!pattern.test(output)) await once(child.stdout as Readable, 'data');
+      return output;
+    },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };

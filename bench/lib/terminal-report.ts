@@ -1,11 +1,20 @@
 /** The tables at the end of a run, for a terminal. */
 import { cellsOf } from './cells.ts';
+import { GOALS, verdictOf } from './goals.ts';
 import { type Results, rowsOf } from './results.ts';
 import { TABLE_VIEWS, type TableView } from './tables.ts';
 
 export function terminalReport(results: Results): string {
   const tables = TABLE_VIEWS.filter(({ name }) => rowsOf(results, name).length > 0);
-  return tables.map((view) => tableText(view, results)).join('');
+  return `${tables.map((view) => tableText(view, results)).join('')}${goalsText(results)}`;
+}
+
+/** Those that this run has something to say about. */
+function goalsText(results: Results): string {
+  const measured = GOALS.map((goal) => verdictOf(goal, results)).filter(({ value }) => value !== undefined);
+  if (measured.length === 0) return '';
+  const lines = measured.map(({ mark, goal, text }) => `${mark} ${goal.what}: ${text} (${goal.target})`);
+  return `\nGoals\n${lines.join('\n')}\n`;
 }
 
 function tableText(view: TableView, results: Results): string {

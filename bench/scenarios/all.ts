@@ -5,6 +5,9 @@ import { eventFilter, eventText } from './event-search.ts';
 import { flagList } from './flag-list.ts';
 import { flagRead } from './flag-read.ts';
 import { flagReadRandom } from './flag-read-random.ts';
+import { growthEvents } from './growth-events.ts';
+import { growthFlags } from './growth-flags.ts';
+import { growthProjects } from './growth-projects.ts';
 import { micro } from './micro.ts';
 import { overview } from './overview.ts';
 import { strategyPatch } from './strategy-patch.ts';
@@ -23,4 +26,7 @@ export const SCENARIOS: readonly Scenario[] = [
   eventFilter,
   eventText,
   micro,
+  growthFlags,
+  growthProjects,
+  growthEvents,
 ];
