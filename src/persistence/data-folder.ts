@@ -2,10 +2,12 @@
  * The layout of a data folder: `journal/` and `snapshots/` below it, and the names in them.
  *
  *   data/flagstaff.lock                        held by the process that has the folder open (folder-lock.ts)
+ *   data/flagstaff.sock                        how commands reach that process (src/control/control-protocol.ts)
  *   data/journal/<first event id>.journal      the events themselves, never rewritten (segment.ts)
  *   data/journal/<first event id>.index        derived from the segment, may be deleted at any time
  *   data/journal/durable.mark                  how far the journal was on disk for certain (durable-mark.ts)
  *   data/snapshots/<last event id>.snapshot    the whole state as of that event (snapshot-format.ts)
+ *   data/repaired.tmp, data/damaged-<time>     what a repair makes, and what it found (unfinished-repair.ts)
  *
  * Names that end in `.tmp` are unfinished and removed at the next start; those that end in `.damaged` were set aside
  * and are never touched again. Other names are reported and left alone.
