@@ -9,7 +9,7 @@ import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answ
 import { emptyWorld, type World } from '../domain/world.ts';
 import { dataFolder } from '../persistence/data-folder.ts';
 import { EventLog } from '../persistence/event-log.ts';
-import { FileJournal, type Timer } from '../persistence/file-journal.ts';
+import { FileJournal, realTimer, type Timer } from '../persistence/file-journal.ts';
 import type { FileSystem } from '../persistence/file-system.ts';
 import type { Frame } from '../persistence/frame.ts';
 import type { CommitObservation } from '../persistence/journal.ts';
@@ -47,7 +47,7 @@ export interface StoreOptions {
   readonly mailboxLengthMax?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
-  /** When the durable mark is written; real time unless given. */
+  /** When the durable mark is written, and a snapshot goes on; real time unless given. */
   readonly timer?: Timer;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
@@ -63,7 +63,7 @@ export interface Store {
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { fs, clock, log } = options;
+  const { fs, clock, log, timer = realTimer } = options;
   const folder = dataFolder(options.folder);
   await refuseUnfinishedRepair(fs, options.folder);
   const world = emptyWorld();
@@ -92,7 +92,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     onFailure: options.stop,
     clock: clock.monotonic,
-    ...given('timer', options.timer),
+    timer,
     ...given('onCommit', options.onCommit),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
@@ -117,6 +117,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     now: clock.now,
     clock: clock.monotonic,
     yieldToEventLoop,
+    pause: (pauseMs) => new Promise((resolve) => timer(pauseMs, resolve)),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
       await retire(options, eventLog);
@@ -167,6 +168,7 @@ async function close(
   keeper: SnapshotKeeper,
   onFailed: (error: unknown) => void,
 ): Promise<void> {
+  keeper.hurry();
   await engine.journal.flush();
   await keeper.take().catch(onFailed);
   await engine.journal.close();

@@ -1,0 +1,109 @@
+/** The results page, its charts and its goals, from results that are made up. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { chartsOf } from '../../bench/lib/charts.ts';
+import { GOALS, verdictOf } from '../../bench/lib/goals.ts';
+import type { Measurement } from '../../bench/lib/measurement.ts';
+import { reportText } from '../../bench/lib/report.ts';
+import { merged, type Results, type ScenarioResult } from '../../bench/lib/results.ts';
+import { SCENARIOS } from '../../bench/scenarios/all.ts';
+
+const CIRCUMSTANCES = {
+  at: '2024-05-01T12:00:00.000Z',
+  machine: '2 × a processor',
+  node: 'v20.0.0',
+  loadAverage: 0.5,
+  commit: 'abc1234',
+  loadGenerator: 'wrk',
+} as const;
+
+function resultOf(name: string, measurements: readonly Measurement[], commit = 'abc1234'): ScenarioResult {
+  return { name, title: name, circumstances: { ...CIRCUMSTANCES, commit }, seconds: 1, measurements };
+}
+
+function http(what: string, at: number, share: number): Measurement {
+  return { table: 'http', what, at, values: { perSecond: 1000, theirs: 2000, share, p50: 1, theirP50: 0.5 } };
+}
+
+function resultsOf(...measurements: readonly Measurement[]): Results {
+  return { format: 1, scenarios: [resultOf('toggle', measurements)] };
+}
+
+describe('goals', () => {
+  const goal = GOALS.find(({ scenario }) => scenario === 'toggle')!;
+
+  test('a goal over two figures is as good as the worse of them', () => {
+    const verdict = verdictOf(goal, resultsOf(http('toggle', 64, 0.9), http('toggle', 256, 0.6)));
+    assert.equal(verdict.value, 0.6);
+    assert.equal(verdict.mark, '✗');
+    assert.equal(verdictOf(goal, resultsOf(http('toggle', 64, 0.9), http('toggle', 256, 0.7))).mark, '✓');
+  });
+
+  test('a goal of which one figure is missing has no verdict', () => {
+    const verdict = verdictOf(goal, resultsOf(http('toggle', 64, 0.9)));
+    assert.equal(verdict.value, undefined);
+    assert.equal(verdict.text, 'not measured');
+  });
+
+  test('memory of one flag is the slope between the smallest and the largest size', () => {
+    const perFlag = GOALS.find(({ what }) => what.startsWith('memory of a flag'))!;
+    const at = (flags: number, heap: number): Measurement => ({
+      table: 'flags',
+      what: 'one project',
+      at: flags,
+      values: { heap },
+    });
+    assert.equal(perFlag.value(resultsOf(at(100, 5_000), at(100_000, 5_000 + 99_900 * 2_000))), 2_000);
+  });
+
+  test('every goal names a scenario that exists', () => {
+    const names = SCENARIOS.map(({ name }) => name);
+    for (const { scenario } of GOALS) assert.ok(names.includes(scenario), scenario);
+  });
+});
+
+describe('results', () => {
+  test('a run of one scenario replaces its result and leaves the others', () => {
+    const earlier = { format: 1, scenarios: [resultOf('a', [], 'old'), resultOf('b', [], 'old')] };
+    const now = merged(earlier, [resultOf('b', [], 'new')], ['a', 'b']);
+    assert.deepEqual(
+      now.scenarios.map(({ name, circumstances }) => [name, circumstances.commit]),
+      [
+        ['a', 'old'],
+        ['b', 'new'],
+      ],
+    );
+  });
+});
+
+describe('the page', () => {
+  const results = resultsOf(http('toggle', 64, 0.5), http('toggle', 256, 0.25));
+
+  test('shows every goal with the command that measures it again, measured or not', () => {
+    const page = reportText(results, []);
+    for (const { what, scenario } of GOALS) {
+      const row = page.split('\n').find((line) => line.includes(`| ${what} |`));
+      assert.ok(row?.includes(`npm run bench -- --only ${scenario}`), what);
+    }
+  });
+
+  test('says for each scenario where, when and at which commit it was measured', () => {
+    assert.match(reportText(results, []), /\| toggle \|.*2024-05-01 12:00 \| abc1234 \| v20\.0\.0 \| 0\.5/);
+  });
+
+  test('a bar is as long as its share, and a chart without rows is left out', () => {
+    const charts = chartsOf(results);
+    assert.deepEqual(
+      charts.map(({ name }) => name),
+      ['shares'],
+    );
+    const [track = 0, bar = 0] = [...charts[0]!.svg.matchAll(/width="([0-9.]+)" height="22"/g)].map(
+      ([, width]) => Number(width),
+    );
+    assert.equal(bar / track, 0.5);
+  });
+
+  test('a chart can be read on light and on dark pages', () => {
+    assert.match(chartsOf(results)[0]!.svg, /prefers-color-scheme: dark/);
+  });
+});
