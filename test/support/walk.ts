@@ -9,11 +9,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 
-/** The lines of the page's walk of that name. */
-function walkLines(name: string, page: string): string {
-  const text = readFileSync(join(ROOT_FOLDER, page), 'utf8');
+/** The lines of the README's walk of that name. */
+function walkLines(name: string): string {
+  const text = readFileSync(join(ROOT_FOLDER, 'README.md'), 'utf8');
   const found = new RegExp(`<!-- walk: ${name} -->\n\`\`\`sh\n([^]*?)\n\`\`\``).exec(text);
-  assert(found?.[1] !== undefined, `${page} has no walk "${name}"`);
+  assert(found?.[1] !== undefined, `the README has no walk "${name}"`);
   return found[1];
 }
 
@@ -52,14 +52,10 @@ export interface WalkResult {
   readonly files: Readonly<Record<string, string>>;
 }
 
-export async function runWalk(
-  name: string,
-  fileNames: readonly string[] = [],
-  page = 'README.md',
-): Promise<WalkResult> {
+export async function runWalk(name: string, fileNames: readonly string[] = []): Promise<WalkResult> {
   const folder = temporaryFolder();
   const port = await freePort();
-  const script = walkLines(name, page)
+  const script = walkLines(name)
     .replaceAll('4242', String(port))
     .replaceAll(/\b(flagstaff\.log|state\.json)\b/g, join(folder, '$1'))
     .replaceAll(/(?<![\w/.-])data\//g, `${folder}/data/`);
@@ -67,6 +63,8 @@ export async function runWalk(
     const result = await runShell(`set -o pipefail\n${script}\nwait\n`, {
       HTTP_PORT: String(port),
       DATA_DIR: join(folder, 'data'),
+      // For the folders that a walk makes.
+      TMPDIR: folder,
     });
     return { ...result, files: readFiles(folder, fileNames) };
   } finally {

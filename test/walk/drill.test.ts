@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { answersIn, runWalk } from '../support/walk.ts';
 
 it("the operators' drill brings deleted flags back, switched as they were", async () => {
-  const { output } = await runWalk('drill', [], 'docs/operating-commands.md');
+  const { output } = await runWalk('drill');
   assert.match(output, /Copied the data folder of a running server up to event \d+ into .*, verified\./);
   assert.match(output, /^ +\d+ {2}\S+ {2}feature-archived +default\/checkout {2}by admin$/m);
   assert.match(
