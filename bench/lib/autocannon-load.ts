@@ -1,13 +1,20 @@
 /** Closed-loop load by autocannon: for machines without wrk, and for a fixed number of requests. */
 import autocannon from 'autocannon';
-import type { ClosedLoopOptions, ClosedLoopRun } from './closed-loop.ts';
-import { fillUnique, type Request, uniqueBase } from './operation.ts';
+import type { ClosedLoopRun } from './closed-loop.ts';
+import type { Target } from './measurement.ts';
+import { fillUnique, type Operation, type Request, uniqueBase } from './operation.ts';
 
-/** Requests of a run without a duration, for each connection. */
-const AMOUNT_PER_CONNECTION = 4;
+export interface AutocannonOptions {
+  readonly target: Target;
+  readonly operation: Operation;
+  readonly connections: number;
+  /** A time or a number of requests. */
+  readonly seconds?: number;
+  readonly requests?: number;
+}
 
-export async function runAutocannon(options: ClosedLoopOptions): Promise<ClosedLoopRun> {
-  const { target, operation, connections, seconds } = options;
+export async function runAutocannon(options: AutocannonOptions): Promise<ClosedLoopRun> {
+  const { target, operation, connections, seconds, requests: amount } = options;
   const bodies = operation.requests.map(({ body }) =>
     body === undefined ? undefined : JSON.stringify(body),
   );
@@ -33,7 +40,8 @@ export async function runAutocannon(options: ClosedLoopOptions): Promise<ClosedL
   const result = await autocannon({
     url: target.origin,
     connections,
-    ...(seconds === null ? { amount: connections * AMOUNT_PER_CONNECTION } : { duration: seconds }),
+    ...(seconds === undefined ? {} : { duration: seconds }),
+    ...(amount === undefined ? {} : { amount }),
     requests: [{ setupRequest }],
   });
   if (result.errors + result.non2xx > 0) {

@@ -29,6 +29,9 @@ export interface ClosedLoopRun {
   readonly p99: number;
 }
 
+/** Of a run without a duration. */
+const REQUESTS_PER_CONNECTION = 4;
+
 let hasWrk: boolean | undefined;
 
 export function loadGenerator(): 'wrk' | 'autocannon' {
@@ -48,7 +51,8 @@ function isInstalled(program: string): boolean {
 
 /** Rejects when an answer was not a success: a figure about errors would be worth nothing. */
 export function runClosedLoop(options: ClosedLoopOptions): Promise<ClosedLoopRun> {
-  const { seconds } = options;
-  if (seconds !== null && loadGenerator() === 'wrk') return runWrk({ ...options, seconds });
-  return runAutocannon(options);
+  const { target, operation, connections, seconds } = options;
+  const load = { target, operation, connections };
+  if (seconds === null) return runAutocannon({ ...load, requests: connections * REQUESTS_PER_CONNECTION });
+  return loadGenerator() === 'wrk' ? runWrk({ ...options, seconds }) : runAutocannon({ ...load, seconds });
 }

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { askProbe } from './ask-probe.ts';
+import { runAutocannon } from './autocannon-load.ts';
 import { type ClosedLoopRun, runClosedLoop } from './closed-loop.ts';
 import { type DataSet, dataFolderOf } from './data-set.ts';
 import type { BenchRun } from './measurement.ts';
@@ -58,6 +59,19 @@ export function load(bench: BenchRun, server: GrowingServer, operation: Operatio
     connections,
     seconds: effort.runSeconds,
     folder,
+  });
+}
+
+/** A few thousand requests, unmeasured, so that the compiler has seen what is about to be measured. */
+const WARM_UP_REQUESTS = 2_000;
+
+export async function warmUp(bench: BenchRun, server: GrowingServer, operation: Operation): Promise<void> {
+  if (bench.effort.runSeconds === null) return;
+  await runAutocannon({
+    target: server.process.target,
+    operation,
+    connections: GROWTH_CONNECTIONS,
+    requests: WARM_UP_REQUESTS,
   });
 }
 

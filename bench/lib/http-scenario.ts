@@ -2,6 +2,7 @@
  * An operation over HTTP, measured from all sides: throughput at several numbers of connections beside that of the
  * limit server, latency at a fixed rate, and, if asked for, the same load on another server.
  */
+import { runAutocannon } from './autocannon-load.ts';
 import { request } from './client.ts';
 import { type ClosedLoopRun, runClosedLoop } from './closed-loop.ts';
 import { type DataSet, dataFolderOf } from './data-set.ts';
@@ -36,6 +37,8 @@ export interface ExtraParts {
   readonly server: ServerProcess;
   readonly flags: number;
 }
+
+const WARM_UP_REQUESTS = 3_000;
 
 /** Of the throughput at saturation: busy, and far from where queues grow. */
 const OPEN_LOOP_SHARE = 0.3;
@@ -86,10 +89,10 @@ class HttpMeasuring {
     const sample = (await this.#prepare(target, 1)).requests[0] as Request;
     const limit = await startLimitProcess(kind, await request(target, sample), this.#bench.folder);
     try {
+      await this.#warmUp(target, target);
+      await this.#warmUp(limit.target, target);
       const measurements: Measurement[] = [];
       for (const connections of this.#connections) {
-        // Unmeasured, so that both have compiled what they will run.
-        if (measurements.length === 0) await this.#pair(target, limit.target, connections, 1);
         const paired = await this.#pair(target, limit.target, connections);
         this.#tell(`${name}, ${connections} connections`, paired);
         measurements.push(this.#measured('http', connections, paired));
@@ -117,15 +120,20 @@ class HttpMeasuring {
     return { table, what: this.#scenario.name, at, values };
   }
 
-  async #pair(target: Target, other: Target, connections: number, rounds?: number): Promise<PairedRuns> {
-    const { effort } = this.#bench;
-    const usual = this.#scenario.goalConnections.includes(connections)
-      ? effort.roundsForGoals
-      : effort.rounds;
+  /** Unmeasured, so that the compiler has seen what is about to be measured. */
+  async #warmUp(target: Target, preparedFor: Target): Promise<void> {
+    const connections = this.#connections[0] ?? 1;
+    const operation = await this.#prepare(preparedFor, connections);
+    const requests = this.#bench.effort.runSeconds === null ? connections : WARM_UP_REQUESTS;
+    await runAutocannon({ target, operation, connections, requests });
+  }
+
+  async #pair(target: Target, other: Target, connections: number): Promise<PairedRuns> {
+    const { roundsForGoals, rounds } = this.#bench.effort;
     // The limit knows no flags: it is sent what was prepared for the server.
     const preparedFor = other === this.#bench.peer ? other : target;
     return runPaired(
-      rounds ?? usual,
+      this.#scenario.goalConnections.includes(connections) ? roundsForGoals : rounds,
       () => this.#closedLoop(target, connections, target),
       () => this.#closedLoop(other, connections, preparedFor),
     );

@@ -58,10 +58,10 @@ export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
   full: {
     name: 'full',
     runSeconds: 1,
-    rounds: 2,
+    rounds: 1,
     roundsForGoals: 3,
     connections: [64, 256, 1],
-    openLoopSeconds: 1,
+    openLoopSeconds: 0.8,
     microMs: 150,
     flags: 1_000,
     flagSizes: [100, 1_000, 10_000, 100_000],

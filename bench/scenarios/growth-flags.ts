@@ -11,6 +11,7 @@ import {
   GROWTH_CONNECTIONS,
   type GrowingServer,
   load,
+  warmUp,
   watchingStalls,
   withGrowing,
 } from '../lib/growing-server.ts';
@@ -51,6 +52,11 @@ export const growthFlags: Scenario = {
 
 const ofFlags = (flags: number): DataSet => ({ flags, projects: 1, events: 0 });
 
+/** The size that goals are set for: measured in more rounds. */
+function isLargest({ effort }: BenchRun, { set }: GrowingServer): boolean {
+  return set.flags === Math.max(...effort.flagSizes);
+}
+
 function rounded(value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(3)) : value;
 }
@@ -62,16 +68,17 @@ async function atRest({ process, startMs }: GrowingServer) {
 
 /** Creating comes last, since both grow by it; so each size has a reference of its own. */
 function compared(bench: BenchRun, server: GrowingServer): Promise<Record<string, number>> {
-  const { flagSizes, rounds, roundsForGoals } = bench.effort;
-  const isLargest = server.set.flags === Math.max(...flagSizes);
-  return withGrowing(bench, ofFlags(Math.min(...flagSizes)), async (reference) => {
+  const fewest = Math.min(...bench.effort.flagSizes);
+  return withGrowing(bench, ofFlags(fewest), async (reference) => {
     const values: Record<string, number> = {};
     for (const [name, scenario] of Object.entries(OPERATIONS)) {
       const operationFor = ({ process, set }: GrowingServer): Promise<Operation> =>
         scenario.prepare(process.target, { flags: set.flags, connections: GROWTH_CONNECTIONS });
       const [ours, theirs] = [await operationFor(server), await operationFor(reference)];
+      await warmUp(bench, reference, theirs);
+      await warmUp(bench, server, ours);
       const paired = await runPaired(
-        isLargest ? roundsForGoals : Math.min(rounds, 1),
+        isLargest(bench, server) ? bench.effort.roundsForGoals : 1,
         () => load(bench, server, ours),
         () => load(bench, reference, theirs),
       );
@@ -112,10 +119,9 @@ async function snapshots(bench: BenchRun, server: GrowingServer) {
     stallsSeen.push(longestStallMs);
     return result;
   };
-  // Unmeasured: the first load compiles what it runs, which stalls too.
-  await load(bench, server, operation);
+  await warmUp(bench, server, operation);
   const { share } = await runPaired(
-    bench.effort.roundsForGoals,
+    isLargest(bench, server) ? bench.effort.roundsForGoals : 1,
     () => watched(stalls, () => besideSnapshot(server, durations, () => load(bench, server, operation))),
     () => watched(quietStalls, () => load(bench, server, operation)),
   );
