@@ -198,8 +198,19 @@ describe('compiling routes', () => {
     assert.throws(() => compileRoutes(routes), /two routes for GET \/a\/:y/);
   });
 
+  test('a pattern that ends in a slash is another path than one that does not', () => {
+    const matcher = compileRoutes([
+      { method: 'GET', pattern: '/', value: 'root' },
+      { method: 'GET', pattern: '/docs/', value: 'folder' },
+    ]);
+    assert.equal(matcher.match('GET', '/').kind, 'found');
+    assert.equal(matcher.match('GET', '/docs/').kind, 'found');
+    assert.equal(matcher.match('GET', '/docs').kind, 'not-found');
+    assert.equal(matcher.match('GET', '//').kind, 'not-found');
+  });
+
   test('a pattern that is not a plain path is a mistake', () => {
-    for (const pattern of ['', 'a', '/', '/a/', '//a', '/a b', '/a?b', '/%61']) {
+    for (const pattern of ['', 'a', '//', '/a//', '//a', '/a b', '/a?b', '/%61']) {
       assert.throws(() => compileRoutes([{ method: 'GET', pattern, value: 1 }]), /not a plain path/, pattern);
     }
   });
