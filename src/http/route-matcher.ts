@@ -3,8 +3,8 @@
  * `/api/admin/projects/:projectId/features/:featureName`.
  *
  * - One spelling per resource: matching is on the raw path, so empty segments (`//`, a slash at the end that the pattern
- *   does not have), dot segments
- *   (encoded ones too), path parameters (`;`) and encoded spellings of fixed segments name nothing.
+ *   does not have), dot segments (encoded ones too), path parameters (`;`) and encoded spellings of fixed segments
+ *   name nothing.
  * - Fixed segments win over parameters. Where the fixed one does not lead to the end, or does not have the method,
  *   the parameter is tried, so that a flag named `validate` stays reachable next to `/features/validate`.
  * - Parameters are decoded once, after matching: a `%2F` is part of the value and never splits it.
