@@ -9,7 +9,7 @@ import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answ
 import { emptyWorld, type World } from '../domain/world.ts';
 import { dataFolder } from '../persistence/data-folder.ts';
 import { EventLog } from '../persistence/event-log.ts';
-import { FileJournal, realTimer, type Timer } from '../persistence/file-journal.ts';
+import { FileJournal, type Timer } from '../persistence/file-journal.ts';
 import type { FileSystem } from '../persistence/file-system.ts';
 import type { Frame } from '../persistence/frame.ts';
 import type { CommitObservation } from '../persistence/journal.ts';
@@ -63,7 +63,7 @@ export interface Store {
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { fs, clock, log, timer = realTimer } = options;
+  const { fs, clock, log } = options;
   const folder = dataFolder(options.folder);
   await refuseUnfinishedRepair(fs, options.folder);
   const world = emptyWorld();
@@ -92,7 +92,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     onFailure: options.stop,
     clock: clock.monotonic,
-    timer,
+    ...given('timer', options.timer),
     ...given('onCommit', options.onCommit),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
@@ -117,7 +117,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     now: clock.now,
     clock: clock.monotonic,
     yieldToEventLoop,
-    pause: (pauseMs) => new Promise((resolve) => timer(pauseMs, resolve)),
+    pause: pauseOf(options.timer),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
       await retire(options, eventLog);
@@ -127,6 +127,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   return { engine, keeper, recovery, history, close: () => close(engine, keeper, onFailed) };
+}
+
+/** Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. */
+function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<void> {
+  return (pauseMs) =>
+    new Promise((resolve) => {
+      if (timer === undefined) setTimeout(resolve, pauseMs);
+      else timer(pauseMs, resolve);
+    });
 }
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */

@@ -44,7 +44,7 @@ export const MARK_DELAY_MS = 50;
 export type Timer = (delayMs: number, run: () => void) => () => void;
 
 /** Does not keep the process alive: a mark is no reason to stay. */
-export const realTimer: Timer = (delayMs, run) => {
+const realTimer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();
   return () => clearTimeout(timeout);
 };
