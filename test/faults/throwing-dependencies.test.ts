@@ -1,0 +1,88 @@
+/**
+ * A dependency that throws behind every route there is: the client gets 500 with an id for the log, nothing is
+ * changed, no request hangs, and the next one is served. The routes come from the table that the server serves.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import type { World } from '../../src/domain/world.ts';
+import { describeInterface } from '../../src/http/openapi/document.ts';
+import type { Route } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { VERSION } from '../../src/version.ts';
+import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+
+interface Operation {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
+}
+
+/** Bodies that pass every check, from the description of the interface. */
+function exampleBody({ method, path }: Route): unknown {
+  const document = describeInterface({ routes: ROUTES, version: VERSION, basePath: '', open: true });
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  const named = path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+  const operation = Object.entries(paths).find(([key]) => key.endsWith(`/api/admin${named}`))?.[1][
+    method.toLowerCase()
+  ];
+  assert(operation !== undefined, `${method} ${path} is described`);
+  return operation.requestBody?.content['application/json']?.example;
+}
+
+/** Makes every look at the state throw, until `mend`. */
+function breakState(world: World): { readonly mend: () => void } {
+  const { projects, directory } = world;
+  for (const part of ['projects', 'directory']) {
+    Object.defineProperty(world, part, {
+      configurable: true,
+      get: () => {
+        throw new Error('a dependency is broken');
+      },
+    });
+  }
+  return {
+    mend: () => {
+      Object.defineProperty(world, 'projects', { configurable: true, value: projects });
+      Object.defineProperty(world, 'directory', { configurable: true, value: directory });
+    },
+  };
+}
+
+/** These answer without a look at the state, or want a user, which nobody is while authentication is off. */
+const INDEPENDENT: Readonly<Record<string, number>> = {
+  searchEvents: 200,
+  getEvents: 200,
+  getAllFeatureTypes: 200,
+  getEventTypes: 200,
+  getRoles: 200,
+  searchUsers: 200,
+  getMe: 200,
+};
+
+for (const http of ENGINES) {
+  describe(`a dependency that throws (${http})`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer({ env: { HTTP_ENGINE: http, AUTH_TYPE: 'none' } });
+    });
+    after(() => server.stop());
+
+    for (const route of ROUTES) {
+      it(`behind ${route.method} ${route.path} is a 500, and nothing hangs`, async () => {
+        const { engine } = server.server.store;
+        const before = stateHash(engine.world);
+        const { mend } = breakState(engine.world);
+        const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
+        const answer = await server.call(route.method, path, exampleBody(route)).finally(mend);
+        const expected = route.permission === 'personal' ? 403 : (INDEPENDENT[route.operationId] ?? 500);
+        assert.equal(answer.status, expected, `${route.operationId}: ${answer.body?.message}`);
+        if (expected === 500) {
+          assert.equal(answer.body.name, 'InternalError');
+          assert(!JSON.stringify(answer.body).includes('is broken'), 'what went wrong is for the log');
+        }
+        assert.equal((await server.call('GET', '/projects')).status, 200, 'the next request is served');
+        assert.equal(server.server.transport.openRequests, 0, 'nothing hangs');
+        assert.equal(stateHash(engine.world), before, 'nothing changed');
+      });
+    }
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * Whoever tries tokens learns nothing from the answer: unknown, cut short, expired, revoked and mistyped ones are all
+ * refused by the same words, and by the same lookup of a digest, which no part of a secret comes near.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import '../support/check-answers.ts';
+import { ROUTES } from '../../src/http/routes.ts';
+import { addUser } from '../support/interface.ts';
+import { ADMIN_TOKEN, type Answer, ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+
+for (const http of ENGINES) {
+  describe(`guessed tokens (${http})`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer({ env: { HTTP_ENGINE: http } });
+    });
+    after(() => server.stop());
+
+    it('get the same answer on every route, whatever is wrong with them', async (t) => {
+      const tokens = await badTokens(server);
+      const seen = new Set<string>();
+      for (const route of ROUTES) {
+        const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
+        for (const [kind, token] of Object.entries(tokens)) {
+          const answer = await server.call(route.method, path, undefined, { token });
+          assert.equal(answer.status, 401, `${kind} on ${route.operationId}`);
+          seen.add(shape(answer));
+        }
+      }
+      assert.equal(seen.size, 1, [...seen].join('\n'));
+      t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
+    });
+
+    it('that are one character off in any place are as unknown as any', async () => {
+      for (let at = 0; at < ADMIN_TOKEN.length; at += 1) {
+        const other = ADMIN_TOKEN[at] === 'x' ? 'y' : 'x';
+        const token = ADMIN_TOKEN.slice(0, at) + other + ADMIN_TOKEN.slice(at + 1);
+        assert.equal(
+          (await server.call('GET', '/projects', undefined, { token })).status,
+          401,
+          `place ${at}`,
+        );
+      }
+      assert.equal((await server.call('GET', '/projects')).status, 200, 'and the right one is good');
+    });
+  });
+}
+
+/** Tokens that are no good, by what is wrong with them. */
+async function badTokens(server: TestServer): Promise<Readonly<Record<string, string | null>>> {
+  const expired = await addUser(server, 1, { expiresAt: '2024-01-01T00:00:00.000Z' });
+  const ended = await addUser(server, 1);
+  assert.equal((await server.call('GET', '/user/profile', undefined, { token: ended.token })).status, 200);
+  const { pats } = (await server.call('GET', `/user-admin/${ended.id}/tokens`)).body;
+  await server.call('DELETE', `/user-admin/${ended.id}/tokens/${pats[0].id}`);
+  return {
+    none: null,
+    unknown: '*:*.0123456789',
+    'a prefix': ADMIN_TOKEN.slice(0, -1),
+    'too long': `${ADMIN_TOKEN}0`,
+    'of another case': ADMIN_TOKEN.toUpperCase(),
+    expired: expired.token,
+    revoked: ended.token,
+    // In the middle: one engine trims such bytes from the ends of a header, as it does spaces.
+    'with bytes outside ASCII': ADMIN_TOKEN.replace('secret', 'secr\u00e9t'),
+    'of another scheme': `Basic ${ADMIN_TOKEN}`,
+    'two of them': `${ADMIN_TOKEN}, ${ADMIN_TOKEN}`,
+  };
+}
+
+/** All of an answer but what differs from one to the next anyway. */
+function shape({ status, headers, body }: Answer): string {
+  const { id: _, ...rest } = body;
+  const names = [...headers.keys()].filter((name) => name !== 'date').sort();
+  const length = headers.get('content-length');
+  return JSON.stringify({ status, names, length, rest });
+}
