@@ -1,0 +1,70 @@
+/**
+ * Clients that ask for a large answer and never read it: the server keeps one copy of the answer, not one for each of
+ * them, and goes on serving the others.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { FEATURES } from '../support/interface.ts';
+import { ADMIN_TOKEN, type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
+
+/** One flag can be as large as an overview of thousands. */
+const LARGE_FLAG = { name: 'large', description: 'x'.repeat(900_000) };
+
+/** What the kernel takes of an answer before its reader has to: bytes that do not lie in the server's memory. */
+const READER_BYTES_MAX = 128 * 1024;
+/** For what answering so many takes besides: garbage not yet collected, connections. */
+const SLACK_BYTES = 64 * 1024 * 1024;
+
+export interface SlowReaderResult {
+  readonly readers: number;
+  readonly answerBytes: number;
+  readonly grownBytes: number;
+  readonly served: number;
+}
+
+export async function stallReaders({ readers }: { readonly readers: number }): Promise<SlowReaderResult> {
+  const folder = temporaryFolder();
+  const server = await spawnServer(folder);
+  const sockets: Socket[] = [];
+  try {
+    for (const flag of [LARGE_FLAG, { name: 'small' }]) {
+      assert.equal((await server.call('POST', FEATURES, flag)).status, 201);
+    }
+    const answerBytes = JSON.stringify((await server.call('GET', `${FEATURES}/large`)).body).length;
+    const before = residentBytes(server);
+    for (let number = 0; number < readers; number += 1) sockets.push(await askAndIgnore(server));
+    const served = await servedMeanwhile(server);
+    const grownBytes = residentBytes(server) - before;
+    const most = Math.min(answerBytes, READER_BYTES_MAX) * readers + SLACK_BYTES;
+    assert(grownBytes < most, `${grownBytes} bytes more for ${readers} readers of ${answerBytes} bytes`);
+    return { readers, answerBytes, grownBytes, served };
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await server.kill();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function askAndIgnore({ origin }: ServerProcess): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) });
+  socket.on('error', () => undefined);
+  const request = `GET /api/admin${FEATURES}/large HTTP/1.1\r\nHost: test\r\nAuthorization: ${ADMIN_TOKEN}\r\n\r\n`;
+  await new Promise<void>((resolve) => socket.write(request, () => resolve()));
+  socket.pause();
+  return socket;
+}
+
+async function servedMeanwhile(server: ServerProcess): Promise<number> {
+  const reads = 100;
+  for (let count = 0; count < reads; count += 1) {
+    assert.equal((await server.call('GET', `${FEATURES}/small`)).status, 200);
+  }
+  return reads;
+}
+
+/** Memory of the process that is in use, from the kernel. */
+function residentBytes({ child }: ServerProcess): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+  return Number(kib) * 1024;
+}
