@@ -28,10 +28,16 @@ export interface FailedSyncResult {
   readonly unanswered: number;
 }
 
-export async function failSyncs({ rounds }: { readonly rounds: number }): Promise<FailedSyncResult> {
+export interface FailedSyncOptions {
+  readonly rounds: number;
+  /** Number of the first round: the later, the more syncs succeed before. */
+  readonly first?: number;
+}
+
+export async function failSyncs({ rounds, first = 1 }: FailedSyncOptions): Promise<FailedSyncResult> {
   let acknowledged = 0;
   let unanswered = 0;
-  for (let round = 1; round <= rounds; round += 1) {
+  for (let round = first; round < first + rounds; round += 1) {
     const names = await failOneSync(round);
     acknowledged += names.acknowledged;
     unanswered += names.unanswered;

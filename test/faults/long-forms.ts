@@ -1,0 +1,99 @@
+/** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
+import assert from 'node:assert/strict';
+import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
+import { runSeeds } from '../simulation/run-seeds.ts';
+import { countsOf } from '../simulation/tally.ts';
+import { failSyncs, isTraceable } from './failed-sync.ts';
+import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
+import { runKills } from './kill.ts';
+import { raceRestarts } from './restart-races.ts';
+import { shutDown } from './shutdown.ts';
+import { stallReaders } from './slow-readers.ts';
+import { flood } from './stalled-sync.ts';
+
+export type Counts = Readonly<Record<string, number>>;
+
+export interface LongForm {
+  readonly name: string;
+  /** How much of it there is to do, in seeds, rounds or the like. */
+  readonly total: number;
+  /** How much of that at once. */
+  readonly batch: number;
+  /** Why it cannot run here; null when it can. */
+  readonly skipped?: () => string | null;
+  /** Does so many, the first of which has this number; what it counted. */
+  run(count: number, first: number): Promise<Counts>;
+}
+
+/** A broken build has to show within so many seeds. */
+const SEEDS_PER_MUTANT = 3_000;
+
+const ALL_MUTANTS = [...MUTANTS, ...MORE_MUTANTS];
+
+/** Seeds of the random ones that are not simulated follow from the number of the batch: every run is the same. */
+export const LONG_FORMS: readonly LongForm[] = [
+  {
+    name: 'stalled sync',
+    total: 100_000,
+    batch: 100_000,
+    run: async (writes) => ({ ...(await flood({ writes })) }),
+  },
+  {
+    name: 'slow readers',
+    total: 1_000,
+    batch: 1_000,
+    run: async (readers) => ({ ...(await stallReaders({ readers })) }),
+  },
+  {
+    name: 'full disk',
+    total: SIZES_KIB.length,
+    batch: 1,
+    skipped: () => (isMountable() ? null : 'nothing can be mounted here'),
+    run: async (count, first) => ({ ...(await fillDisks(SIZES_KIB.slice(first - 1, first - 1 + count))) }),
+  },
+  {
+    name: 'failed sync',
+    total: 10,
+    batch: 1,
+    skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
+    run: async (rounds, first) => ({ ...(await failSyncs({ rounds, first })) }),
+  },
+  { name: 'shutdown', total: 20, batch: 4, run: async (rounds) => ({ ...(await shutDown({ rounds })) }) },
+  {
+    name: 'restart races',
+    total: 50,
+    batch: 10,
+    run: async (rounds) => ({ ...(await raceRestarts({ rounds })) }),
+  },
+  {
+    name: 'kills',
+    total: 200,
+    batch: 20,
+    run: async (rounds, first) => {
+      const { kills, acknowledged } = await runKills({ rounds, seed: first });
+      return { rounds, kills, acknowledged };
+    },
+  },
+  {
+    name: 'broken builds',
+    total: ALL_MUTANTS.length,
+    batch: 1,
+    run: async (count, first) => {
+      for (const mutant of ALL_MUTANTS.slice(first - 1, first - 1 + count)) {
+        const { failure } = await runMutant(mutant, { first: 1, count: SEEDS_PER_MUTANT });
+        assert(failure !== null, `${SEEDS_PER_MUTANT} seeds did not find a build that ${mutant.name}`);
+      }
+      return { builds: count };
+    },
+  },
+  {
+    name: 'simulation',
+    total: 10_000,
+    batch: 100,
+    run: async (count, first) => {
+      const { tally, failure } = await runSeeds({ first, count });
+      if (failure !== null) throw failure;
+      return countsOf(tally);
+    },
+  },
+];

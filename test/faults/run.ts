@@ -1,0 +1,61 @@
+/**
+ * Runs the long forms of the fault tests: `npm run test:faults`, or some of them by name. Ends with 1 when one fails.
+ *
+ * FAULTS_BUDGET_SECONDS bounds the time: what is left of it is shared evenly by the forms that are left, so that each
+ * gets its turn. With `--record`, what was counted is kept for docs/reliability.md (render.ts writes that page).
+ */
+import { parseArgs } from 'node:util';
+import { type Counted, keepCounts } from './counts.ts';
+import { type Counts, LONG_FORMS, type LongForm } from './long-forms.ts';
+
+const { values, positionals } = parseArgs({
+  options: { record: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+const budgetSeconds = Number(process.env.FAULTS_BUDGET_SECONDS ?? Number.POSITIVE_INFINITY);
+const startedAt = performance.now();
+const secondsGone = (): number => (performance.now() - startedAt) / 1000;
+
+/** Of several batches the largest counts, not the sum. */
+const LARGEST = /Most|slowest|Bytes/;
+
+function add(sum: Counts, more: Counts): Counts {
+  const added: Record<string, number> = { ...sum };
+  for (const [name, count] of Object.entries(more)) {
+    const before = added[name] ?? 0;
+    added[name] = LARGEST.test(name) ? Math.max(before, count) : before + count;
+  }
+  return added;
+}
+
+async function runForm(form: LongForm, formsLeft: number): Promise<Counted> {
+  const reason = form.skipped?.() ?? null;
+  if (reason !== null) return { skipped: reason, done: 0, total: form.total, seconds: 0, counts: {} };
+  const begunAt = secondsGone();
+  const share = (budgetSeconds - begunAt) / formsLeft;
+  let done = 0;
+  let counts: Counts = {};
+  while (done < form.total && (done === 0 || secondsGone() - begunAt < share)) {
+    const count = Math.min(form.batch, form.total - done);
+    counts = add(counts, await form.run(count, done + 1));
+    done += count;
+  }
+  return { skipped: null, done, total: form.total, seconds: Math.round(secondsGone() - begunAt), counts };
+}
+
+const forms = LONG_FORMS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const results: Record<string, Counted> = {};
+for (const [index, form] of forms.entries()) {
+  try {
+    const result = await runForm(form, forms.length - index);
+    results[form.name] = result;
+    const { done, total, seconds, skipped, counts } = result;
+    const what = skipped ?? `${done} of ${total} in ${seconds} s  ${JSON.stringify(counts)}`;
+    console.log(`${form.name.padEnd(16)} ${what}`);
+  } catch (error) {
+    console.log(`${form.name.padEnd(16)} FAILED`);
+    console.error(error);
+    process.exitCode = 1;
+  }
+}
+if (values.record) keepCounts(results);
