@@ -120,11 +120,12 @@ class HttpMeasuring {
     return { table, what: this.#scenario.name, at, values };
   }
 
-  /** Unmeasured, so that the compiler has seen what is about to be measured. */
+  /** Unmeasured: the compiler has seen what is about to be measured, and the server has been asked each request once. */
   async #warmUp(target: Target, preparedFor: Target): Promise<void> {
     const connections = this.#connections[0] ?? 1;
     const operation = await this.#prepare(preparedFor, connections);
-    const requests = this.#bench.effort.runSeconds === null ? connections : WARM_UP_REQUESTS;
+    const each = target === preparedFor ? operation.requests.length : 0;
+    const requests = this.#bench.effort.runSeconds === null ? connections : Math.max(WARM_UP_REQUESTS, each);
     await runAutocannon({ target, operation, connections, requests });
   }
 

@@ -1,4 +1,4 @@
-/** GET a flag, each time another: nothing of it is in the processor's caches, and most answers are made anew. */
+/** GET a flag, each time another of many: each has been read before, and none is in the processor's caches. */
 import { httpScenario } from '../lib/http-scenario.ts';
 import { flagPath } from '../lib/paths.ts';
 import { shuffled } from '../lib/shuffled.ts';
