@@ -27,6 +27,8 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
   /** Events older than this may be deleted, once snapshots contain them; null: all are kept. */
   readonly eventRetentionDays: number | null;
+  /** Whether answers are counted and timed, and the metrics page is there. */
+  readonly metrics: boolean;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -52,6 +54,7 @@ export function readConfig(env: Environment): Config {
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
+    metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }

@@ -17,7 +17,7 @@ import type { RouteMeter } from './http/meters.ts';
 import { CommitMeter, createMetrics } from './http/metrics.ts';
 import { describeInterface } from './http/openapi/document.ts';
 import { pageRoutes } from './http/pages/page-routes.ts';
-import { type Phase, probeRoutes, startingHandler } from './http/probes.ts';
+import { metricsRoute, type Phase, probeRoutes, startingHandler } from './http/probes.ts';
 import { API_PREFIX, ROUTES } from './http/routes.ts';
 import { selectTransport } from './http/select-transport.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
@@ -140,7 +140,8 @@ function createHandler(
     }),
     routes: ROUTES,
     plainRoutes: [
-      ...probeRoutes(engine, createMetrics(sources), () => front.phase),
+      ...probeRoutes(engine, () => front.phase),
+      ...(config.metrics ? [metricsRoute(createMetrics(sources))] : []),
       ...pageRoutes({
         basePath,
         describe: () => describeInterface({ routes: ROUTES, version: VERSION, basePath, open }),
@@ -151,6 +152,7 @@ function createHandler(
     log,
     now: Date.now,
     clock: () => performance.now(),
+    metered: config.metrics,
   });
   meters.push(...api.meters);
   return api.handle;

@@ -51,6 +51,8 @@ export interface ApiOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   clock(): number;
+  /** Whether answers are counted and timed. */
+  readonly metered: boolean;
 }
 
 interface BoundRoute {
@@ -92,12 +94,14 @@ class Dispatcher {
   readonly #unmatched = new RouteMeter('', 'none');
   readonly meters: RouteMeter[] = [this.#unmatched];
   readonly #logsAccess: boolean;
+  readonly #isTimed: boolean;
 
   constructor(options: ApiOptions) {
     this.#options = options;
     this.#engine = options.engine;
     this.#world = options.engine.world;
     this.#logsAccess = options.log.isLevelEnabled('debug');
+    this.#isTimed = options.metered || this.#logsAccess;
     this.#matcher = compileRoutes<Target>(
       [
         ...options.routes.map((route) => ({
@@ -122,19 +126,23 @@ class Dispatcher {
   }
 
   readonly handle: RequestHandler = (request, response) => {
-    const call: Call = { request, response, startedAt: this.#options.clock(), meter: this.#unmatched };
+    const startedAt = this.#isTimed ? this.#options.clock() : 0;
+    const call: Call = { request, response, startedAt, meter: this.#unmatched };
     this.#guarded(call, () => this.#route(call));
   };
 
   /** Every answer leaves through here: counted, and in the access log when that is asked for. */
   #send(call: Call, reply: Reply): void {
-    const durationMs = this.#options.clock() - call.startedAt;
-    call.meter.answered(reply.status, durationMs);
-    if (this.#logsAccess) {
-      const { method, path } = call.request;
-      this.#options.log.debug({ method, path, status: reply.status, durationMs }, 'answered');
-    }
+    if (this.#isTimed) this.#record(call, reply.status);
     call.response.send(reply);
+  }
+
+  #record(call: Call, status: number): void {
+    const durationMs = this.#options.clock() - call.startedAt;
+    if (this.#options.metered) call.meter.answered(status, durationMs);
+    if (!this.#logsAccess) return;
+    const { method, path } = call.request;
+    this.#options.log.debug({ method, path, status, durationMs }, 'answered');
   }
 
   #route(call: Call): void {

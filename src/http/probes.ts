@@ -15,20 +15,23 @@ export const METRICS_PATH = '/internal-backstage/prometheus';
 /** Where the process is in its life. */
 export type Phase = 'starting' | 'ready' | 'draining';
 
-export function probeRoutes(engine: Engine, registry: Registry, phase: () => Phase): readonly PlainRoute[] {
+export function probeRoutes(engine: Engine, phase: () => Phase): readonly PlainRoute[] {
   return [
     { method: 'GET', path: '/health', answer: () => healthReply(engine) },
     { method: 'GET', path: '/ready', answer: () => readyReply(phase()) },
-    {
-      method: 'GET',
-      path: METRICS_PATH,
-      answer: async () => ({
-        status: 200,
-        headers: ['content-type', registry.contentType],
-        body: await registry.metrics(),
-      }),
-    },
   ];
+}
+
+export function metricsRoute(registry: Registry): PlainRoute {
+  return {
+    method: 'GET',
+    path: METRICS_PATH,
+    answer: async () => ({
+      status: 200,
+      headers: ['content-type', registry.contentType],
+      body: await registry.metrics(),
+    }),
+  };
 }
 
 function healthReply({ journal }: Engine): Reply {

@@ -85,6 +85,13 @@ it('a server below its reserve of free space says so, refuses writes and goes on
   await server.stop();
 });
 
+it('with METRICS=off there is no metrics page, and all else is as ever', async () => {
+  const server = await startTestServer({ env: { METRICS: 'off' } });
+  assert.equal((await fetch(`${server.origin}/internal-backstage/prometheus`)).status, 404);
+  assert.equal((await server.call('POST', '/projects/default/features', { name: 'uncounted' })).status, 201);
+  await server.stop();
+});
+
 it('every path is below the base path, the probes too', async () => {
   const server = await startTestServer({ env: { BASE_URI_PATH: '/flags' } });
   assert.equal((await fetch(`${server.origin}/flags/health`)).status, 200);
