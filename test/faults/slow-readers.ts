@@ -3,6 +3,7 @@
  * them, and goes on serving the others.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { FEATURES } from '../support/interface.ts';
@@ -50,7 +51,9 @@ async function askAndIgnore({ origin }: ServerProcess): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port) });
   socket.on('error', () => undefined);
   const request = `GET /api/admin${FEATURES}/large HTTP/1.1\r\nHost: test\r\nAuthorization: ${ADMIN_TOKEN}\r\n\r\n`;
-  await new Promise<void>((resolve) => socket.write(request, () => resolve()));
+  socket.write(request);
+  // Its beginning, so that the answer is known to be on its way; and not a byte more.
+  await once(socket, 'data');
   socket.pause();
   return socket;
 }

@@ -1,0 +1,351 @@
+/**
+ * Every fault that the server is built to survive: what is promised, and the tests that hold it to that. A test is
+ * named by its file and by words of its title, which have to stand in the file: render.ts refuses a page that names
+ * a test that is not there.
+ */
+
+export interface TestName {
+  /** Below `test`. */
+  readonly file: string;
+  readonly title: string;
+}
+
+export interface FaultRow {
+  readonly fault: string;
+  readonly promise: string;
+  readonly tests: readonly TestName[];
+  /** Those of long-forms.ts that belong to it. */
+  readonly longForms?: readonly string[];
+}
+
+const named =
+  (file: string) =>
+  (...titles: readonly string[]): TestName[] =>
+    titles.map((title) => ({ file, title }));
+
+const simulation = named('simulation/simulation.test.ts');
+const powerCut = named('persistence/power-cut.test.ts');
+const tornTail = named('persistence/torn-tail.test.ts');
+const damage = named('persistence/damaged-journal.test.ts');
+const recovery = named('persistence/recovery.test.ts');
+const snapshot = named('persistence/snapshot.test.ts');
+const io = named('persistence/io-faults.test.ts');
+const lock = named('persistence/folder-lock.test.ts');
+const payload = named('persistence/frame-payload.test.ts');
+const engine = named('actors/engine.test.ts');
+const states = named('actors/equal-states.test.ts');
+const durability = named('http/interface/durability.test.ts');
+const overload = named('http/interface/overload.test.ts');
+const limits = named('http/transport/limits.test.ts');
+const framing = named('http/transport/framing.test.ts');
+const failures = named('http/transport/failures.test.ts');
+const jsonBody = named('http/json-body.test.ts');
+const jsonPatch = named('domain/json-patch.test.ts');
+const matcher = named('http/transport/route-matcher.test.ts');
+
+const SEEDS = 'lose nothing that was acknowledged or read, and meet every trouble';
+
+export const FAULT_ROWS: readonly FaultRow[] = [
+  {
+    fault: 'The process is killed under load',
+    promise: 'Nothing acknowledged is lost; what was not acknowledged is wholly in or wholly out.',
+    tests: named('faults/kill.test.ts')('nothing acknowledged is lost when the process is killed under load'),
+    longForms: ['kills'],
+  },
+  {
+    fault: 'The power is cut: what was not synced is kept, lost, torn, or kept in any of its pages',
+    promise: 'Every such disk recovers, to all that was acknowledged or read before.',
+    tests: [
+      ...powerCut(
+        'the power cut at any call, unsynced writes',
+        'life after life cut short, also while recovering',
+      ),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault:
+      'A tail that a killed process wrote and never synced is read after the restart, then the power is cut',
+    promise: 'Recovery makes the tail durable before it lets anybody read it.',
+    tests: [
+      ...powerCut(
+        'nor does a power cut right after the restart',
+        'lives on a little, and a power cut then loses nothing',
+      ),
+      ...simulation('is found out'),
+    ],
+    longForms: ['broken builds'],
+  },
+  {
+    fault: 'A write is torn, at any byte',
+    promise: 'The exact prefix is recovered, appending goes on behind it, and a second restart is identical.',
+    tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
+  },
+  {
+    fault: 'Bits flip in the journal; frames or segments are dropped, doubled, swapped or brought back',
+    promise: 'Refused, naming file, offset and last good event; never a smaller or another state.',
+    tests: [
+      ...damage(
+        'every single bit flip in a cleanly closed journal is refused',
+        'a frame dropped, doubled, zeroed or swapped with the next is refused',
+        'two segments that swapped their names are refused',
+      ),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'A damaged frame with good ones behind it',
+    promise: 'Refused: it is no torn tail.',
+    tests: damage('a zeroed frame with good batches after it is damage even when there is no mark'),
+  },
+  {
+    fault: 'A damaged snapshot',
+    promise:
+      'An older one and the journal give the same state, or the start is refused; the bad file is kept aside.',
+    tests: [
+      ...snapshot(
+        'every flipped bit of a snapshot shows',
+        '10,000 random flips in a larger snapshot show',
+        'a snapshot cut at any length shows',
+      ),
+      ...recovery(
+        'any bit flipped in the newest snapshot is noticed',
+        'a damaged snapshot is set aside under another name',
+      ),
+    ],
+  },
+  {
+    fault: 'A snapshot is interrupted',
+    promise: 'The old ones stay until the new one was read back from the disk.',
+    tests: snapshot(
+      'a snapshot interrupted at any call leaves the old ones good',
+      'the power cut at any call of a snapshot',
+    ),
+  },
+  {
+    fault: 'The disk is full',
+    promise:
+      'Writes are refused while there is a reserve; past it nothing is falsely acknowledged, and the process ends.',
+    tests: [
+      ...io('a disk of any size that fills up never acknowledges falsely'),
+      ...overload('a disk that is almost full refuses writes and answers reads'),
+      ...named('faults/full-disk.test.ts')(
+        'stops the store at the first short write',
+        'under a real process is refused by the reserve',
+      ),
+    ],
+    longForms: ['full disk'],
+  },
+  {
+    fault: 'The n-th call to the disk fails, once or for good, also during recovery',
+    promise: 'The process ends, and nothing that it acknowledged is missing at the next start.',
+    tests: [...io('an I/O error at any call'), ...simulation(SEEDS)],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'A sync fails, and the next one would succeed',
+    promise:
+      'The batch is never answered, nothing is tried again, exit code 74. What the kernel still shows of it is written once more at the next start.',
+    tests: [
+      ...named('persistence/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
+      ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
+      ...named('faults/failed-sync.test.ts')(
+        'leaves its batch and all after it without an answer',
+        'takes nothing back that a restart then shows, not even by a power cut',
+        'ends with 74, says where, and has answered no write of the batch',
+      ),
+    ],
+    longForms: ['failed sync'],
+  },
+  {
+    fault: 'The disk hangs',
+    promise:
+      'Settled reads are answered at once; what waits is bounded; writes that waited too long get 503.',
+    tests: [
+      ...named('faults/stalled-sync.test.ts')('answers settled reads at once, and 503 with Retry-After'),
+      ...engine('does not begin a command that waited too long'),
+      ...simulation(SEEDS),
+    ],
+  },
+  {
+    fault: 'The clock jumps back, far ahead, or stands still',
+    promise: 'Events are ordered by id, and their times never go back.',
+    tests: [
+      ...engine(
+        'never records a time before that of the event before',
+        'measures waiting by a clock that does not jump',
+      ),
+      ...named('actors/store.test.ts')('never goes back in time after a restart, though the clock did'),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'Two processes want one data folder',
+    promise: 'The second ends with 75 before it touches a byte, and a dead one leaves no lock behind.',
+    tests: [
+      ...lock('a killed process leaves no lock behind, again and again'),
+      ...named('main.test.ts')('ends with 75, before touching a byte'),
+      ...named('faults/restart-races.test.ts')('of two servers that race for the folder of a killed one'),
+    ],
+    longForms: ['restart races'],
+  },
+  {
+    fault: 'Files are missing, foreign, renamed, or of a newer format',
+    promise: 'A precise refusal; never a fresh start over what was lost.',
+    tests: recovery(
+      'recovery knows the case',
+      'a journal file or snapshot that was renamed is refused',
+      'files of a newer format are refused',
+    ),
+  },
+  {
+    fault: 'A crash during recovery',
+    promise: 'Recovery can be begun again, any number of times.',
+    tests: [...powerCut('life after life cut short, also while recovering'), ...simulation(SEEDS)],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'Hostile content under valid checksums',
+    promise: 'Refused with its place; no crash, no memory spent on claims.',
+    tests: [
+      ...recovery('hostile content with valid checksums is refused with its place'),
+      ...payload('hostile content with a valid checksum is refused by what is wrong with it'),
+    ],
+  },
+  {
+    fault: 'Live state and recovered state differ',
+    promise:
+      'Equal hashes after any commands; values that cannot come back exactly are refused where they come in.',
+    tests: [
+      ...states('is the same live, replayed from nothing, from snapshot and journal'),
+      ...named('faults/hostile-values.test.ts')(
+        'are kept exactly where they can be',
+        'are refused with 400 where they cannot',
+        'are kept or refused, any of them',
+      ),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'A read sees what a crash takes back',
+    promise: 'No read, refusal or search shows what is not on disk.',
+    tests: [
+      ...durability(
+        'a change is not answered, and not seen by any read, before it is on disk',
+        'refusals and answers without change wait for what they depend on',
+      ),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'Readers who do not read',
+    promise: 'Memory is bounded, and others are served.',
+    tests: [
+      ...limits('answers that nobody reads cost no memory each'),
+      ...named('faults/slow-readers.test.ts')('readers who never read cost no copy of the answer each'),
+    ],
+    longForms: ['slow readers'],
+  },
+  {
+    fault: 'Senders who do not send',
+    promise: 'Closed at a deadline for the whole request.',
+    tests: limits(
+      'a body that arrives too slowly is refused with 408',
+      'a head that does not arrive ends the connection',
+      'a connection idle after an answer is closed',
+    ),
+  },
+  {
+    fault: 'Bodies, heads, paths and patches beyond their limits',
+    promise: '413, 431, 414 or 400 from one more than the limit, with memory flat.',
+    tests: [
+      ...limits(
+        'body is taken up to 1 MiB and refused with 413',
+        'a head of 15 KiB is taken',
+        'a path and query are taken up to their limit',
+        'a chunked body that goes on and on is cut off',
+      ),
+    ],
+  },
+  {
+    fault: 'Malformed framing, with a request hidden behind it',
+    promise: 'The hidden request never runs.',
+    tests: framing(
+      'neither it nor a canary in the same packet runs',
+      'a canary that comes later does not run either',
+      'the canary does run behind a well-formed request',
+    ),
+  },
+  {
+    fault: 'Deep or hostile JSON',
+    promise: '400, and alive.',
+    tests: jsonBody(
+      'nesting is read up to the limit and refused beyond it, also a million levels deep',
+      'a name given twice in one object is refused',
+      'bytes that are not UTF-8 are refused',
+      'what could not be kept is refused with its path',
+    ),
+  },
+  {
+    fault: 'Prototype pollution by patches and names',
+    promise: '400; nothing inherited can be reached.',
+    tests: jsonPatch(
+      'no operation may name the way to a prototype, in any position of path or from',
+      'nothing inherited can be read, moved, tested or built upon',
+      'the library alone would be led to the prototype of all objects, the guard is not',
+    ),
+  },
+  {
+    fault: 'Tricks with paths',
+    promise: 'One spelling for each resource; names never reach the file system.',
+    tests: matcher('another spelling of a path names nothing', 'a parameter with bad encoding says so'),
+  },
+  {
+    fault: 'Guessed tokens',
+    promise: 'The same answer for unknown, cut, expired and revoked ones, on every route.',
+    tests: named('faults/token-guessing.test.ts')(
+      'get the same answer on every route, whatever is wrong with them',
+    ),
+  },
+  {
+    fault: 'Header injection',
+    promise: 'Nothing that a client sends becomes a header of an answer.',
+    tests: [
+      ...named('faults/header-injection.test.ts')('is not possible by paths, queries, headers or names'),
+      ...failures('is never sent: the client gets 500'),
+    ],
+  },
+  {
+    fault: 'A flood of writes while the disk hangs',
+    promise:
+      'What waits is bounded, the rest gets 503 with Retry-After, and all that waited is answered afterwards.',
+    tests: [
+      ...named('faults/stalled-sync.test.ts')(
+        'writes offered while the disk hangs some wait, the rest is refused',
+      ),
+      ...overload('a full mailbox refuses at once, for its project alone'),
+    ],
+    longForms: ['stalled sync'],
+  },
+  {
+    fault: 'A dependency throws behind a route',
+    promise: '500 with an id for the log, nothing changed, nothing hangs; for every route.',
+    tests: [
+      ...named('faults/throwing-dependencies.test.ts')('is a 500, and nothing hangs'),
+      ...failures('answers 500, and the connection goes on'),
+    ],
+  },
+  {
+    fault: 'The process is asked to stop, once or twice, under load',
+    promise: 'It ends with 0, and nothing answered is lost.',
+    tests: named('faults/shutdown.test.ts')(
+      'nothing answered is lost when the process is asked to stop under load',
+    ),
+    longForms: ['shutdown'],
+  },
+];
