@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { initialEvents } from '../../src/domain/initial-events.ts';
-import type { FileSystem } from '../../src/persistence/file-system.ts';
 import type { LoggedEvent } from '../../src/persistence/logged-event.ts';
 import { inlineTextSearch } from '../../src/persistence/text-search.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -37,8 +36,6 @@ export interface Surroundings {
   readonly clients: readonly Client[];
   readonly tally: Tally;
   readonly trace: (line: string) => void;
-  /** How the engine is given the disk: a build that is broken on purpose sees another one. */
-  readonly view: (disk: MemoryFileSystem) => FileSystem;
   newId(): string;
   /** Where the wall clock stands. */
   wallMs: number;
@@ -137,7 +134,7 @@ export class Life implements Service {
   #open(): Promise<Store> {
     const { segmentBytes, eventsPerSnapshot, eventRetentionDays, reserveBytes, mailboxLengthMax } =
       this.#plan;
-    const fs = this.#around.view(this.#disk);
+    const fs = this.#disk;
     const time = this.#time;
     return openStore({
       fs,

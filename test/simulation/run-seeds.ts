@@ -1,5 +1,5 @@
 /** Seed after seed, up to a number of them or a time, or to the first that fails. */
-import { type SimulationFailure, simulate, type View } from './scenario.ts';
+import { type SimulationFailure, simulate } from './scenario.ts';
 import { emptyTally, type Tally } from './tally.ts';
 
 export interface RunOptions {
@@ -7,8 +7,6 @@ export interface RunOptions {
   readonly count: number;
   /** No further seed is begun after this; unlimited when absent. */
   readonly budgetSeconds?: number;
-  /** How the engine sees the disk; as it is unless given. */
-  readonly view?: View;
   onSeed?(done: number): void;
 }
 
@@ -19,13 +17,13 @@ export interface RunResult {
 }
 
 export async function runSeeds(options: RunOptions): Promise<RunResult> {
-  const { first, count, view, budgetSeconds = Number.POSITIVE_INFINITY } = options;
+  const { first, count, budgetSeconds = Number.POSITIVE_INFINITY } = options;
   const tally = emptyTally();
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;
   for (let done = 0; done < count && seconds() < budgetSeconds; done += 1) {
     try {
-      await simulate(first + done, tally, view);
+      await simulate(first + done, tally);
     } catch (failure) {
       return { tally, failure: failure as SimulationFailure, seconds: seconds() };
     }

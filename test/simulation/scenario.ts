@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { dataFolder } from '../../src/persistence/data-folder.ts';
-import type { FileSystem } from '../../src/persistence/file-system.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { Client } from './client.ts';
@@ -38,17 +37,14 @@ export class SimulationFailure extends Error {
   }
 }
 
-export type View = Surroundings['view'];
-const asItIs: View = (disk: MemoryFileSystem): FileSystem => disk;
-
 /**
  * Throws a SimulationFailure when anything that was promised did not hold. Returns the hash of the disk that is left:
  * the same seed does the same again, to the last byte.
  */
-export async function simulate(seed: number, tally: Tally, view: View = asItIs): Promise<string> {
+export async function simulate(seed: number, tally: Tally): Promise<string> {
   const trace: string[] = [];
   try {
-    const disk = await liveThrough(seed, { tally, view, trace: (line) => trace.push(line) });
+    const disk = await liveThrough(seed, { tally, trace: (line) => trace.push(line) });
     tally.seeds += 1;
     return hashOf(disk);
   } catch (cause) {
@@ -65,7 +61,7 @@ function hashOf(disk: MemoryFileSystem): string {
   return hash.digest('hex');
 }
 
-type Observers = Pick<Surroundings, 'tally' | 'view' | 'trace'>;
+type Observers = Pick<Surroundings, 'tally' | 'trace'>;
 
 async function liveThrough(seed: number, observers: Observers): Promise<MemoryFileSystem> {
   const around = surroundings(seed, observers);
