@@ -3,7 +3,7 @@
  *
  *   npm run bench                          everything; writes bench/results and bench/RESULTS.md
  *   npm run bench -- --only toggle,create  these scenarios; their results replace the earlier ones
- *   npm run bench -- --quick               30 seconds, to see that all of it works; writes nothing but --json
+ *   npm run bench -- --quick               30 seconds: one scenario of each sort, to see that it works; writes --json only
  *   npm run bench -- --peer http://localhost:4243 --peer-token '*:*.secret'
  */
 import { Command } from 'commander';
@@ -12,7 +12,7 @@ import { writeReport } from './lib/report.ts';
 import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/results.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { terminalReport } from './lib/terminal-report.ts';
-import { SCENARIOS } from './scenarios/all.ts';
+import { QUICK_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
 
 interface Options {
   readonly quick?: true;
@@ -27,7 +27,7 @@ const NAMES = SCENARIOS.map(({ name }) => name);
 
 const program = new Command('bench')
   .description('Measures the server beside the limits of this machine.')
-  .option('--quick', 'a run of 30 seconds, to see that everything works')
+  .option('--quick', 'one scenario of each sort with few requests, to see that they work')
   .option('--only <names>', `some scenarios, separated by commas: ${NAMES.join(', ')}`)
   .option('--folder <path>', 'a folder on the disk to measure; default: that of temporary files')
   .option('--json <file>', 'write the results of this run there')
@@ -37,7 +37,7 @@ const program = new Command('bench')
 
 async function main(options: Options): Promise<void> {
   const fresh = await runScenarios({
-    scenarios: chosen(options.only),
+    scenarios: chosen(options),
     effort: options.quick ? EFFORTS.quick : EFFORTS.full,
     peer: peerOf(options),
     ...(options.folder === undefined ? {} : { parentFolder: options.folder }),
@@ -52,8 +52,8 @@ async function main(options: Options): Promise<void> {
   writeReport(results, REPORT_FILE);
 }
 
-function chosen(only: string | undefined): readonly Scenario[] {
-  if (only === undefined) return SCENARIOS;
+function chosen({ only, quick }: Options): readonly Scenario[] {
+  if (only === undefined) return quick ? QUICK_SCENARIOS : SCENARIOS;
   const names = only.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !NAMES.includes(name));
   if (unknown !== undefined)

@@ -191,7 +191,8 @@ export const GOALS: readonly Goal[] = [
     target: '≤ 64 B',
     scenario: 'growth-events',
     format: 'bytes',
-    value: perOne(events(FEWEST_EVENTS, 'heap'), events(MOST_EVENTS, 'heap')),
+    // Of the process: the columns of the event log lie in shared memory, which no heap figure counts.
+    value: perOne(events(FEWEST_EVENTS, 'rss'), events(MOST_EVENTS, 'rss')),
     isMet: atMost(64),
   },
 ];

@@ -142,6 +142,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('replayMs', 'start by replay', 'ms'),
       column('replayPerSecond', 'events/s', 'rate'),
       column('heap', 'heap', 'bytes'),
+      column('rss', 'resident', 'bytes'),
     ],
   },
 ];

@@ -30,3 +30,6 @@ export const SCENARIOS: readonly Scenario[] = [
   growthProjects,
   growthEvents,
 ];
+
+/** One of each sort, for a run of half a minute; the others are run as tests. */
+export const QUICK_SCENARIOS: readonly Scenario[] = [flagRead, toggle, strategyPatch, micro, growthEvents];
