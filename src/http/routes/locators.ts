@@ -32,7 +32,15 @@ export const flagEnvironment = (world: World, { projectId, featureName, environm
 export const strategy = (world: World, { projectId, featureName, environment, strategyId }: Params) =>
   locateStrategy(world, projectId, featureName, environment, strategyId);
 
-export const membership = (world: World, params: Params) => locateMembership(world, membershipIds(params));
+/** Ids that are no numbers are refused in the spelling of the path. */
+export function membership(world: World, params: Params) {
+  const { projectId, userId, roleId } = params;
+  const named = locateProject(world, projectId);
+  if (isRefusal(named)) return named;
+  if (numericId(userId) === NO_ID) return notFound(`There is no user "${userId}".`);
+  if (numericId(roleId) === NO_ID) return notFound(`There is no role "${roleId}".`);
+  return locateMembership(world, membershipIds(params));
+}
 
 export function membershipIds({ projectId, userId, roleId }: Params) {
   return { project: projectId, userId: numericId(userId), roleId: numericId(roleId) };
@@ -74,7 +82,13 @@ export function tokenDigest({ directory }: World, params: Params): string {
 export function personalToken(world: World, params: Params) {
   const owner = user(world, params);
   if (isRefusal(owner)) return owner;
-  return locatePersonalToken(world, owner.id, numericId(param(params, 'tokenId')));
+  return personalTokenOf(world, owner.id, param(params, 'tokenId'));
+}
+
+/** A personal token of a user by its id as the path has it. */
+export function personalTokenOf(world: World, userId: number, id: string) {
+  const located = locatePersonalToken(world, userId, numericId(id));
+  return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
 }
 
 /** A parameter that the route's path is known to have. */
@@ -90,9 +104,12 @@ export function user(world: World, { id }: Params) {
   return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
 }
 
-/** At most nine digits, neither sign nor zeros in front (one spelling per resource): anything else is -1, which nothing has. */
+/** The id that nothing has. */
+const NO_ID = -1;
+
+/** At most nine digits, neither sign nor zeros in front (one spelling per resource): anything else is no id. */
 export function numericId(text: string): number {
-  return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : -1;
+  return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : NO_ID;
 }
 
 /** What was located a moment ago, in the same synchronous step, is still there. */

@@ -1,7 +1,6 @@
 /** Personal tokens, with which a user acts: one's own, and those of any user for an Admin. */
 import * as v from 'valibot';
 import { personalTokensOf } from '../../domain/decide/token-commands.ts';
-import { locatePersonalToken } from '../../domain/locate.ts';
 import { isRefusal, type Refusal } from '../../domain/refusal.ts';
 import type { World } from '../../domain/world.ts';
 import type { Permission } from '../access.ts';
@@ -42,7 +41,6 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
   const { base, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
   const shared = { tag: 'Personal tokens', permission } as const;
   const located = locateOwner === undefined ? {} : { locate: locateOwner };
-  const tokenId = ({ params }: RequestContext<unknown>) => locate.numericId(locate.param(params, tokenParam));
   return [
     readRoute({
       ...shared,
@@ -89,9 +87,9 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       success: { status: 200, schema: null },
       refusals: ['NotFoundError'],
       command: (context) => {
-        const [userId, id] = [ownerId(context), tokenId(context)];
-        const token = locatePersonalToken(context.world, userId, id);
-        return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id };
+        const userId = ownerId(context);
+        const token = locate.personalTokenOf(context.world, userId, locate.param(context.params, tokenParam));
+        return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id: token.id };
       },
       answer: () => emptyReply(200),
     }),

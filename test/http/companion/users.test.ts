@@ -107,6 +107,9 @@ describeInterface('the administration of users', (server) => {
         await refused(server(), 404, 'NotFoundError', { method, path: `/user-admin/${id}` });
       }
       await refused(server(), 404, 'NotFoundError', { method: 'GET', path: `/user-admin/${id}/tokens` });
+      const token = { method: 'DELETE', path: `/user-admin/1/tokens/${id}` } as const;
+      const { body } = await refused(server(), 404, 'NotFoundError', token);
+      assert.equal(body.message, `The user 1 has no personal token "${id}".`);
     }
   });
 });

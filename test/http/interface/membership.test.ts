@@ -121,6 +121,19 @@ describeInterface('membership', (server) => {
     }
   });
 
+  it('names an id that is none as the path spells it', async () => {
+    await addProject(server(), 'spelt');
+    const { id } = await addUser(server(), 3);
+    for (const [target, message] of [
+      [path('spelt', 'admin', MEMBER), 'There is no user "admin".'],
+      [path('spelt', `0${id}`, MEMBER), `There is no user "0${id}".`],
+      [path('spelt', id, 'Member'), 'There is no role "Member".'],
+    ] as const) {
+      const { body } = await refused(server(), 404, 'NotFoundError', { method: 'POST', path: target });
+      assert.equal(body.message, message);
+    }
+  });
+
   it('ignores the body, whatever it is', async () => {
     await addProject(server(), 'bodies');
     const { id } = await addUser(server(), 3);
