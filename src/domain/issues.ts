@@ -23,13 +23,16 @@ const SHOWN_LENGTH_MAX = 60;
 
 type ValibotIssue = v.BaseIssue<unknown>;
 
-/** One issue per path, the first: a number that is not an integer need not be told that it is also too large. */
-export function issuesOf(found: readonly ValibotIssue[]): Issue[] {
+/**
+ * One issue per path, the first: a number that is not an integer need not be told that it is also too large.
+ * `whole` is what messages call the value that was checked.
+ */
+export function issuesOf(found: readonly ValibotIssue[], whole = 'The value'): Issue[] {
   const byPath = new Map<string, Issue>();
   for (const issue of found) {
     const keys = (issue.path ?? []).map((item) => item.key as string | number);
     const path = keys.map((key) => `/${pointerToken(key)}`).join('');
-    if (!byPath.has(path)) byPath.set(path, { path, message: sentence(issue, keys) });
+    if (!byPath.has(path)) byPath.set(path, { path, message: sentence(issue, keys, whole) });
     if (byPath.size === ISSUES_MAX) break;
   }
   return [...byPath.values()];
@@ -43,16 +46,15 @@ export function shown(value: unknown): string {
   return JSON.stringify(value.length <= SHOWN_LENGTH_MAX ? value : `${value.slice(0, SHOWN_LENGTH_MAX)}…`);
 }
 
-function sentence(issue: ValibotIssue, keys: readonly (string | number)[]): string {
+function sentence(issue: ValibotIssue, keys: readonly (string | number)[], whole: string): string {
   if (issue.message.endsWith('.')) return issue.message;
-  const place = placeOf(keys);
+  const place = keys.length === 0 ? whole : placeOf(keys);
   if (isMissing(issue)) return `${place} is required.`;
   return `${place} must be ${expectation(issue)}, not ${shown(issue.input)}.`;
 }
 
 function placeOf(keys: readonly (string | number)[]): string {
   const last = keys.at(-1);
-  if (last === undefined) return 'The value';
   if (typeof last === 'string') return `The field ${last}`;
   const list = keys.findLast((key) => typeof key === 'string');
   return list === undefined ? `Item ${last}` : `Item ${last} of the field ${list}`;

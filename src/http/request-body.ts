@@ -25,7 +25,7 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
     return atFault([{ path: '', message: 'The body must be an object, not a list.' }]);
   }
   const checked = v.safeParse(route.body, parsed.value);
-  return checked.success ? { value: checked.output } : atFault(issuesOf(checked.issues));
+  return checked.success ? { value: checked.output } : atFault(issuesOf(checked.issues, 'The body'));
 }
 
 function atFault(issues: readonly { readonly path: string; readonly message: string }[]): Refusal {

@@ -38,6 +38,8 @@ test('a field that was not sent is called required', () => {
 
 test('a value that is wrong as a whole has the empty path', () => {
   assert.deepEqual(messages('x'), [['', 'The value must be an object, not "x".']]);
+  const [issue] = issuesOf(v.safeParse(Schema, null).issues ?? [], 'The body');
+  assert.equal(issue?.message, 'The body must be an object, not null.');
 });
 
 test('a field with several faults is reported once, by the first of them', () => {
