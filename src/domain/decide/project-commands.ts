@@ -112,7 +112,7 @@ export function deleteProject(world: World, command: DeleteProject): Decision {
   const activeCount = records.filter(({ flag }) => flag.archivedAt === null).length;
   if (activeCount > 0) {
     return invalidOperation(
-      `The project "${settings.id}" has ${activeCount} flags that are not archived; archive them before deleting it.`,
+      `The project "${settings.id}" has flags that are not archived: ${activeCount}. Archive them before deleting it.`,
     );
   }
   return [
@@ -164,7 +164,7 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
   const enabledCount = enabledFlagCount(project, environment);
   if (enabledCount > 0) {
     return invalidOperation(
-      `The project "${id}" has ${enabledCount} flags that are enabled in "${environment}"; disable them before removing it.`,
+      `The project "${id}" has flags that are enabled in "${environment}": ${enabledCount}. Disable them before removing it.`,
     );
   }
   const about = inProjectEnvironment(id, environment);

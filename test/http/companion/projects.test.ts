@@ -111,7 +111,7 @@ describeInterface('projects', (server) => {
     await call('POST', '/projects/ending/features', { name: 'ending.flag' });
     const deletion = { method: 'DELETE', path: '/projects/ending' } as const;
     const { body } = await refused(server(), 409, 'InvalidOperationError', deletion);
-    assert.match(body.message, /1 flags that are not archived/);
+    assert.match(body.message, /flags that are not archived: 1\./);
     await call('DELETE', '/projects/ending/features/ending.flag');
     const { answer, events } = await recording(server(), () => call('DELETE', '/projects/ending'));
     assert.equal(answer.status, 200);
