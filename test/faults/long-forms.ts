@@ -70,8 +70,8 @@ export const LONG_FORMS: readonly LongForm[] = [
     total: 200,
     batch: 20,
     run: async (rounds, first) => {
-      const { kills, acknowledged } = await runKills({ rounds, seed: first });
-      return { rounds, kills, acknowledged };
+      const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first });
+      return { kills, cleanStops, acknowledged };
     },
   },
   {
