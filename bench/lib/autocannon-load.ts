@@ -7,6 +7,9 @@ import { fillUnique, type Operation, type Request, uniqueBase } from './operatio
 /** From here on, rounding to a millisecond is an error of a tenth at most. */
 const ROUNDED_MS_MIN = 10;
 
+/** How soon it notices that a number of requests is done; its default is a second. */
+const NOTICED_MS = 10;
+
 export interface AutocannonOptions {
   readonly target: Target;
   readonly operation: Operation;
@@ -44,7 +47,7 @@ export async function runAutocannon(options: AutocannonOptions): Promise<ClosedL
     url: target.origin,
     connections,
     ...(seconds === undefined ? {} : { duration: seconds }),
-    ...(amount === undefined ? {} : { amount }),
+    ...(amount === undefined ? {} : { amount, sampleInt: NOTICED_MS }),
     requests: [{ setupRequest }],
   });
   if (result.errors + result.non2xx > 0) {
