@@ -182,6 +182,36 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await ending(opened);
   });
 
+  it('leaves no gap in the events when more come at once than one look fetches', async () => {
+    const opened = await signedIn({ place: '#/events' });
+    const { page } = opened;
+    await page.locator('.event').first().waitFor();
+    const features = Array.from({ length: 60 }, (_, index) => `burst-${index}`);
+    for (const name of features) await makeFlag(server.call, name);
+    await server.call('POST', '/projects/default/stale', { features, stale: true });
+    await page.locator('.event').first().filter({ hasText: 'marked stale' }).waitFor();
+    await page.getByRole('button', { name: 'Older events' }).click();
+    await page.locator('.event').nth(99).waitFor();
+    const ids = await page
+      .locator('.event')
+      .evaluateAll((events) => events.map((event) => Number(event.getAttribute('data-id'))));
+    assert.deepEqual(
+      ids,
+      ids.map((_, index) => (ids[0] ?? 0) - index),
+    );
+    await ending(opened);
+  });
+
+  it('says in words that something other than the server answered', async () => {
+    const opened = await signedIn({ expected: /status of (?:401|502)/ });
+    const { page } = opened;
+    const page502 = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' };
+    await page.route('**/api/admin/archive/features/**', (route) => route.fulfill(page502));
+    await page.goto(`${server.origin}/#/projects/default/archive`);
+    await page.getByText('The server answered 502.').waitFor();
+    await ending(opened);
+  });
+
   it('shows the health of the server', async () => {
     const opened = await signedIn({ place: '#/health' });
     await opened.page.getByText('All is well').waitFor();

@@ -24,9 +24,8 @@ export function createClient(token) {
    */
   async function call(method, path, body) {
     const response = await send(token, method, path, body);
-    const text = await response.text();
-    const answer = text === '' ? null : JSON.parse(text);
-    if (response.ok) return answer;
+    const answer = answerIn(await response.text());
+    if (response.ok && answer !== undefined) return answer;
     throw new Refused(response.status, answer?.message ?? `The server answered ${response.status}.`);
   }
   return {
@@ -62,6 +61,15 @@ async function send(token, method, path, body) {
     });
   } catch {
     throw new Refused(0, 'The server cannot be reached.');
+  }
+}
+
+/** Null for no body. Undefined for one that is no JSON: a proxy in between has pages of its own. @param {string} text */
+function answerIn(text) {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

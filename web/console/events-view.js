@@ -8,6 +8,8 @@ import { empty, failed, loading } from './loading.js';
 /** @import { EventPage, LoggedEvent, Session, View } from './types.d.ts' */
 
 const PAGE = 50;
+/** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
+const LISTED_MAX = 500;
 /** After the last key, in milliseconds: a search reads the whole log. */
 const TYPING_MS = 300;
 
@@ -65,7 +67,10 @@ export class EventsView {
     const arrived = found.events.filter((event) => event.id > newest);
     this.#total = found.totalEvents;
     if (arrived.length === 0) return;
-    this.#events = [...arrived, ...this.#events];
+    // A whole page of new ones may leave others out between them and the list, which then begins anew.
+    const known = arrived.length < PAGE ? this.#events : [];
+    // Older ones that were asked for stay.
+    this.#events = [...arrived, ...known].slice(0, Math.max(LISTED_MAX, this.#events.length));
     this.#render(newest);
     const flag = arrived[0]?.featureName ?? null;
     const about = flag === null ? '' : `, the last about ${flag}`;
