@@ -33,7 +33,7 @@ export async function walk(baseUrl: string, token: string): Promise<{ flag: Flag
   if (created.error !== undefined) throw new Error(nameOf(created.error));
   const added = await client.POST(\`\${FEATURE}/environments/{environment}/strategies\` as const, {
     params: { path: inDevelopment },
-    body: { name: 'flexibleRollout', parameters: { rollout: '25', stickiness: 'default', groupId: 'first' } },
+    body: { name: 'flexibleRollout', parameters: { rollout: 25, stickiness: 'default', groupId: 'first' } },
   });
   if (added.data?.featureName !== created.data.name) throw new Error('the strategy is of another flag');
   await client.POST(\`\${FEATURE}/environments/{environment}/on\` as const, { params: { path: inDevelopment } });

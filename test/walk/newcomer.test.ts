@@ -10,7 +10,7 @@ it('the first walk of the README does what it says, across a kill -9', async () 
   assert.equal(last?.description, 'The checkout on one page', output);
   const production = last.environments.find((one: { name: string }) => one.name === 'production');
   assert.equal(production.enabled, true, output);
-  assert.equal(production.strategies[0].parameters.rollout, '25', output);
+  assert.equal(production.strategies[0].parameters.rollout, 25, output);
   const { events } = answers.find((one) => one.totalEvents !== undefined);
   assert.deepEqual(
     events.map((one: { type: string; featureName: string }) => `${one.type} ${one.featureName}`),

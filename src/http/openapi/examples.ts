@@ -20,7 +20,7 @@ const ADD_VARIANT = [
 const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly answer?: unknown }>> = {
   listParentOptions: { answer: ['new-payment-provider'] },
   patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
-  patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: '50' }] },
+  patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },
   patchFeatureVariants: { body: ADD_VARIANT },
 };
 

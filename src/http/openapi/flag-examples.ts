@@ -10,7 +10,7 @@ const CONSTRAINT = {
   values: ['NO', 'SE'],
 };
 
-const ROLLOUT = { rollout: '25', stickiness: 'userId', groupId: 'checkout-redesign' };
+const ROLLOUT = { rollout: 25, stickiness: 'userId', groupId: 'checkout-redesign' };
 
 const VARIANT = {
   name: 'one-page',
