@@ -5,11 +5,14 @@
  * snapshot: any of the kept snapshots can then still be started from. Segments go oldest first, each deletion on disk
  * before the next, so that a crash leaves a shorter journal, never one with a hole. The index forgets first: a reader
  * that asks for a dropped event learns that it is not kept.
+ *
+ * What to delete is read from the folder, not from what the index forgot just now: a file whose deletion failed the
+ * last time comes first this time. Passing it over would leave a hole behind it, and no start gets past a hole.
  */
 import { join } from 'node:path';
 import type { EventLog } from './event-log.ts';
 import { type FileSystem, isMissing } from './file-system.ts';
-import { paddedId, segmentFileName } from './segment.ts';
+import { idInFileName, paddedId, SEGMENT_SUFFIX, segmentFileName } from './segment.ts';
 import { SIDECAR_SUFFIX } from './sidecar.ts';
 import { listSnapshots } from './snapshot-files.ts';
 
@@ -36,14 +39,21 @@ export async function dropEventsBefore(
   const oldest = (await listSnapshots(fs, snapshots))[0];
   if (oldest === undefined) return null;
   const keepFrom = await firstKept(eventLog, oldest.id, before);
-  const from = eventLog.firstId;
-  const dropped = eventLog.dropSegmentsBefore(keepFrom);
+  eventLog.dropSegmentsBefore(keepFrom);
+  const dropped = await segmentsBefore(eventLog.firstId, fs, journal);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
     await removeIfThere(fs, join(journal, `${paddedId(firstId)}${SIDECAR_SUFFIX}`));
     await fs.syncFolder(journal);
   }
-  return dropped.length === 0 ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
+  const [from] = dropped;
+  return from === undefined ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
+}
+
+/** Oldest first, as the names sort as their ids do. */
+async function segmentsBefore(id: number, fs: FileSystem, journal: string): Promise<number[]> {
+  const ids = (await fs.list(journal)).map((name) => idInFileName(name, SEGMENT_SUFFIX));
+  return ids.filter((firstId) => firstId !== null && firstId < id).map(Number);
 }
 
 /** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */
