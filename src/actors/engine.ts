@@ -14,7 +14,7 @@ import { apply } from '../domain/apply.ts';
 import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import type { DomainEvent } from '../domain/events.ts';
-import { measureJson } from '../domain/json.ts';
+import { jsonSize } from '../domain/json.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
 import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
 import type { World } from '../domain/world.ts';
@@ -39,7 +39,7 @@ export const QUEUE_DEADLINE_MS = 10_000;
 const EVENTS_UNCHECKED_MAX = 4;
 
 /**
- * Size of one change, as `measureJson` counts it. Protects the process: a frame beyond the journal's limits could
+ * Size of one change, as `jsonSize` counts it. Protects the process: a frame beyond the journal's limits could
  * not be appended once its events are applied. A character takes at most 3 bytes of UTF-8 and a value at least 3
  * characters, so this stays below half of FRAME_BYTES_MAX and below VALUES_MAX (message-pack.ts).
  */
@@ -347,7 +347,7 @@ function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
   const [first] = events;
   if (first === undefined || (events.length <= EVENTS_UNCHECKED_MAX && !('hidden' in first))) return null;
   let size = 0;
-  for (const event of events) size += measureJson(event).size;
+  for (const event of events) size += jsonSize(event);
   if (size <= CHANGE_SIZE_MAX) return null;
   return refuse(
     'PayloadTooLargeError',

@@ -9,7 +9,7 @@
 import type { DomainEvent } from '../domain/events.ts';
 import type { Flag } from '../domain/flag.ts';
 import { ISSUES_MAX, type Issue } from '../domain/issues.ts';
-import { measureJson } from '../domain/json.ts';
+import { jsonSize } from '../domain/json.ts';
 import { knownRole } from '../domain/roles.ts';
 import {
   type CredentialsDocument,
@@ -98,7 +98,7 @@ export async function importState(engine: Engine, document: unknown): Promise<Im
 
 function oversized(events: readonly DomainEvent[]): Issue[] {
   return events
-    .filter((event) => measureJson(event).size > IMPORT_FRAME_BYTES_MAX)
+    .filter((event) => jsonSize(event) > IMPORT_FRAME_BYTES_MAX)
     .slice(0, ISSUES_MAX)
     .map((event) => {
       const about = event.featureName ?? event.project ?? event.environment ?? 'the service';
@@ -114,7 +114,7 @@ function* frames(events: readonly DomainEvent[]): Generator<readonly DomainEvent
   let frame: DomainEvent[] = [];
   let bytes = 0;
   for (const event of events) {
-    const { size } = measureJson(event);
+    const size = jsonSize(event);
     if (frame.length > 0 && bytes + size > IMPORT_FRAME_BYTES_MAX) {
       yield frame;
       frame = [];

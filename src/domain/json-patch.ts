@@ -22,6 +22,7 @@ import {
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEqual,
+  jsonSize,
   measureJson,
 } from './json.ts';
 import { arrayIndex, parsePointer, pointerToken } from './json-pointer.ts';
@@ -69,9 +70,13 @@ export type PatchOutcome =
       readonly message: string;
     };
 
-/** Neither `document` nor `operations` are changed, and the result shares nothing with them. */
+/**
+ * Neither `document` nor `operations` are changed. The result shares nothing with the operations, and with the document
+ * only the fields that no operation writes below: copying all of a strategy to change its rollout costs more than
+ * the change.
+ */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
-  const patch = new Patching(document);
+  const patch = new Patching(document, operations);
   for (const [index, operation] of operations.entries()) {
     const fault = patch.apply(operation);
     if (fault === null) continue;
@@ -101,9 +106,9 @@ class Patching {
   document: JsonValue;
   #size: number;
 
-  constructor(document: JsonValue) {
-    this.document = cloneJson(document);
-    this.#size = measureJson(document).size;
+  constructor(document: JsonValue, operations: readonly PatchOperation[]) {
+    this.document = workingCopy(document, operations);
+    this.#size = jsonSize(document);
   }
 
   apply(operation: PatchOperation): Fault | null {
@@ -186,6 +191,36 @@ class Patching {
     this.document = jsonPatch.applyOperation(this.document, change).newDocument;
     return null;
   }
+}
+
+/**
+ * The fields of an object that operations write below; null when one may write to the whole, or its pointer is
+ * broken. Reading (`test`, `copy` from) does not count.
+ */
+export function writtenFields(operations: readonly PatchOperation[]): ReadonlySet<string> | null {
+  const fields = new Set<string>();
+  for (const operation of operations) {
+    if (operation.op === 'test') continue;
+    const pointers = operation.op === 'move' ? [operation.from, operation.path] : [operation.path];
+    for (const pointer of pointers) {
+      const parsed = parsePointer(pointer);
+      const field = parsed.ok ? parsed.tokens[0] : undefined;
+      if (field === undefined) return null;
+      fields.add(field);
+    }
+  }
+  return fields;
+}
+
+function workingCopy(document: JsonValue, operations: readonly PatchOperation[]): JsonValue {
+  const fields = isJsonObject(document) ? writtenFields(operations) : null;
+  if (fields === null || !isJsonObject(document)) return cloneJson(document);
+  const copy: Record<string, JsonValue> = { ...document };
+  for (const field of fields) {
+    const value = Object.hasOwn(document, field) ? document[field] : undefined;
+    if (value !== undefined) copy[field] = cloneJson(value);
+  }
+  return copy;
 }
 
 /** Undefined where nothing is. Own fields and items only: nothing inherited can be reached. */

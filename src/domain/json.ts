@@ -53,16 +53,27 @@ export interface JsonMeasure {
 
 /** Of JSON only, as above. */
 export function measureJson(value: unknown): JsonMeasure {
-  if (typeof value === 'string') return { depth: 0, size: value.length + 2 };
-  if (typeof value !== 'object' || value === null) return { depth: 0, size: SCALAR_SIZE };
-  let depth = 0;
+  return { depth: depthOf(value), size: jsonSize(value) };
+}
+
+/** The size alone. Runs on every change of a strategy, so it makes no objects on its way. */
+export function jsonSize(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return SCALAR_SIZE;
   let size = 2;
-  for (const key of Object.keys(value)) {
-    const part = measureJson((value as JsonObject)[key]);
-    if (part.depth > depth) depth = part.depth;
-    size += part.size + (isJsonArray(value) ? 1 : key.length + 4);
+  if (Array.isArray(value)) {
+    for (const item of value) size += jsonSize(item) + 1;
+    return size;
   }
-  return { depth: depth + 1, size };
+  for (const key in value) size += jsonSize((value as JsonObject)[key]) + key.length + 4;
+  return size;
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let depth = 0;
+  for (const part of Object.values(value)) depth = Math.max(depth, depthOf(part));
+  return depth + 1;
 }
 
 /** `Array.isArray` alone does not narrow a union with a readonly array. */

@@ -57,7 +57,8 @@ export function locateFlagEnvironment(
   if (!located.project.settings.environments.includes(environment)) {
     return notFound(`The project "${projectId}" has no environment "${environment}".`);
   }
-  return { ...located, part: environmentOf(located.record.flag, environment) };
+  const { project, record } = located;
+  return { project, record, part: environmentOf(record.flag, environment) };
 }
 
 export interface LocatedStrategy extends LocatedEnvironment {
@@ -79,7 +80,8 @@ export function locateStrategy(
       `The flag "${name}" has no strategy "${strategyId}" in the environment "${environment}".`,
     );
   }
-  return { ...located, strategy };
+  const { project, record, part } = located;
+  return { project, record, part, strategy };
 }
 
 export function locateUser(world: World, id: number): User | Refusal {

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { type Constraint, ConstraintSchema } from './constraint.ts';
+import { type Issue, issuesOf } from './issues.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
@@ -60,6 +61,38 @@ export const StrategyInputSchema = v.pipe(
   }),
   v.title('Strategy input'),
 );
+
+/** Schemas of some of the fields, by their names: made when first needed, at most one for each choice of eight. */
+const partSchemas = new Map<string, v.GenericSchema<unknown, Partial<StrategyInput>>>();
+
+/**
+ * Checks the fields named, all where `fields` is null; the others are those of `known`, which was checked before. Fields are independent of each
+ * other, so this is the verdict of the whole schema at the price of what changed.
+ */
+export function parseStrategyFields(
+  value: unknown,
+  fields: ReadonlySet<string> | null,
+  known: Strategy,
+):
+  | { readonly ok: true; readonly value: StrategyInput }
+  | { readonly ok: false; readonly issue: Issue | undefined } {
+  const parsed = v.safeParse(partSchema(fields), value);
+  if (!parsed.success) return { ok: false, issue: issuesOf(parsed.issues)[0] };
+  return { ok: true, value: { ...(known as unknown as StrategyInput), ...parsed.output } };
+}
+
+function partSchema(fields: ReadonlySet<string> | null): v.GenericSchema<unknown, Partial<StrategyInput>> {
+  const entries = Object.entries(StrategyInputSchema.entries).filter(
+    ([name]) => fields === null || fields.has(name),
+  );
+  const key = entries.map(([name]) => name).join();
+  let schema = partSchemas.get(key);
+  if (schema === undefined) {
+    schema = v.object(Object.fromEntries(entries)) as v.GenericSchema<unknown, Partial<StrategyInput>>;
+    partSchemas.set(key, schema);
+  }
+  return schema;
+}
 
 export type StrategyInput = v.InferOutput<typeof StrategyInputSchema>;
 

@@ -1,18 +1,20 @@
 /** Checks that several decisions share. */
 import type { Flag } from '../flag.ts';
-import { measureJson } from '../json.ts';
+import { jsonSize } from '../json.ts';
 import { invalidOperation, nameExists, type Refusal, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
 
 /**
- * Size of one flag with all its strategies and variants, as `measureJson` counts it. Protects snapshots, where a
+ * Size of one flag with all its strategies and variants, as `jsonSize` counts it. Protects snapshots, where a
  * flag is one record, and answers, where it is one body. Five times the largest request; real flags take kilobytes.
  */
 export const FLAG_SIZE_MAX = 5 * 2 ** 20;
 
 /** Refuses a change that leaves the flag without `removed`, and with `added` put in `copies` times. */
 export function refuseOversized(flag: Flag, removed: unknown, added: unknown, copies = 1): Refusal | null {
-  const size = measureJson(flag).size - measureJson(removed).size + copies * measureJson(added).size;
+  const growth = copies * jsonSize(added) - jsonSize(removed);
+  if (growth <= 0) return null;
+  const size = jsonSize(flag) + growth;
   if (size <= FLAG_SIZE_MAX) return null;
   return refuse(
     'PayloadTooLargeError',
