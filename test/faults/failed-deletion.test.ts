@@ -1,0 +1,62 @@
+/** Retention on a disk that fails: what is left of the journal never has a hole. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { dropEventsBefore } from '../../src/persistence/retention.ts';
+import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/segment.ts';
+import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshot-format.ts';
+import { EventJournal, FOLDER } from '../support/event-journal.ts';
+import { ioError } from '../support/memory-file-system.ts';
+
+const SNAPSHOTS = '/data/snapshots';
+const EVENTS = 30;
+
+/** Old enough for every event. */
+const LATER = Number.MAX_SAFE_INTEGER;
+
+it('a segment whose deletion failed is the first to go the next time, whichever it was', async () => {
+  for (let failing = 1; ; failing += 1) {
+    const written = await EventJournal.create({ segmentBytes: 300 });
+    const { disk } = written;
+    for (let count = 0; count < EVENTS; count += 1)
+      await written.write({ events: [{ data: 'x'.repeat(60) }] });
+    const segments = (): number[] =>
+      disk
+        .namesIn(FOLDER)
+        .map((name) => idInFileName(name, SEGMENT_SUFFIX))
+        .filter((id) => id !== null);
+    const all = segments();
+    const eventLog = await written.openLog();
+    const retire = () =>
+      dropEventsBefore({ fs: disk, journal: FOLDER, snapshots: SNAPSHOTS, eventLog }, LATER);
+    const snapshotAt = (id: number): string => `${SNAPSHOTS}/${paddedId(id)}${SNAPSHOT_SUFFIX}`;
+
+    disk.put(snapshotAt(EVENTS / 2), Buffer.alloc(0));
+    let removals = 0;
+    disk.beforeCall = ({ kind, path }) => {
+      if (kind !== 'remove' || !path.endsWith(SEGMENT_SUFFIX)) return;
+      removals += 1;
+      if (removals === failing) throw ioError('EIO', `remove ${path}`);
+    };
+    const failed = await retire().then(
+      () => false,
+      () => true,
+    );
+    if (!failed) {
+      assert(failing > 2, 'several deletions were failed in turn');
+      return;
+    }
+    assertTail(segments(), all);
+
+    disk.take(snapshotAt(EVENTS / 2));
+    disk.put(snapshotAt(EVENTS), Buffer.alloc(0));
+    await retire();
+    assertTail(segments(), all);
+    assert.equal(segments()[0], eventLog.firstId, 'all that the index forgot is gone');
+  }
+});
+
+/** What is left are the newest ones, without a gap. */
+function assertTail(left: readonly number[], all: readonly number[]): void {
+  assert(left.length > 0);
+  assert.deepEqual(left, all.slice(-left.length));
+}
