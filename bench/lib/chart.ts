@@ -1,7 +1,7 @@
 /**
  * Charts as SVG, written by hand: no library, no script, nothing fetched. Two kinds: bars that are shares of a limit,
  * and lines over sizes that grow tenfold. Colours come from a style block that follows the reader's light or dark
- * scheme, and every mark has its number beside it, so that nothing hangs on colour alone.
+ * scheme, and every mark has its number beside it, unless it would cover another, so that little hangs on colour alone.
  */
 
 export interface Bar {
@@ -87,7 +87,10 @@ export function lineChart(options: {
     ),
   ];
   const labelAt = spread(lines.map(({ points }) => place.y(points.at(-1)?.y ?? 0)));
-  const drawn = lines.map((line, index) => drawLine(line, index, place, labelAt[index] ?? 0));
+  const numbers: Spot[] = [];
+  const drawn = lines.map((line, index) =>
+    drawLine(line, { index, place, labelAt: labelAt[index] ?? 0, numbers }),
+  );
   return svg(title, subtitle, bottom + 36, [...axis, ...drawn]);
 }
 
@@ -109,20 +112,43 @@ function scaleOf(xs: readonly number[], ys: readonly number[], isLogarithmic: bo
   };
 }
 
-function drawLine({ label, points }: Line, index: number, place: Scale, labelAt: number): string {
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Drawing {
+  readonly index: number;
+  readonly place: Scale;
+  /** Height of the label at the line's end. */
+  readonly labelAt: number;
+  /** Where numbers stand already, of all lines. */
+  readonly numbers: Spot[];
+}
+
+/** The last number stands with the label; the others above their points, where they cover no other number. */
+function drawLine({ label, points }: Line, { index, place, labelAt, numbers }: Drawing): string {
   const colour = index % 4;
   const path = points.map(({ x, y }) => `${place.x(x)},${place.y(y)}`).join(' ');
   const last = points.at(-1);
-  return [
-    `<polyline class="line l${colour}" points="${path}"/>`,
-    ...points.map(({ x, y, text }) => {
-      const [cx, cy] = [place.x(x), place.y(y)];
-      return `<circle class="c${colour}" cx="${cx}" cy="${cy}" r="4"/><text class="quiet" x="${cx}" y="${cy - 9}" text-anchor="middle">${escaped(text)}</text>`;
-    }),
+  const marks = points.map((point) => {
+    const [cx, cy] = [place.x(point.x), place.y(point.y)];
+    const dot = `<circle class="c${colour}" cx="${cx}" cy="${cy}" r="4"/>`;
+    const spot = { x: cx, y: cy - 9 };
+    if (point === last || numbers.some((other) => isCovering(spot, other))) return dot;
+    numbers.push(spot);
+    return `${dot}<text class="quiet" x="${spot.x}" y="${spot.y}" text-anchor="middle">${escaped(point.text)}</text>`;
+  });
+  const end =
     last === undefined
       ? ''
-      : `<text class="c${colour}" x="${place.x(last.x) + 34}" y="${labelAt + 4}">${escaped(label)}</text>`,
-  ].join('');
+      : `<text class="c${colour}" x="${place.x(last.x) + 14}" y="${labelAt + 4}">${escaped(`${label} ${last.text}`)}</text>`;
+  return [`<polyline class="line l${colour}" points="${path}"/>`, ...marks, end].join('');
+}
+
+/** Numbers are about this wide and high. */
+function isCovering(a: Spot, b: Spot): boolean {
+  return Math.abs(a.x - b.x) < 44 && Math.abs(a.y - b.y) < 13;
 }
 
 const LABEL_GAP = 16;
