@@ -5,7 +5,7 @@
  * A request that fails is answered with its message and logged; it never harms the server.
  */
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
   CONTROL_LINE_BYTES_MAX,
@@ -49,8 +49,8 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
     options.log.warn({ folder: options.folder }, message);
     return { close: async () => undefined };
   }
-  rmSync(join(options.folder, SOCKET_FILE_NAME), { force: true });
   try {
+    rmSync(join(options.folder, SOCKET_FILE_NAME), { force: true });
     return await listen(path, options);
   } catch (error) {
     options.log.warn({ err: error, path }, 'The control socket could not be opened.');
@@ -59,7 +59,8 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
 }
 
 async function listen(path: string, options: ControlServerOptions): Promise<ControlServer> {
-  const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, options));
+  const idle = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, idle, options));
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -67,20 +68,32 @@ async function listen(path: string, options: ControlServerOptions): Promise<Cont
     server.listen(path, resolve);
     if (server.listening) chmodSync(path, 0o600);
   });
-  return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+  // Without a listener, running out of file descriptors while accepting would end the process.
+  server.on('error', (error) => options.log.warn({ err: error, path }, 'A control connection failed.'));
+  return { close: () => close(server, idle) };
 }
 
-function serve(socket: Socket, options: ControlServerOptions): void {
+/** A client that keeps its end open, before its request or after its answer, must not hold up a stop. */
+function close(server: Server, idle: ReadonlySet<Socket>): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const socket of idle) socket.destroy();
+  });
+}
+
+/** `idle` holds the connection whenever no request of it is being carried out. */
+function serve(socket: Socket, idle: Set<Socket>, options: ControlServerOptions): void {
   let received = '';
-  let answered = false;
+  idle.add(socket);
+  socket.on('close', () => idle.delete(socket));
   const answer = (content: ControlAnswer): void => {
-    answered = true;
-    socket.end(`${JSON.stringify(content)}\n`);
+    // Handed to the kernel before anything destroys the connection; the client's end may stay open for ever.
+    socket.end(`${JSON.stringify(content)}\n`, () => socket.destroy());
   };
   // A client that went away is no news.
   socket.on('error', () => socket.destroy());
   socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
-    if (!answered && !received.includes('\n')) socket.destroy();
+    if (!received.includes('\n')) socket.destroy();
   });
   socket.setEncoding('utf8');
   socket.on('end', () => {
@@ -92,7 +105,10 @@ function serve(socket: Socket, options: ControlServerOptions): void {
     const end = received.indexOf('\n');
     if (end < 0 && received.length <= CONTROL_LINE_BYTES_MAX) return;
     if (end < 0) answer({ ok: false, error: 'The request is too long.' });
-    else void carryOut(received.slice(0, end), options).then(answer);
+    else {
+      idle.delete(socket);
+      void carryOut(received.slice(0, end), options).then(answer);
+    }
   });
 }
 
