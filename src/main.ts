@@ -7,6 +7,7 @@ import { EXIT } from './exit-codes.ts';
 import { createLog } from './log.ts';
 import { DataFolderError } from './persistence/data-folder-error.ts';
 import { FolderLockedError } from './persistence/folder-lock.ts';
+import { JournalFailure } from './persistence/journal-failure.ts';
 import { type Server, startServer } from './server.ts';
 
 async function main(): Promise<void> {
@@ -20,7 +21,7 @@ async function main(): Promise<void> {
     log,
     stop: (error) => {
       log.fatal({ err: error }, error.message);
-      process.exit(EXIT.journalFailed);
+      process.exit(error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault);
     },
     announceToken: (secret) => {
       // To the terminal and not to the log: logs are kept, and read by more people than a secret should be.
@@ -61,11 +62,18 @@ function stopOnSignals(server: Server, say: (message: string) => void): void {
   process.on('SIGINT', stop);
 }
 
+/** A file or folder that the operating system refuses: its code and path say more than a stack. */
+function isFileFault(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}
+
 /** One clear line for what an operator can mend; the stack only for what they cannot. */
 function fail(error: unknown): never {
   if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
+  if (isFileFault(error))
+    exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);
   exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
@@ -74,4 +82,6 @@ function exitWith(code: number, message: string): never {
   process.exit(code);
 }
 
+// Node's own answer to what nobody caught is exit code 1, which no manual explains.
+process.on('uncaughtException', fail);
 main().catch(fail);

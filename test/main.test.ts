@@ -28,6 +28,19 @@ describe('the process', () => {
     assert.equal(output, 'flagstaff: PORT must be a port number from 0 to 65535, not "http".\n');
   });
 
+  it('ends with 74 and one line when the data folder cannot be opened', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const { code, output } = await runToEnd({ DATA_DIR: file });
+    assert.equal(code, 74);
+    assert.match(
+      output,
+      /^flagstaff: EEXIST: .*a-file'\. Look at DATA_DIR, its permissions and its disk\.\n$/,
+    );
+    rmSync(folder, { recursive: true });
+  });
+
   it('ends with 75, before touching a byte, when another process has the folder', async () => {
     const folder = temporaryFolder();
     const first = await spawnServer(folder);
