@@ -72,7 +72,21 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   const path = join(folder, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
-  const file = await fs.open(temporary, 'create');
+  const writer = await writeTemporary(temporary, options).catch(async (error: unknown) => {
+    // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
+    await fs.remove(temporary).catch(() => undefined);
+    throw error;
+  });
+  await options.durable();
+  await fs.rename(temporary, path);
+  await fs.syncFolder(folder);
+  await verifyOrSetAside(fs, path);
+  await removeOldSnapshots(fs, folder);
+  return { path, bytes: writer.bytes, records: writer.records };
+}
+
+async function writeTemporary(temporary: string, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
+  const file = await options.fs.open(temporary, 'create');
   const writer = new SnapshotWriter(file, options);
   try {
     await writer.writeAll();
@@ -80,12 +94,7 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   } finally {
     await file.close();
   }
-  await options.durable();
-  await fs.rename(temporary, path);
-  await fs.syncFolder(folder);
-  await verifyOrSetAside(fs, path);
-  await removeOldSnapshots(fs, folder);
-  return { path, bytes: writer.bytes, records: writer.records };
+  return writer;
 }
 
 async function verifyOrSetAside(fs: FileSystem, path: string): Promise<void> {
