@@ -141,7 +141,11 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The n-th call to the disk fails, once or for good, also during recovery',
     promise: 'The process ends, and nothing that it acknowledged is missing at the next start.',
-    tests: [...io('an I/O error at any call'), ...simulation(SEEDS)],
+    tests: [
+      ...io('an I/O error at any call'),
+      ...named('faults/failed-deletion.test.ts')('a segment whose deletion failed is the first to go'),
+      ...simulation(SEEDS),
+    ],
     longForms: ['simulation'],
   },
   {
