@@ -24,6 +24,7 @@ import type { RequestHandler, Transport } from './http/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/folder-lock.ts';
+import { lineageOf } from './persistence/lineage.ts';
 import { WorkerTextSearch } from './persistence/text-search.ts';
 import { VERSION } from './version.ts';
 
@@ -61,6 +62,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const commits = new CommitMeter();
     const store = await open(options, commits);
     await recordFirstEvents(store, { ...options, fs: realFileSystem });
+    store.engine.world.lineage = lineageOf(config.dataDir);
     front.handle = createHandler({ store, transport, commits, front }, options);
     const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
     const control = await openControl({ folder: config.dataDir, handlers, log });

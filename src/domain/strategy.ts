@@ -12,6 +12,10 @@ import { distributeWeights, StrategyVariantListSchema, type Variant } from './va
 const STRATEGY_NAME_LENGTH_MAX = 100;
 const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
 
+/** Far below where one above the highest would be the highest again, by the precision of a double. */
+const SORT_ORDER_MAX = 1_000_000_000;
+const SORT_ORDER_PHRASE = `a number from -${SORT_ORDER_MAX} to ${SORT_ORDER_MAX}`;
+
 /**
  * Not valibot's record or looseObject: both silently leave out fields named constructor or prototype, and what
  * the client sent is to be kept. Not typed as JsonObject: a recursive type sends TypeScript round for ever in the
@@ -56,7 +60,12 @@ export const StrategyInputSchema = v.pipe(
       [],
     ),
     sortOrder: v.exactOptional(
-      v.pipe(v.number(), v.description('Position in the list; one above the highest when not sent.')),
+      v.pipe(
+        v.number(SORT_ORDER_PHRASE),
+        v.minValue(-SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+        v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+        v.description('Position in the list; one above the highest when not sent.'),
+      ),
     ),
   }),
   v.title('Strategy input'),

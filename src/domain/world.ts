@@ -106,12 +106,15 @@ export interface DirectoryState {
 }
 
 export interface World {
+  /** Name of the history that event ids belong to, which ETags carry; no part of the state. Empty: not known. */
+  lineage: string;
   readonly directory: DirectoryState;
   readonly projects: Map<string, ProjectState>;
 }
 
 export function emptyWorld(): World {
   return {
+    lineage: '',
     directory: {
       users: new Map(),
       environments: [],

@@ -243,7 +243,7 @@ class Dispatcher {
   #answerRead(call: Call, answer: ReadAnswer | Refusal): void {
     if (isRefusal(answer)) return this.#refuseSettled(call, answer);
     const { etag } = answer;
-    const known = etag !== undefined && isNotModified(call.request.header('if-none-match'), etag);
+    const known = etag !== undefined && isNotModified(call.request, etag);
     const reply = known ? notModifiedReply(etag) : answer.reply;
     if (answer.revision <= this.#engine.durableId) this.#send(call, reply);
     else this.#engine.whenDurable(answer.revision, () => this.#send(call, reply));

@@ -1,17 +1,19 @@
 /**
- * Conditional requests (RFC 9110 §13). ETags are revisions: event ids, so they cost no hashing, survive restarts, and
- * are strong: equal tags mean equal bytes.
+ * Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of
+ * their history, so they cost no hashing, survive restarts, and are strong: equal tags mean equal bytes.
  */
 import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
 import { type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import { flagEtag } from './render-flag.ts';
 import type { Params } from './route.ts';
-import type { Reply } from './transport.ts';
+import type { Reply, TransportRequest } from './transport.ts';
 
-/** Whether a client that sent `ifNoneMatch` has the answer with this ETag. The comparison is weak, as the RFC has it. */
-export function isNotModified(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === '') return false;
+/** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */
+export function isNotModified(request: TransportRequest, etag: string): boolean {
+  const ifNoneMatch = request.header('if-none-match');
+  // A search is a POST: its answer has a tag, but 304 is for what can be cached.
+  if (ifNoneMatch === '' || request.method === 'POST') return false;
   return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
 }
 

@@ -12,6 +12,11 @@ export function jsonReply(status: number, value: unknown): Reply {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
+/** With the ETag in its headers, for what is made anew each time. */
+export function taggedReply(etag: string, value: unknown): Reply {
+  return { status: 200, headers: [...JSON_HEADERS, 'etag', etag], body: JSON.stringify(value) };
+}
+
 export function emptyReply(status: number): Reply {
   return { status, headers: NO_HEADERS, body: null };
 }

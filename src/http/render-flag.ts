@@ -39,9 +39,14 @@ export function wholeFlag(world: World, project: ProjectState, record: FlagRecor
   return bytes.whole;
 }
 
-/** In quotes: the newest event that the flag's JSON shows. */
+/** In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. */
 export function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
-  return `"${Math.max(record.revision, environmentsRevision(world, project))}"`;
+  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
+}
+
+/** In quotes. `tag` tells apart all that a path can answer within one history. */
+export function etagOf({ lineage }: World, tag: number | string): string {
+  return `"${tag}-${lineage}"`;
 }
 
 export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {

@@ -5,7 +5,7 @@
 import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
 import { cacheableHeaders } from './json-reply.ts';
-import { type CachedReply, environmentsRevision, flagSummary } from './render-flag.ts';
+import { type CachedReply, environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
 
 /** The format versions of these answers (decisions.md §2). */
 const OVERVIEW_VERSION = 1;
@@ -46,7 +46,7 @@ export function projectRevision(world: World, project: ProjectState): number {
 export function projectOverview(world: World, project: ProjectState, now: number): CachedReply {
   const bytes = bytesOf(world, project, now);
   bytes.overview ??= cached(
-    `${bytes.revision}-${bytes.health.percent}`,
+    etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
     withFeatures(overviewHead(world, project, bytes.health), bytes.features),
   );
   return bytes.overview;
@@ -54,12 +54,14 @@ export function projectOverview(world: World, project: ProjectState, now: number
 
 export function flagList(world: World, project: ProjectState, now: number): CachedReply {
   const bytes = bytesOf(world, project, now);
-  bytes.list ??= cached(String(bytes.revision), withFeatures({ version: FLAG_LIST_VERSION }, bytes.features));
+  bytes.list ??= cached(
+    etagOf(world, bytes.revision),
+    withFeatures({ version: FLAG_LIST_VERSION }, bytes.features),
+  );
   return bytes.list;
 }
 
-function cached(tag: string, json: string): CachedReply {
-  const etag = `"${tag}"`;
+function cached(etag: string, json: string): CachedReply {
   return { etag, reply: { status: 200, headers: cacheableHeaders(etag), body: Buffer.from(json) } };
 }
 

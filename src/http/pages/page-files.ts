@@ -57,7 +57,7 @@ export function pageRoute(path: string, page: () => Page): PlainRoute {
     answer: (request): Reply => {
       made ??= page();
       const { body, etag, headers } = made;
-      if (isNotModified(request.header('if-none-match'), etag)) return { status: 304, headers, body: null };
+      if (isNotModified(request, etag)) return { status: 304, headers, body: null };
       return { status: 200, headers, body };
     },
   };

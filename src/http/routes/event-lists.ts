@@ -2,7 +2,8 @@
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/refusal.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../directory-schemas.ts';
-import { jsonReply } from '../json-reply.ts';
+import { taggedReply } from '../json-reply.ts';
+import { etagOf } from '../render-flag.ts';
 import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../route.ts';
 import { EventsSchema } from '../schemas.ts';
 import { settledAnswer } from './answers.ts';
@@ -59,7 +60,8 @@ async function eventsAnswer(
   const revision = context.engine.durableId;
   const found = await context.engine.eventLog.search({ ...scope, ...page }, revision);
   if (isRefusal(found)) return found;
-  return { revision, reply: jsonReply(200, { version: EVENTS_VERSION, ...extra, ...found }) };
+  const etag = etagOf(context.world, revision);
+  return { revision, etag, reply: taggedReply(etag, { version: EVENTS_VERSION, ...extra, ...found }) };
 }
 
 export const eventListRoutes: readonly Route[] = [

@@ -2,7 +2,8 @@
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { isRefusal } from '../../domain/refusal.ts';
-import { jsonReply } from '../json-reply.ts';
+import { taggedReply } from '../json-reply.ts';
+import { etagOf } from '../render-flag.ts';
 import { type Route, readRoute } from '../route.ts';
 import { EventsSchema } from '../schemas.ts';
 
@@ -52,7 +53,7 @@ export const eventRoutes: readonly Route[] = [
     permission: 'read',
     body: SearchBody,
     success: { status: 200, schema: EventsSchema },
-    read: async ({ engine, body }) => {
+    read: async ({ world, engine, body }) => {
       const { type, project, feature, query, limit, offset } = body;
       const filter = {
         ...(type === undefined ? {} : { type }),
@@ -63,7 +64,8 @@ export const eventRoutes: readonly Route[] = [
       const revision = engine.durableId;
       const page = await engine.eventLog.search({ ...filter, limit, offset }, revision);
       if (isRefusal(page)) return page;
-      return { revision, reply: jsonReply(200, { version: EVENTS_VERSION, ...page }) };
+      const etag = etagOf(world, revision);
+      return { revision, etag, reply: taggedReply(etag, { version: EVENTS_VERSION, ...page }) };
     },
   }),
 ];

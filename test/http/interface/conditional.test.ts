@@ -1,7 +1,8 @@
 /** Conditional requests and retries: ETag, If-None-Match, If-Match, Idempotency-Key. */
 import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
 import { it } from 'node:test';
-import { describeInterface, startTestServer } from '../../support/server.ts';
+import { describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const FEATURES = '/projects/default/features';
 
@@ -11,7 +12,7 @@ describeInterface('conditional requests', (server) => {
     await call('POST', FEATURES, { name: 'cached' });
     const first = await call('GET', `${FEATURES}/cached`);
     const etag = first.headers.get('etag') ?? '';
-    assert.match(etag, /^"[0-9]+"$/);
+    assert.match(etag, /^"[0-9]+-[0-9a-f]{8}"$/);
     const again = await call('GET', `${FEATURES}/cached`, undefined, {
       headers: { 'if-none-match': `"x", W/${etag}` },
     });
@@ -152,4 +153,43 @@ it('an answer is remembered for 24 hours by the clock of the journal', async () 
   now += 1;
   assert.equal((await create()).status, 409);
   await server.stop();
+});
+
+it('a copy of a data folder answers under other ETags: its ids may come to mean other events', async () => {
+  const server = await startTestServer();
+  await server.call('POST', FEATURES, { name: 'copied' });
+  const etag = (await server.call('GET', `${FEATURES}/copied`)).headers.get('etag') ?? '';
+  const copy = temporaryFolder();
+  await server.server.store.engine.journal.flush();
+  cpSync(server.folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  await server.call('PUT', `${FEATURES}/copied`, { description: 'here' });
+  const other = await startTestServer({ folder: copy });
+  await other.call('PUT', `${FEATURES}/copied`, { description: 'there' });
+  const here = (await server.call('GET', `${FEATURES}/copied`)).headers.get('etag');
+  const there = (await other.call('GET', `${FEATURES}/copied`)).headers.get('etag') ?? '';
+  assert.notEqual(here, there);
+  assert.notEqual(there, etag);
+  const headers = { 'if-match': here ?? '' };
+  assert.equal(
+    (await other.call('PUT', `${FEATURES}/copied`, { description: 'lost' }, { headers })).status,
+    412,
+  );
+  await other.restart();
+  assert.equal((await other.call('GET', `${FEATURES}/copied`)).headers.get('etag'), there);
+  await other.stop();
+  await server.stop();
+  rmSync(copy, { recursive: true });
+});
+
+describeInterface('events that the client has', (server) => {
+  it('are answered with 304 until one more is recorded; a search carries the tag and is always answered', async () => {
+    const { call } = server();
+    const etag = (await call('GET', '/events')).headers.get('etag') ?? '';
+    const headers = { 'if-none-match': etag };
+    assert.equal((await call('GET', '/events', undefined, { headers })).status, 304);
+    const search = await call('POST', '/events/search', {}, { headers });
+    assert.deepEqual([search.status, search.headers.get('etag')], [200, etag]);
+    await call('POST', FEATURES, { name: 'one-more' });
+    assert.equal((await call('GET', '/events', undefined, { headers })).status, 200);
+  });
 });
