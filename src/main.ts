@@ -16,6 +16,7 @@ async function main(): Promise<void> {
   const ignored = ignoredVariables(process.env);
   if (ignored.length > 0) log.warn({ ignored }, 'There is no database: the DATABASE_ variables are ignored');
   const startedAt = performance.now();
+  const signals = stopOnSignals((message) => log.info({}, message));
   const server = await startServer({
     config,
     log,
@@ -43,23 +44,30 @@ async function main(): Promise<void> {
   );
   if (config.authType === 'none')
     log.warn({}, 'AUTH_TYPE=none: everybody who reaches this port may do everything');
-  stopOnSignals(server, (message) => log.info({}, message));
+  signals.server = server;
 }
 
-/** The first signal drains and takes a last snapshot; a second one ends at once, which loses nothing either. */
-function stopOnSignals(server: Server, say: (message: string) => void): void {
+/**
+ * The first signal drains and takes a last snapshot; a second one ends at once, which loses nothing either, and so
+ * does one during a start. Listened to from the first moment: as the first process of a container, one without a
+ * listener would not be stopped at all.
+ */
+function stopOnSignals(say: (message: string) => void): { server: Server | null } {
+  const signals: { server: Server | null } = { server: null };
   let stopping = false;
   const stop = (signal: string): void => {
-    if (stopping) process.exit(0);
+    const { server } = signals;
+    if (stopping || server === null) process.exit(EXIT.ok);
     stopping = true;
     say(`${signal}: answering what is under way, then stopping`);
     server.close().then(
-      () => process.exit(0),
+      () => process.exit(EXIT.ok),
       (error: unknown) => fail(error),
     );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  return signals;
 }
 
 /** A file or folder that the operating system refuses: its code and path say more than a stack. */

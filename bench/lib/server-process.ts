@@ -43,7 +43,7 @@ export async function startServerProcess(
   const port = await freePort();
   const probe = isProbed ? ['--expose-gc', '--import', PROBE_FILE] : [];
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--import', 'tsx', ...probe, 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', ...probe, 'src/main.ts'], {
     cwd: ROOT_FOLDER,
     env: {
       PATH: process.env['PATH'],

@@ -197,36 +197,44 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
-    const earlier = this.#earlierOutcome(submission.retry);
-    if (earlier !== null) return this.#finish(submission, earlier);
-    const refusal = this.#refusalBefore(submission, queuedAt);
-    if (refusal !== null) return this.#finish(submission, { kind: 'refusal', refusal });
     const now = this.nextTime();
-    const context: DecideContext = {
-      now: new Date(now).toISOString(),
-      actor: submission.actor,
-      newId: this.#options.newId,
-    };
-    let decision: ReturnType<typeof decide>;
+    const createdAt = new Date(now).toISOString();
+    let decided: Outcome<unknown> | readonly DomainEvent[];
     try {
-      decision = decide(this.world, submission.command, context);
+      decided = this.#decide(submission, queuedAt, createdAt);
     } catch (error) {
-      return this.#finish(submission, { kind: 'fault', error });
+      // Nothing was applied yet: a fault in a rule costs this one command its answer, and nobody else's turn.
+      decided = { kind: 'fault', error };
     }
-    if (isRefusal(decision)) return this.#finish(submission, { kind: 'refusal', refusal: decision });
-    const tooLarge = refuseTooLarge(decision);
-    if (tooLarge !== null) return this.#finish(submission, { kind: 'refusal', refusal: tooLarge });
-    this.#carryOut(submission, decision, now, context.now);
+    if ('kind' in decided) this.#finish(submission, decided);
+    else this.#carryOut(submission, decided, now, createdAt);
   }
 
-  #refusalBefore(submission: Submission<unknown>, queuedAt: number): Refusal | null {
+  /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
+  #decide(
+    { command, actor, retry, precondition }: Submission<unknown>,
+    queuedAt: number,
+    now: string,
+  ): Outcome<unknown> | readonly DomainEvent[] {
+    const earlier = this.#earlierOutcome(retry);
+    if (earlier !== null) return earlier;
+    const refusal = this.#refusalBefore(queuedAt) ?? precondition?.(this.world) ?? null;
+    if (refusal !== null) return { kind: 'refusal', refusal };
+    const context: DecideContext = { now, actor, newId: this.#options.newId };
+    const decision = decide(this.world, command, context);
+    if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
+    const tooLarge = refuseTooLarge(decision);
+    return tooLarge === null ? decision : { kind: 'refusal', refusal: tooLarge };
+  }
+
+  #refusalBefore(queuedAt: number): Refusal | null {
     if (!this.journal.writable) {
       return refuse('ServiceUnavailableError', this.journal.refusalReason ?? 'The journal takes no writes.');
     }
     if (this.#options.clock.monotonic() - queuedAt > QUEUE_DEADLINE_MS) {
       return refuse('ServiceUnavailableError', 'The command waited too long for the disk and was not begun.');
     }
-    return submission.precondition?.(this.world) ?? null;
+    return null;
   }
 
   /** What a retry gets; null for a request that was not seen before. */

@@ -76,7 +76,8 @@ export class SnapshotKeeper {
 
   /** To be called after each sync: begins a snapshot when one is due. */
   noticed(durableId: number): void {
-    if (durableId < this.#dueId || this.#running !== null) return;
+    // On a disk that is nearly full a snapshot would take the room that the journal needs.
+    if (durableId < this.#dueId || this.#running !== null || !this.#options.engine.journal.writable) return;
     // Moved before it succeeds: one that fails is not tried again at each sync.
     this.#dueId = durableId + this.#interval;
     void this.take().catch(this.#options.onFailed);

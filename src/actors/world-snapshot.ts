@@ -19,11 +19,7 @@ import type {
   World,
 } from '../domain/world.ts';
 import { emptyWorld } from '../domain/world.ts';
-
-export interface SnapshotSection {
-  readonly name: string;
-  readonly records: Iterable<unknown>;
-}
+import type { SnapshotSection } from '../persistence/snapshot-writer.ts';
 
 /** The directory's numbers: revisions, and the ids given last, which are never given again. */
 type Counters = Pick<

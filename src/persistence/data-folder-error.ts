@@ -44,5 +44,5 @@ export const ADVICE_NEWER_FORMAT = 'Start the version of the server that wrote i
 
 /** Advice shared by every kind of damage: nothing has been changed yet, and nothing must be before a copy exists. */
 export const ADVICE_DAMAGED =
-  'Nothing was changed. Copy the whole data folder aside, then restore this file from a backup or a replica; ' +
-  'to go on without what is lost, restore the state up to the last good event from a snapshot and the journal.';
+  'Nothing was changed. "flagstaff verify" names every damage; then start on a backup, or make a new folder with ' +
+  '"flagstaff restore --at <last good event>", or see what can be kept with "flagstaff repair --dry-run".';
