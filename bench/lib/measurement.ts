@@ -7,6 +7,7 @@ export const TABLES = [
   'http',
   'latency',
   'alone',
+  'metrics',
   'peer',
   'micro',
   'flags',

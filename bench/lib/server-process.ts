@@ -43,19 +43,23 @@ export async function startServerProcess(
   const port = await freePort();
   const probe = isProbed ? ['--expose-gc', '--import', PROBE_FILE] : [];
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', ...probe, 'src/main.ts'], {
-    cwd: ROOT_FOLDER,
-    env: {
-      PATH: process.env['PATH'],
-      HTTP_HOST: '127.0.0.1',
-      PORT: String(port),
-      DATA_DIR: folder,
-      INIT_ADMIN_API_TOKENS: BENCH_TOKEN,
-      LOG_LEVEL: 'warn',
-      ...env,
+  const child = spawn(
+    process.execPath,
+    ['--max-semi-space-size=64', '--import', 'tsx', ...probe, 'src/main.ts'],
+    {
+      cwd: ROOT_FOLDER,
+      env: {
+        PATH: process.env['PATH'],
+        HTTP_HOST: '127.0.0.1',
+        PORT: String(port),
+        DATA_DIR: folder,
+        INIT_ADMIN_API_TOKENS: BENCH_TOKEN,
+        LOG_LEVEL: 'warn',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => {

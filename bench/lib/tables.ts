@@ -66,6 +66,18 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'metrics',
+    title: 'What metrics cost',
+    note: 'Reads of one flag on two servers in turn, one of them with METRICS=off; the share is the median over neighbouring pairs.',
+    what: 'operation',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('withoutPerSecond', 'without', 'rate'),
+      column('share', 'share', 'percent'),
+    ],
+  },
+  {
     name: 'peer',
     title: 'Beside another server',
     note: 'The same requests, in alternating runs. The ratio is ours to theirs.',

@@ -8,6 +8,7 @@ import { flagReadRandom } from './flag-read-random.ts';
 import { growthEvents } from './growth-events.ts';
 import { growthFlags } from './growth-flags.ts';
 import { growthProjects } from './growth-projects.ts';
+import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { overview } from './overview.ts';
 import { strategyPatch } from './strategy-patch.ts';
@@ -25,6 +26,7 @@ export const SCENARIOS: readonly Scenario[] = [
   variantsPut,
   eventFilter,
   eventText,
+  metrics,
   micro,
   growthFlags,
   growthProjects,

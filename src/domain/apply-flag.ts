@@ -160,6 +160,9 @@ function recipeOf(
   }
 }
 
+/** One empty list for all flags: most never get a tag, a parent or a child. */
+const NONE: readonly never[] = [];
+
 function create(
   world: World,
   project: ProjectState,
@@ -183,9 +186,9 @@ function create(
       strategies: [],
       variants,
     })),
-    tags: [],
-    dependencies: [],
-    children: [],
+    tags: NONE,
+    dependencies: NONE,
+    children: NONE,
   };
   project.flags.set(flag.name, { flag, revision: stamp.id, bytes: null });
   world.directory.flagProjects.set(flag.name, data.project);
