@@ -41,8 +41,9 @@ interface ListeningApp {
 export async function loadUws(): Promise<UwsModule> {
   // Read by the native code once, when it is loaded.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BLOCK_BYTES_MAX);
-  const loaded: unknown = await import('uWebSockets.js');
-  return loaded as UwsModule;
+  const loaded = (await import('uWebSockets.js')) as unknown as UwsModule & { readonly default?: UwsModule };
+  // The official releases are CommonJS, whose exports Node shows under `default` only.
+  return loaded.App === undefined && loaded.default !== undefined ? loaded.default : loaded;
 }
 
 export async function createUwsTransport(options: TransportOptions): Promise<Transport> {
