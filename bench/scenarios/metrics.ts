@@ -26,6 +26,9 @@ export const metrics: Scenario = {
         } = bench;
         return runClosedLoop({ target: server.target, operation, connections: CONNECTIONS, seconds, folder });
       };
+      // Once each for nothing: a server compiles what it runs often.
+      await read(counting);
+      await read(silent);
       const runs = await runPaired(
         effort.roundsForGoals,
         () => read(counting),
