@@ -60,7 +60,12 @@ export const PatchSchema = v.pipe(
 export type PatchOperation = v.InferOutput<typeof OperationSchema>;
 
 export type PatchOutcome =
-  | { readonly ok: true; readonly document: JsonValue }
+  | {
+      readonly ok: true;
+      readonly document: JsonValue;
+      /** The fields of an object that were written below; null when any may have been. */
+      readonly written: ReadonlySet<string> | null;
+    }
   | {
       readonly ok: false;
       /** `test-failed`: the patch is sound, but a `test` in it does not hold. */
@@ -76,7 +81,8 @@ export type PatchOutcome =
  * the change.
  */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
-  const patch = new Patching(document, operations);
+  const written = isJsonObject(document) ? writtenFields(operations) : null;
+  const patch = new Patching(document, written);
   for (const [index, operation] of operations.entries()) {
     const fault = patch.apply(operation);
     if (fault === null) continue;
@@ -88,7 +94,7 @@ export function applyPatch(document: JsonValue, operations: readonly PatchOperat
       message: `Operation ${index} (${operation.op}) ${VERBS[kind]}: ${reason}.`,
     };
   }
-  return { ok: true, document: patch.document };
+  return { ok: true, document: patch.document, written };
 }
 
 const VERBS = { invalid: 'cannot be applied', 'test-failed': 'does not hold' } as const;
@@ -106,8 +112,8 @@ class Patching {
   document: JsonValue;
   #size: number;
 
-  constructor(document: JsonValue, operations: readonly PatchOperation[]) {
-    this.document = workingCopy(document, operations);
+  constructor(document: JsonValue, written: ReadonlySet<string> | null) {
+    this.document = workingCopy(document, written);
     this.#size = jsonSize(document);
   }
 
@@ -197,7 +203,7 @@ class Patching {
  * The fields of an object that operations write below; null when one may write to the whole, or its pointer is
  * broken. Reading (`test`, `copy` from) does not count.
  */
-export function writtenFields(operations: readonly PatchOperation[]): ReadonlySet<string> | null {
+function writtenFields(operations: readonly PatchOperation[]): ReadonlySet<string> | null {
   const fields = new Set<string>();
   for (const operation of operations) {
     if (operation.op === 'test') continue;
@@ -212,8 +218,7 @@ export function writtenFields(operations: readonly PatchOperation[]): ReadonlySe
   return fields;
 }
 
-function workingCopy(document: JsonValue, operations: readonly PatchOperation[]): JsonValue {
-  const fields = isJsonObject(document) ? writtenFields(operations) : null;
+function workingCopy(document: JsonValue, fields: ReadonlySet<string> | null): JsonValue {
   if (fields === null || !isJsonObject(document)) return cloneJson(document);
   const copy: Record<string, JsonValue> = { ...document };
   for (const field of fields) {

@@ -8,7 +8,8 @@ const HOSTILE_TOKENS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 
 /** One token as it is written in a pointer. */
 export function pointerToken(key: string | number): string {
-  return String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+  const token = String(key);
+  return /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token;
 }
 
 export type ParsedPointer =
@@ -19,15 +20,21 @@ export type ParsedPointer =
 export function parsePointer(pointer: string): ParsedPointer {
   if (pointer === '') return { ok: true, tokens: [] };
   if (!pointer.startsWith('/')) return { ok: false, reason: 'it must be empty or start with a slash' };
-  const tokens: string[] = [];
-  for (const written of pointer.slice(1).split('/')) {
-    if (/~(?![01])/.test(written)) return { ok: false, reason: 'a tilde in it must be written ~0' };
-    // In this order, so that ~01 becomes ~1 and not a slash.
-    const token = written.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (HOSTILE_TOKENS.has(token)) return { ok: false, reason: `it must not contain ${token}` };
-    tokens.push(token);
-  }
-  return { ok: true, tokens };
+  const written = pointer.slice(1).split('/');
+  // Most pointers escape nothing, and then are their own tokens.
+  const tokens = pointer.includes('~') ? unescaped(written) : written;
+  if (tokens === null) return { ok: false, reason: 'a tilde in it must be written ~0' };
+  const hostile = tokens.find((token) => HOSTILE_TOKENS.has(token));
+  return hostile === undefined
+    ? { ok: true, tokens }
+    : { ok: false, reason: `it must not contain ${hostile}` };
+}
+
+/** Null where a tilde escapes nothing. */
+function unescaped(written: readonly string[]): string[] | null {
+  if (written.some((token) => /~(?![01])/.test(token))) return null;
+  // In this order, so that ~01 becomes ~1 and not a slash.
+  return written.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Undefined unless the token is written exactly as the index is: no sign, leading zero, exponent or space. */

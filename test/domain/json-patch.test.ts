@@ -11,7 +11,6 @@ import {
   PATCH_SIZE_MAX,
   type PatchOperation,
   PatchSchema,
-  writtenFields,
 } from '../../src/domain/json-patch.ts';
 import { pointerToken } from '../../src/domain/json-pointer.ts';
 
@@ -329,7 +328,7 @@ test('whatever the patch, its input is unchanged, its result shares only fields 
       assert.deepEqual([document, operations], copies);
       if (outcome.ok) {
         const given = new Set([...objectsIn(document), ...objectsIn(operations)]);
-        const written = writtenFields(operations);
+        const { written } = outcome;
         const untouched = written === null || Array.isArray(document) ? [] : Object.entries(document ?? {});
         const kept = untouched
           .filter(([field]) => !written?.has(field))

@@ -3,7 +3,7 @@ import { nextSwitch } from '../environment-switch.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../events.ts';
 import type { Flag } from '../flag.ts';
 import { type JsonValue, jsonEqual } from '../json.ts';
-import { applyPatch, type PatchOperation, writtenFields } from '../json-patch.ts';
+import { applyPatch, type PatchOperation } from '../json-patch.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../locate.ts';
 import { invalidOperation } from '../refusal.ts';
 import {
@@ -73,7 +73,7 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   const before = strategyData(flag, located.strategy);
   const patched = applyPatch(before as unknown as JsonValue, operations);
   if (!patched.ok) return patchRefusal(patched);
-  const parsed = parseStrategyFields(patched.document, writtenFields(operations), located.strategy);
+  const parsed = parseStrategyFields(patched.document, patched.written, located.strategy);
   if (!parsed.ok) {
     const { path = '', message = 'The result is not a valid strategy.' } = parsed.issue ?? {};
     return patchFault(operations, path.split('/')[1] ?? '', message);
