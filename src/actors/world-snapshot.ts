@@ -20,6 +20,7 @@ import type {
 } from '../domain/world.ts';
 import { emptyWorld } from '../domain/world.ts';
 import type { SnapshotSection } from '../persistence/snapshot-writer.ts';
+import { SharedStrings } from './shared-strings.ts';
 
 /** The directory's numbers: revisions, and the ids given last, which are never given again. */
 type Counters = Pick<
@@ -72,6 +73,9 @@ function countersOf(directory: DirectoryState): Counters {
   return { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision };
 }
 
+/** Of all states that this process loads: a server loads one. */
+const strings = new SharedStrings();
+
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
   const { directory, projects } = world;
@@ -101,6 +105,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const { flag, revision } = record as FlagSnapshotRecord;
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
+      strings.shareIn(flag.environments);
       project.flags.set(flag.name, { flag, revision, bytes: null });
       directory.flagProjects.set(flag.name, flag.project);
       return;

@@ -1,0 +1,33 @@
+/**
+ * Equal short strings, once. A state that is decoded has a string of its own for each `flexibleRollout`, `default` or
+ * country code of each strategy; shared, they are a sixth of a flag's memory less.
+ */
+
+/** Longer ones are mostly ids and times, which never repeat. */
+const LENGTH_MAX = 23;
+
+/** Protects memory from strings that do not repeat after all: the first ones seen are shared, later ones are not. */
+const STRINGS_MAX = 10_000;
+
+export class SharedStrings {
+  readonly #strings = new Map<string, string>();
+
+  /** Puts shared strings in place of equal ones in an object that was just decoded, and that nobody else has. */
+  shareIn(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    const parts = value as Record<string, unknown>;
+    for (const key of Object.keys(parts)) {
+      const part = parts[key];
+      if (typeof part === 'string') parts[key] = this.#shared(part);
+      else this.shareIn(part);
+    }
+  }
+
+  #shared(text: string): string {
+    if (text.length > LENGTH_MAX) return text;
+    const known = this.#strings.get(text);
+    if (known !== undefined) return known;
+    if (this.#strings.size < STRINGS_MAX) this.#strings.set(text, text);
+    return text;
+  }
+}
