@@ -1,6 +1,6 @@
 /**
  * Equal short strings, once. A state that is decoded has a string of its own for each `flexibleRollout`, `default` or
- * country code of each strategy; shared, they are a sixth of a flag's memory less.
+ * country code of each strategy; sharing them saves an eighth of a flag's memory.
  */
 
 /** Longer ones are mostly ids and times, which never repeat. */
