@@ -3,7 +3,6 @@ import type { Route } from './route.ts';
 import { apiTokenRoutes } from './routes/api-tokens.ts';
 import { archiveRoutes } from './routes/archive.ts';
 import { dependencyRoutes } from './routes/dependencies.ts';
-import { environmentVariantRoutes } from './routes/environment-variants.ts';
 import { environmentRoutes } from './routes/environments.ts';
 import { eventListRoutes } from './routes/event-lists.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -43,7 +42,6 @@ export const ROUTES: readonly Route[] = [
   ...tagRoutes,
   ...dependencyRoutes,
   ...flagEnvironmentRoutes,
-  ...environmentVariantRoutes,
   ...flagCheckRoutes,
   ...eventListRoutes,
   ...userAdminRoutes,
