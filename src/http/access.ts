@@ -89,8 +89,11 @@ export class Authenticator {
       this.#accessRevision = world.directory.accessRevision;
     }
     const known = this.#remembered.get(authorization) ?? this.#resolve(authorization);
-    if (known === null || known.expiresAt <= this.#options.now()) return null;
-    return known.caller;
+    return known === null || this.#hasExpired(known) ? null : known.caller;
+  }
+
+  #hasExpired({ expiresAt }: Remembered): boolean {
+    return expiresAt !== Number.POSITIVE_INFINITY && expiresAt <= this.#options.now();
   }
 
   #resolve(authorization: string): Remembered | null {

@@ -48,7 +48,7 @@ export interface ApiOptions {
   readonly basePath: string;
   readonly log: ApiLog;
   /** Milliseconds since 1970. */
-  now(): number;
+  readonly now: () => number;
   /** Milliseconds, monotonic. */
   clock(): number;
   /** Whether answers are counted and timed. */
@@ -215,18 +215,7 @@ class Dispatcher {
       this.#send(call, refusalReply(body));
       return;
     }
-    const { request } = call;
-    const context: RequestContext<unknown> = {
-      world: this.#world,
-      engine: this.#engine,
-      history: this.#options.history,
-      instance: this.#options.instance,
-      caller,
-      params,
-      query: queryReader(request),
-      body: body.value,
-      now: this.#options.now(),
-    };
+    const context = new Context(this.#options, call.request.query, caller, params, body.value);
     if (route.kind === 'read') this.#read(call, route, context);
     else this.#write(call, route, context);
   }
@@ -323,12 +312,49 @@ function bind(route: Route, meter: RouteMeter): BoundRoute {
   };
 }
 
+/** Most requests look at little of it, so what is the same for all is not copied, and the query parsed when asked for. */
+class Context implements RequestContext<unknown> {
+  readonly #shared: ApiOptions;
+  readonly #query: string;
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly body: unknown;
+
+  constructor(shared: ApiOptions, query: string, caller: Caller, params: Params, body: unknown) {
+    this.#shared = shared;
+    this.#query = query;
+    this.caller = caller;
+    this.params = params;
+    this.body = body;
+  }
+
+  get world(): World {
+    return this.#shared.engine.world;
+  }
+
+  get engine(): Engine {
+    return this.#shared.engine;
+  }
+
+  get history(): FlagHistory {
+    return this.#shared.history;
+  }
+
+  get instance(): Instance {
+    return this.#shared.instance;
+  }
+
+  get now(): () => number {
+    return this.#shared.now;
+  }
+
+  query(name: string): string {
+    return this.#query === '' ? '' : (new URLSearchParams(this.#query).get(name) ?? '');
+  }
+}
+
 // The functions that each request needs are returned, not assigned: what is assigned has a name, and the loader (tsx)
 // sets each name at run time, which took a seventh of answering a flag that is kept.
-
-function queryReader(request: TransportRequest): (name: string) => string {
-  return (name) => new URLSearchParams(request.query).get(name) ?? '';
-}
 
 function answerMaker(
   route: WriteRoute,

@@ -6,6 +6,7 @@ import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
 import { type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import { flagEtag } from './render-flag.ts';
+import { ReplyHeaders } from './reply-headers.ts';
 import type { Params } from './route.ts';
 import type { Reply, TransportRequest } from './transport.ts';
 
@@ -18,7 +19,7 @@ export function isNotModified(request: TransportRequest, etag: string): boolean 
 }
 
 export function notModifiedReply(etag: string): Reply {
-  return { status: 304, headers: ['etag', etag], body: null };
+  return { status: 304, headers: ReplyHeaders.of('etag', etag), body: null };
 }
 
 /**

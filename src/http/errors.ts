@@ -86,5 +86,5 @@ function errorReply(
   extraHeaders: readonly string[],
 ): Reply {
   const body: ErrorBody = { id: randomUUID(), name, message, details };
-  return { status, headers: [...JSON_HEADERS, ...extraHeaders], body: JSON.stringify(body) };
+  return { status, headers: JSON_HEADERS.with(...extraHeaders), body: JSON.stringify(body) };
 }

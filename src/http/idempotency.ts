@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Retry } from '../actors/engine.ts';
 import { invalid, type Refusal } from '../domain/refusal.ts';
 import { JSON_HEADERS } from './json-reply.ts';
+import { NO_HEADERS } from './reply-headers.ts';
 import type { Reply, TransportRequest } from './transport.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
@@ -33,7 +34,7 @@ export function retryOf(
       status,
       body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),
     }),
-    fromMemory: ({ status, body }) => ({ status, headers: body === null ? [] : JSON_HEADERS, body }),
+    fromMemory: ({ status, body }) => ({ status, headers: body === null ? NO_HEADERS : JSON_HEADERS, body }),
   };
 }
 

@@ -66,7 +66,7 @@ export class NodeExchange extends Exchange {
     this.server.replies.enter(this);
     this.#endsConnection = this.isLast;
     const bytes = bytesOf(reply.body);
-    const headers = [...reply.headers];
+    const headers = [...reply.headers.pairs];
     if (!isBodiless(reply.status)) headers.push('content-length', String(bytes.byteLength));
     if (this.#endsConnection) headers.push('connection', 'close');
     this.#res.writeHead(reply.status, headers);

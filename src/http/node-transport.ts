@@ -16,7 +16,7 @@ import { NodeExchange } from './node-exchange.ts';
 import type { Fault } from './received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from './received-request.ts';
 import { refusal } from './refusal.ts';
-import { bytesOf, statusLine } from './reply-headers.ts';
+import { bytesOf } from './reply-headers.ts';
 import type { Transport, TransportOptions } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
 
@@ -151,12 +151,10 @@ class NodeTransport implements Transport {
     const reply = refusal(this.#server, fault);
     const body = bytesOf(reply.body);
     const lines = [
-      `HTTP/1.1 ${statusLine(reply.status)}`,
+      `HTTP/1.1 ${reply.headers.startOf(reply.status)}`,
       'connection: close',
       `content-length: ${body.byteLength}`,
     ];
-    for (let i = 0; i < reply.headers.length; i += 2)
-      lines.push(`${reply.headers[i]}: ${reply.headers[i + 1]}`);
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
   }
 }

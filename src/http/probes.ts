@@ -8,6 +8,7 @@ import { refuse } from '../domain/refusal.ts';
 import type { PlainRoute } from './api.ts';
 import { refusalReply } from './errors.ts';
 import { jsonReply } from './json-reply.ts';
+import { ReplyHeaders } from './reply-headers.ts';
 import type { Reply, RequestHandler } from './transport.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
@@ -28,7 +29,7 @@ export function metricsRoute(registry: Registry): PlainRoute {
     path: METRICS_PATH,
     answer: async () => ({
       status: 200,
-      headers: ['content-type', registry.contentType],
+      headers: ReplyHeaders.of('content-type', registry.contentType),
       body: await registry.metrics(),
     }),
   };

@@ -4,7 +4,7 @@
  */
 import type { Fault } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
-import { assertSendable } from './reply-headers.ts';
+import { assertFinalStatus, NO_HEADERS } from './reply-headers.ts';
 import type { Reply, TransportOptions } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
@@ -13,21 +13,21 @@ type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 export function refusal(above: Above, fault: Fault): Reply {
   try {
     const reply = above.refuse(fault.status, fault.reason);
-    assertSendable(reply);
+    assertFinalStatus(reply.status);
     return reply;
   } catch (error) {
     above.log.error(
       { err: error, status: fault.status },
       'The answer to a refused request could not be worded.',
     );
-    return { status: fault.status, headers: [], body: null };
+    return { status: fault.status, headers: NO_HEADERS, body: null };
   }
 }
 
 /** `reply`, or a 500 in its place when it must not be sent. Never throws. */
 export function sendableReply(above: Above, reply: Reply): Reply {
   try {
-    assertSendable(reply);
+    assertFinalStatus(reply.status);
     return reply;
   } catch (error) {
     above.log.error({ err: error, status: reply.status }, 'A reply was not fit to be sent.');

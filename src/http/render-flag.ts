@@ -14,7 +14,7 @@ import {
   projectEnvironments,
   type World,
 } from '../domain/world.ts';
-import { cacheableHeaders } from './json-reply.ts';
+import { taggedReply } from './json-reply.ts';
 import type { Reply } from './transport.ts';
 
 interface FlagBytes {
@@ -34,7 +34,7 @@ export function wholeFlag(world: World, project: ProjectState, record: FlagRecor
   if (bytes.whole === null) {
     const etag = flagEtag(world, project, record);
     const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
-    bytes.whole = { etag, reply: { status: 200, headers: cacheableHeaders(etag), body } };
+    bytes.whole = { etag, reply: taggedReply(etag, body) };
   }
   return bytes.whole;
 }

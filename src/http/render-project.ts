@@ -4,7 +4,7 @@
  */
 import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
-import { cacheableHeaders } from './json-reply.ts';
+import { taggedReply } from './json-reply.ts';
 import { type CachedReply, environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
 
 /** The format versions of these answers (decisions.md §2). */
@@ -62,7 +62,7 @@ export function flagList(world: World, project: ProjectState, now: number): Cach
 }
 
 function cached(etag: string, json: string): CachedReply {
-  return { etag, reply: { status: 200, headers: cacheableHeaders(etag), body: Buffer.from(json) } };
+  return { etag, reply: taggedReply(etag, Buffer.from(json)) };
 }
 
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {

@@ -37,7 +37,7 @@ export interface RouteMatcher<T> {
  * Compiles the routes, all under `basePath` (such as `/flags`; empty for none).
  * HEAD goes where GET goes, unless it has a route of its own.
  */
-export function compileRoutes<T>(routes: Iterable<Route<T>>, basePath = ''): RouteMatcher<T> {
+export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): RouteMatcher<T> {
   const root = new Branch<T>();
   for (const { method, pattern, value } of routes) {
     const leaf = segmentsOf(basePath + pattern).reduce((branch, segment) => branch.grow(segment), root);
@@ -45,7 +45,26 @@ export function compileRoutes<T>(routes: Iterable<Route<T>>, basePath = ''): Rou
     leaf.values.set(method, value);
   }
   addHead(root);
-  return { match: (method, rawPath) => match(root, method, rawPath) };
+  const trunk = trunkOf(root, routes.length);
+  return { match: (method, rawPath) => match(root, trunk, method, rawPath) };
+}
+
+/** The fixed beginning that most patterns share, and the branch at its end: one comparison instead of a search for each. */
+interface Trunk<T> {
+  /** Such as `/api/admin/`. */
+  readonly path: string;
+  readonly branch: Branch<T>;
+}
+
+function trunkOf<T>(root: Branch<T>, routeCount: number): Trunk<T> {
+  let trunk: Trunk<T> = { path: '/', branch: root };
+  // A parameter beside a fixed segment may have to be tried after it, so no trunk leads past one.
+  while (trunk.branch.parameter === null) {
+    const next = [...trunk.branch.fixed].find(([, branch]) => branch.patternCount > routeCount / 2);
+    if (next === undefined) break;
+    trunk = { path: `${trunk.path}${next[0]}/`, branch: next[1] };
+  }
+  return trunk;
 }
 
 class Branch<T> {
@@ -53,8 +72,17 @@ class Branch<T> {
   parameter: Branch<T> | null = null;
   /** By method; empty where no pattern ends. */
   readonly values = new Map<string, T>();
+  /** How many patterns lead here or further. */
+  patternCount = 0;
 
+  /** The branch for one more pattern, which goes on with this segment. */
   grow(segment: string): Branch<T> {
+    const grown = this.#branchAt(segment);
+    grown.patternCount += 1;
+    return grown;
+  }
+
+  #branchAt(segment: string): Branch<T> {
     if (segment.startsWith(':')) {
       this.parameter ??= new Branch();
       return this.parameter;
@@ -81,10 +109,12 @@ const NOT_FOUND = { kind: 'not-found' } as const;
 const BAD_ENCODING = { kind: 'bad-encoding' } as const;
 const SEMICOLON = ';';
 
-function match<T>(root: Branch<T>, method: string, path: string): RouteMatch<T> {
+function match<T>(root: Branch<T>, trunk: Trunk<T>, method: string, path: string): RouteMatch<T> {
   if (path.charCodeAt(0) !== 0x2f || path.includes(SEMICOLON)) return NOT_FOUND;
   const search: Search<T> = { method, path, params: [], others: null };
-  const leaf = descend(search, root, 1);
+  const leaf = path.startsWith(trunk.path)
+    ? descend(search, trunk.branch, trunk.path.length)
+    : descend(search, root, 1);
   if (leaf !== null) return decodeParams(leaf.values.get(method)!, search.params);
   if (search.others === null) return NOT_FOUND;
   return { kind: 'method-not-allowed', allowed: methodsOf(search.others) };
@@ -98,7 +128,7 @@ function descend<T>(search: Search<T>, branch: Branch<T>, start: number): Branch
   const slash = search.path.indexOf('/', start);
   const isLast = slash === -1;
   const segment = isLast ? search.path.slice(start) : search.path.slice(start, slash);
-  const fixed = branch.fixed.get(segment);
+  const fixed = branch.fixed.size === 0 ? undefined : branch.fixed.get(segment);
   if (fixed !== undefined) {
     const leaf = isLast ? arrive(search, fixed) : descend(search, fixed, slash + 1);
     if (leaf !== null) return leaf;

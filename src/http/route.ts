@@ -31,8 +31,8 @@ export interface RequestContext<Body> {
   /** Of the query string, by name; empty when absent. */
   query(name: string): string;
   readonly body: Body;
-  /** Milliseconds since 1970. */
-  readonly now: number;
+  /** Milliseconds since 1970, at the moment of asking. */
+  now(): number;
 }
 
 /** The path parameters of all routes. A route's handler reads only those in its path. */

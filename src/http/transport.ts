@@ -12,6 +12,7 @@
  * test suite runs over both, and nothing above this file may know which one it is talking to.
  */
 import type { TransportClock } from './deadlines.ts';
+import type { ReplyHeaders } from './reply-headers.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 export interface TransportRequest {
@@ -31,8 +32,8 @@ export interface TransportRequest {
 
 export interface Reply {
   readonly status: number;
-  /** Flat: name, value, name, value. Without `content-length` and `connection`, which the engine writes. */
-  readonly headers: readonly string[];
+  /** Without `content-length` and `connection`, which the engine writes. */
+  readonly headers: ReplyHeaders;
   /** Shared by reference where possible: must not change after `send`. Strings are sent as UTF-8. */
   readonly body: Uint8Array | string | null;
 }

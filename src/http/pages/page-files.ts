@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { PlainRoute } from '../api.ts';
 import { isNotModified } from '../conditional.ts';
+import { ReplyHeaders } from '../reply-headers.ts';
 import type { Reply } from '../transport.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -32,7 +33,7 @@ const COMMON_HEADERS = [
 export interface Page {
   readonly body: Uint8Array;
   readonly etag: string;
-  readonly headers: readonly string[];
+  readonly headers: ReplyHeaders;
 }
 
 /** `kind` is a file name extension; `policy` the page's Content-Security-Policy. */
@@ -40,8 +41,8 @@ export function makePage(body: Uint8Array, kind: string, policy: string): Page {
   const type = CONTENT_TYPES[kind];
   if (type === undefined) throw new Error(`no content type is known for ${kind} files`);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-  const headers = ['content-type', type, 'etag', etag, 'content-security-policy', policy, ...COMMON_HEADERS];
-  return { body, etag, headers: Object.freeze(headers) };
+  const own = ['content-type', type, 'etag', etag, 'content-security-policy', policy];
+  return { body, etag, headers: ReplyHeaders.of(...own, ...COMMON_HEADERS) };
 }
 
 export function readPage(file: string, policy: string): Page {

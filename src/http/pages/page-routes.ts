@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PlainRoute } from '../api.ts';
+import { ReplyHeaders } from '../reply-headers.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
 
 const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
@@ -69,5 +70,6 @@ function swaggerRoutes(): readonly PlainRoute[] {
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {
-  return { method: 'GET', path, answer: () => ({ status: 308, headers: ['location', to], body: null }) };
+  const headers = ReplyHeaders.of('location', to);
+  return { method: 'GET', path, answer: () => ({ status: 308, headers, body: null }) };
 }

@@ -66,7 +66,7 @@ function environmentReply({ world, now }: RequestContext<unknown>, name: string,
   const environment = world.directory.environments.find((one) => one.name === name);
   if (environment === undefined)
     throw new Error(`the environment ${name} is gone in the step that changed it`);
-  return jsonReply(status, environmentView(world, environment, now));
+  return jsonReply(status, environmentView(world, environment, now()));
 }
 
 function switchRoute(position: 'on' | 'off'): Route {
@@ -99,7 +99,7 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 200, schema: EnvironmentsSchema },
     read: (context) => {
       const { world, now } = context;
-      const environments = world.directory.environments.map((one) => environmentView(world, one, now));
+      const environments = world.directory.environments.map((one) => environmentView(world, one, now()));
       return settledAnswer(context, { version: 1, environments });
     },
   }),
@@ -128,7 +128,7 @@ export const environmentRoutes: readonly Route[] = [
     read: (context) => {
       const environment = locate.environment(context.world, context.params);
       if (isRefusal(environment)) return environment;
-      return settledAnswer(context, environmentView(context.world, environment, context.now));
+      return settledAnswer(context, environmentView(context.world, environment, context.now()));
     },
   }),
   writeRoute({

@@ -26,15 +26,15 @@ const PAGE_PARAMETERS = {
 } as const;
 
 /** `limit` and `offset` of the query string, with the meaning they have in the search. */
-function pageOf({ query }: RequestContext<unknown>): Page | Refusal {
-  const limit = integerOf(query('limit'), EVENTS_LIMIT_MAX);
+function pageOf(context: RequestContext<unknown>): Page | Refusal {
+  const limit = integerOf(context.query('limit'), EVENTS_LIMIT_MAX);
   if (limit === null || limit < 1 || limit > EVENTS_LIMIT_MAX) {
     return invalid(
       `The query parameter limit must be an integer from 1 to ${EVENTS_LIMIT_MAX}.`,
       '/query/limit',
     );
   }
-  const offset = integerOf(query('offset'), 0);
+  const offset = integerOf(context.query('offset'), 0);
   if (offset !== null) return { limit, offset };
   return invalid('The query parameter offset must be an event id, or 0 for the newest.', '/query/offset');
 }
@@ -61,7 +61,11 @@ async function eventsAnswer(
   const found = await context.engine.eventLog.search({ ...scope, ...page }, revision);
   if (isRefusal(found)) return found;
   const etag = etagOf(context.world, revision);
-  return { revision, etag, reply: taggedReply(etag, { version: EVENTS_VERSION, ...extra, ...found }) };
+  return {
+    revision,
+    etag,
+    reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...extra, ...found })),
+  };
 }
 
 export const eventListRoutes: readonly Route[] = [

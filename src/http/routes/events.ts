@@ -65,7 +65,11 @@ export const eventRoutes: readonly Route[] = [
       const page = await engine.eventLog.search({ ...filter, limit, offset }, revision);
       if (isRefusal(page)) return page;
       const etag = etagOf(world, revision);
-      return { revision, etag, reply: taggedReply(etag, { version: EVENTS_VERSION, ...page }) };
+      return {
+        revision,
+        etag,
+        reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...page })),
+      };
     },
   }),
 ];

@@ -49,7 +49,7 @@ export const instanceRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: InstanceSchema },
     read: async ({ instance, engine, now }) => {
-      const figures = await instance.figures(engine, now);
+      const figures = await instance.figures(engine, now());
       return { revision: figures.lastEventId, reply: jsonReply(200, figures) };
     },
   }),

@@ -48,7 +48,7 @@ export const projectAdminRoutes: readonly Route[] = [
     success: { status: 200, schema: ProjectsSchema },
     read: (context) => {
       const { world, now } = context;
-      const projects = [...world.projects.values()].map((one) => projectSummaryView(world, one, now));
+      const projects = [...world.projects.values()].map((one) => projectSummaryView(world, one, now()));
       return settledAnswer(context, { version: 1, projects });
     },
   }),

@@ -25,7 +25,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     read: (context) => {
       const project = locate.project(context.world, context.params);
       if (isRefusal(project)) return project;
-      const environments = projectEnvironmentViews(context.world, project, context.now);
+      const environments = projectEnvironmentViews(context.world, project, context.now());
       return settledAnswer(context, { version: 1, environments });
     },
   }),

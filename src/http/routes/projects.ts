@@ -14,7 +14,7 @@ function readProject(render: Render): Parameters<typeof readRoute>[0]['read'] {
   return ({ world, params, now }) => {
     const project = locate.project(world, params);
     if (isRefusal(project)) return project;
-    return { revision: projectRevision(world, project), ...render(world, project, now) };
+    return { revision: projectRevision(world, project), ...render(world, project, now()) };
   };
 }
 

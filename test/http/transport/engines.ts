@@ -6,6 +6,7 @@ import { describe } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/deadlines.ts';
 import { createNodeTransport } from '../../../src/http/node-transport.ts';
+import { ReplyHeaders } from '../../../src/http/reply-headers.ts';
 import type { Reply, RequestHandler, Transport, TransportOptions } from '../../../src/http/transport.ts';
 import { createUwsTransport } from '../../../src/http/uws-transport.ts';
 
@@ -74,7 +75,9 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
       warn: (fields, message) => log.push({ level: 'warn', fields, message }),
       error: (fields, message) => log.push({ level: 'error', fields, message }),
     },
-    refuse: setup.refuse ?? ((status, reason) => ({ status, headers: ['x-refused', 'yes'], body: reason })),
+    refuse:
+      setup.refuse ??
+      ((status, reason) => ({ status, headers: ReplyHeaders.of('x-refused', 'yes'), body: reason })),
     limits: { connectionsMax: 100, ...setup.limits },
     handle: (request, response) => {
       handled.push(request.path);
@@ -87,7 +90,7 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
 }
 
 export function text(body: string, status = 200): Reply {
-  return { status, headers: ['content-type', 'text/plain'], body };
+  return { status, headers: ReplyHeaders.of('content-type', 'text/plain'), body };
 }
 
 /** Lets the event loop turn until `condition` holds; the suite's timeout ends a wait in vain. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_HEADERS, ReplyHeaders } from '../../../src/http/reply-headers.ts';
 import type { TransportResponse } from '../../../src/http/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -83,7 +84,8 @@ overBothEngines('handlers that fail', (engine) => {
   for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\rb', 'a\0b', 'ü', '\x7f']) {
     test(`a header value of ${JSON.stringify(value)} is never sent: the client gets 500`, async (t) => {
       const { port, log } = await start(t, engine, {
-        handle: (_, response) => response.send({ status: 200, headers: ['x-a', value], body: 'never' }),
+        handle: (_, response) =>
+          response.send({ status: 200, headers: ReplyHeaders.of('x-a', value), body: 'never' }),
       });
       const { status, headers, body } = await fetchRaw(t, port, request('/'));
       assert.deepEqual([status, headers.has('x-a'), headers.has('set-cookie')], [500, false, false]);
@@ -92,24 +94,9 @@ overBothEngines('handlers that fail', (engine) => {
     });
   }
 
-  for (const headers of [
-    ['x a', 'b'],
-    ['x-a'],
-    ['content-length', '3'],
-    ['Connection', 'close'],
-    ['x\r\ny', 'b'],
-  ]) {
-    test(`headers of ${JSON.stringify(headers)} are never sent: the client gets 500`, async (t) => {
-      const { port } = await start(t, engine, {
-        handle: (_, response) => setImmediate(() => response.send({ status: 200, headers, body: null })),
-      });
-      assert.equal((await fetchRaw(t, port, request('/'))).status, 500);
-    });
-  }
-
   test('a status that is none becomes 500', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 999, headers: [], body: null }),
+      handle: (_, response) => response.send({ status: 999, headers: NO_HEADERS, body: null }),
     });
     assert.equal((await fetchRaw(t, port, request('/'))).status, 500);
   });

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_HEADERS } from '../../../src/http/reply-headers.ts';
 import type { Engine } from './engines.ts';
 import { overBothEngines, start, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -176,7 +177,7 @@ overBothEngines('malformed framing', (engine) => {
       const pending: (() => void)[] = [];
       const { port, handled } = await start(t, engine, {
         handle: (_, response) =>
-          void pending.push(() => response.send({ status: 200, headers: [], body: null })),
+          void pending.push(() => response.send({ status: 200, headers: NO_HEADERS, body: null })),
       });
       const connection = await RawConnection.open(t, port);
       connection.write(request('/first') + post('/second', 'b') + request('/third'));

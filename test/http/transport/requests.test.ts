@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_HEADERS, ReplyHeaders } from '../../../src/http/reply-headers.ts';
 import type { TransportRequest } from '../../../src/http/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -93,7 +94,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('status, headers and length are those of the reply', async (t) => {
     const { port } = await start(t, engine, {
       handle: (_, response) =>
-        response.send({ status: 201, headers: ['etag', '"1"', 'x-b', 'c d'], body: 'grüße' }),
+        response.send({ status: 201, headers: ReplyHeaders.of('etag', '"1"', 'x-b', 'c d'), body: 'grüße' }),
     });
     const { status, headers, body } = await fetchRaw(t, port, request('/'));
     assert.deepEqual([status, headers.get('etag'), headers.get('x-b'), body], [201, '"1"', 'c d', 'grüße']);
@@ -102,7 +103,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('success without a body says content-length 0', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 202, headers: [], body: null }),
+      handle: (_, response) => response.send({ status: 202, headers: NO_HEADERS, body: null }),
     });
     const { status, headers } = await fetchRaw(t, port, request('/'));
     assert.deepEqual([status, headers.get('content-length')], [202, '0']);
@@ -111,7 +112,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('304 and 204 have no length at all', async (t) => {
     const { port } = await start(t, engine, {
       handle: ({ path }, response) =>
-        response.send({ status: Number(path.slice(1)), headers: [], body: null }),
+        response.send({ status: Number(path.slice(1)), headers: NO_HEADERS, body: null }),
     });
     const connection = await RawConnection.open(t, port);
     for (const status of [304, 204]) {
@@ -171,7 +172,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('a large body arrives whole while the reader takes its time', async (t) => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghijk');
     const { port, transport } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 200, headers: [], body }),
+      handle: (_, response) => response.send({ status: 200, headers: NO_HEADERS, body }),
     });
     const answer = await fetchRaw(t, port, request('/'));
     assert(answer.body === body.toString(), 'the body differs');

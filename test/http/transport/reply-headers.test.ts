@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ReplyHeaders } from '../../../src/http/reply-headers.ts';
+
+describe('reply headers', () => {
+  for (const pairs of [
+    ['x a', 'b'],
+    ['x-a'],
+    ['content-length', '3'],
+    ['Connection', 'close'],
+    ['x\r\ny', 'b'],
+    ['x', 'a\r\nb'],
+    ['x', 'ü'],
+  ]) {
+    test(`${JSON.stringify(pairs)} cannot be made, nor added to good ones`, () => {
+      assert.throws(() => ReplyHeaders.of(...pairs), assert.AssertionError);
+      assert.throws(() => ReplyHeaders.of('a', 'b').with(...pairs), assert.AssertionError);
+    });
+  }
+
+  test('they begin an answer of any status, and further ones follow', () => {
+    const etag = ReplyHeaders.of('etag', '"1"');
+    assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
+    assert.equal(etag.startOf(404), '404 Not Found\r\netag: "1"');
+    assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
+    assert.equal(etag.with('allow', 'GET').startOf(405), '405 Method Not Allowed\r\netag: "1"\r\nallow: GET');
+    assert.equal(ReplyHeaders.of().startOf(202), '202 Accepted');
+  });
+});
