@@ -3,6 +3,7 @@
  * unlock. `main.ts` runs one per process; tests run as many as they like.
  */
 import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { StorageReader } from './actors/storage-figures.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';

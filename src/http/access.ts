@@ -74,6 +74,9 @@ export interface AuthenticatorOptions {
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #remembered = new Map<string, Remembered>();
+  /** The header that was remembered last, and its caller: to compare it is faster than to look it up. */
+  #lastHeader = '';
+  #last: Remembered | null = null;
   #accessRevision = -1;
 
   constructor(options: AuthenticatorOptions) {
@@ -86,10 +89,20 @@ export class Authenticator {
     if (open) return ANYONE;
     if (world.directory.accessRevision !== this.#accessRevision) {
       this.#remembered.clear();
+      this.#last = null;
       this.#accessRevision = world.directory.accessRevision;
     }
-    const known = this.#remembered.get(authorization) ?? this.#resolve(authorization);
+    const known = this.#recall(authorization) ?? this.#resolve(authorization);
     return known === null || this.#hasExpired(known) ? null : known.caller;
+  }
+
+  #recall(authorization: string): Remembered | undefined {
+    if (this.#last !== null && authorization === this.#lastHeader) return this.#last;
+    const known = this.#remembered.get(authorization);
+    if (known === undefined) return undefined;
+    this.#lastHeader = authorization;
+    this.#last = known;
+    return known;
   }
 
   #hasExpired({ expiresAt }: Remembered): boolean {

@@ -17,8 +17,9 @@ import { internalErrorReply, refusalReply } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
 import { RouteMeter } from './meters.ts';
+import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
-import type { Params, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
+import type { ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
 import type { Reply, RequestHandler, TransportRequest, TransportResponse } from './transport.ts';
 
@@ -58,7 +59,7 @@ export interface ApiOptions {
 interface BoundRoute {
   readonly route: Route;
   readonly meter: RouteMeter;
-  readonly paramNames: readonly string[];
+  readonly paramNames: readonly ParamName[];
   /** Position of `:projectId` among the parameters; -1 without one. */
   readonly projectAt: number;
   /** Position of `:featureName`, which tells the project where the path does not; -1 without one. */
@@ -128,7 +129,11 @@ class Dispatcher {
   readonly handle: RequestHandler = (request, response) => {
     const startedAt = this.#isTimed ? this.#options.clock() : 0;
     const call: Call = { request, response, startedAt, meter: this.#unmatched };
-    this.#guarded(call, () => this.#route(call));
+    try {
+      this.#route(call);
+    } catch (error) {
+      this.#fail(call, error);
+    }
   };
 
   /** Every answer leaves through here: counted, and in the access log when that is asked for. */
@@ -207,7 +212,7 @@ class Dispatcher {
   }
 
   #prepare(call: Call, { route, paramNames }: BoundRoute, caller: Caller, values: readonly string[]): void {
-    const params = nameParams(paramNames, values);
+    const params = paramsOf(paramNames, values);
     const missing = route.locate?.(this.#world, params);
     if (isRefusal(missing)) return this.#refuseSettled(call, missing);
     const body = readBody(route, call.request);
@@ -299,10 +304,7 @@ class Dispatcher {
 }
 
 function bind(route: Route, meter: RouteMeter): BoundRoute {
-  const paramNames = route.path
-    .split('/')
-    .filter((segment) => segment.startsWith(':'))
-    .map((segment) => segment.slice(1));
+  const paramNames = paramNamesOf(route.path);
   return {
     route,
     meter,
@@ -368,12 +370,6 @@ function answerMaker(
 function redacted(body: string, secretField: string | undefined): string {
   if (secretField === undefined) return body;
   return JSON.stringify({ ...JSON.parse(body), [secretField]: null });
-}
-
-function nameParams(names: readonly string[], values: readonly string[]): Params {
-  const params: Record<string, string> = {};
-  for (let at = 0; at < names.length; at += 1) params[names[at] ?? ''] = values[at] ?? '';
-  return params as Params;
 }
 
 /** A path as a message repeats it: whole, unless it is absurdly long. */

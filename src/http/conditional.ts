@@ -5,9 +5,9 @@
 import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
 import { type Refusal, refuse } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
+import type { Params } from './params.ts';
 import { flagEtag } from './render-flag.ts';
 import { ReplyHeaders } from './reply-headers.ts';
-import type { Params } from './route.ts';
 import type { Reply, TransportRequest } from './transport.ts';
 
 /** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */

@@ -33,13 +33,15 @@ export class Distribution {
   }
 }
 
+const STATUS_MAX = 599;
+
 /** The answers of one route. */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;
   readonly seconds = new Distribution(SECONDS_BUCKETS);
-  /** Status → number of answers. */
-  readonly statuses = new Map<number, number>();
+  /** Numbers of answers, at their status. */
+  readonly #counts = new Float64Array(STATUS_MAX + 1);
 
   constructor(method: string, route: string) {
     this.method = method;
@@ -48,6 +50,11 @@ export class RouteMeter {
 
   answered(status: number, durationMs: number): void {
     this.seconds.observe(durationMs / 1000);
-    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    this.#counts[status] = (this.#counts[status] ?? 0) + 1;
+  }
+
+  /** The statuses that were answered, and how often. */
+  statuses(): { readonly status: number; readonly count: number }[] {
+    return [...this.#counts].flatMap((count, status) => (count === 0 ? [] : [{ status, count }]));
   }
 }

@@ -65,10 +65,10 @@ function registerCounters(registry: Registry, { engine, routes }: MetricsSources
     'Answers, by route and status.',
     ['method', 'route', 'status'],
     () =>
-      routes.flatMap(({ method, route, statuses }) =>
-        [...statuses].map(([status, value]) => ({
-          labels: { method, route, status: String(status) },
-          value,
+      routes.flatMap((meter) =>
+        meter.statuses().map(({ status, count }) => ({
+          labels: { method: meter.method, route: meter.route, status: String(status) },
+          value: count,
         })),
       ),
   );

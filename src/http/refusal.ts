@@ -4,7 +4,7 @@
  */
 import type { Fault } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
-import { assertFinalStatus, NO_HEADERS } from './reply-headers.ts';
+import { NO_HEADERS } from './reply-headers.ts';
 import type { Reply, TransportOptions } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
@@ -13,7 +13,7 @@ type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 export function refusal(above: Above, fault: Fault): Reply {
   try {
     const reply = above.refuse(fault.status, fault.reason);
-    assertFinalStatus(reply.status);
+    reply.headers.startOf(reply.status);
     return reply;
   } catch (error) {
     above.log.error(
@@ -27,7 +27,7 @@ export function refusal(above: Above, fault: Fault): Reply {
 /** `reply`, or a 500 in its place when it must not be sent. Never throws. */
 export function sendableReply(above: Above, reply: Reply): Reply {
   try {
-    assertFinalStatus(reply.status);
+    reply.headers.startOf(reply.status);
     return reply;
   } catch (error) {
     above.log.error({ err: error, status: reply.status }, 'A reply was not fit to be sent.');

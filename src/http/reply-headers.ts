@@ -45,10 +45,12 @@ export class ReplyHeaders {
 
   /**
    * Status line and headers as they stand in an HTTP/1.1 answer, from the status code to before the last line's end.
-   * Handing them to an engine in one piece costs a third of handing them over one by one.
+   * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that
+   * no reply can have.
    */
   startOf(status: number): string {
     if (status !== this.#status) {
+      assertFinalStatus(status);
       this.#start = flat(statusLine(status) + this.#lines());
       this.#status = status;
     }
@@ -64,8 +66,8 @@ export class ReplyHeaders {
 
 export const NO_HEADERS = ReplyHeaders.of();
 
-/** Throws when no reply can have this status: interim and unknown ones. */
-export function assertFinalStatus(status: number): void {
+/** Interim and unknown statuses are no reply's. */
+function assertFinalStatus(status: number): void {
   assert(STATUS_LINES.has(status) && status >= 200, `status ${status} is no final HTTP status`);
 }
 

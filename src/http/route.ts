@@ -12,6 +12,7 @@ import type { Refusal, RefusalName } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
+import type { Params } from './params.ts';
 import type { Reply } from './transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,26 +27,12 @@ export interface RequestContext<Body> {
   /** Figures of the process. */
   readonly instance: Instance;
   readonly caller: Caller;
-  /** Path parameters by name, decoded. Only those of the route's path are there. */
   readonly params: Params;
   /** Of the query string, by name; empty when absent. */
   query(name: string): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;
-}
-
-/** The path parameters of all routes. A route's handler reads only those in its path. */
-export interface Params {
-  readonly projectId: string;
-  readonly featureName: string;
-  readonly environment: string;
-  readonly strategyId: string;
-  readonly userId: string;
-  readonly roleId: string;
-  readonly id: string;
-  readonly child: string;
-  readonly [name: string]: string;
 }
 
 export interface QueryParameter {

@@ -1,7 +1,8 @@
 /** Dependencies of a flag on its parents; which flags may be parents is answered in flags.ts (endpoint 23). */
 import * as v from 'valibot';
 import { emptyReply, jsonReply } from '../json-reply.ts';
-import { type Params, type Route, writeRoute } from '../route.ts';
+import type { Params } from '../params.ts';
+import { type Route, writeRoute } from '../route.ts';
 import { DependencySchema } from '../schemas.ts';
 import * as locate from './locators.ts';
 
@@ -78,7 +79,7 @@ export const dependencyRoutes: readonly Route[] = [
     command: ({ params }) => ({
       type: 'remove-dependency',
       ...named(params),
-      parent: locate.param(params, 'parent'),
+      parent: params.parent,
     }),
     answer: () => emptyReply(200),
   }),

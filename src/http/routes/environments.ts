@@ -81,7 +81,7 @@ function switchRoute(position: 'on' | 'off'): Route {
     success: { status: 200, schema: null },
     command: ({ params }) => ({
       type: 'update-environment',
-      name: locate.param(params, 'name'),
+      name: params.name,
       fields: { enabled: position === 'on' },
     }),
     answer: () => emptyReply(200),
@@ -141,7 +141,7 @@ export const environmentRoutes: readonly Route[] = [
     locate: locate.environment,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ params }) => ({ type: 'delete-environment', name: locate.param(params, 'name') }),
+    command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
     answer: () => emptyReply(200),
   }),
   writeRoute({
@@ -156,10 +156,10 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 200, schema: EnvironmentSchema },
     command: ({ params, body }) => ({
       type: 'update-environment',
-      name: locate.param(params, 'name'),
+      name: params.name,
       fields: body,
     }),
-    answer: (context) => environmentReply(context, locate.param(context.params, 'name'), 200),
+    answer: (context) => environmentReply(context, context.params.name, 200),
   }),
   writeRoute({
     method: 'PUT',

@@ -2,11 +2,13 @@
 import * as v from 'valibot';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../domain/json-patch.ts';
+import { locateFlag } from '../../domain/locate.ts';
 import type { World } from '../../domain/world.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
+import type { Params } from '../params.ts';
 import { environmentsRevision, wholeFlag } from '../render-flag.ts';
 import { projectRevision } from '../render-project.ts';
-import { type Params, type Route, readRoute, writeRoute } from '../route.ts';
+import { type Route, readRoute, writeRoute } from '../route.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas.ts';
 import type { Reply } from '../transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from './bodies.ts';
@@ -18,8 +20,7 @@ const FEATURE = `${FEATURES}/:featureName`;
 
 /** The flag's metadata, as create, update, patch and clone answer it. */
 export function flagReply(world: World, project: string, name: string, status: number): Reply {
-  const params = { projectId: project, featureName: name } as Params;
-  return jsonReply(status, dataOf(world, locate.present(locate.flag(world, params))));
+  return jsonReply(status, dataOf(world, locate.present(locateFlag(world, project, name))));
 }
 
 const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });

@@ -17,7 +17,7 @@ import {
 import { isRefusal, notFound, type Refusal } from '../../domain/refusal.ts';
 import type { World } from '../../domain/world.ts';
 import { digestOf } from '../access.ts';
-import type { Params } from '../route.ts';
+import type { Params } from '../params.ts';
 
 export const project = (world: World, { projectId }: Params) => locateProject(world, projectId);
 
@@ -57,12 +57,12 @@ export function tag(world: World, params: Params) {
   return notFound(`The flag "${params.featureName}" has no tag "${named.type}:${named.value}".`);
 }
 
-export const tagOf = (params: Params) => ({ type: param(params, 'type'), value: param(params, 'value') });
+export const tagOf = (params: Params) => ({ type: params.type, value: params.value });
 
 export const dependency = (world: World, params: Params) =>
-  locateDependency(world, params.projectId, params.child, param(params, 'parent'));
+  locateDependency(world, params.projectId, params.child, params.parent);
 
-export const environment = (world: World, params: Params) => locateEnvironment(world, param(params, 'name'));
+export const environment = (world: World, params: Params) => locateEnvironment(world, params.name);
 
 export const projectEnvironment = (world: World, { projectId, environment: name }: Params) => {
   const located = locateProject(world, projectId);
@@ -74,7 +74,7 @@ export const apiToken = (world: World, params: Params) => locateApiToken(world, 
 
 /** The token in the path is a secret or the digest of one; no secret looks like a digest. */
 export function tokenDigest({ directory }: World, params: Params): string {
-  const token = param(params, 'token');
+  const token = params.token;
   return directory.apiTokens.has(token) ? token : digestOf(token);
 }
 
@@ -82,20 +82,13 @@ export function tokenDigest({ directory }: World, params: Params): string {
 export function personalToken(world: World, params: Params) {
   const owner = user(world, params);
   if (isRefusal(owner)) return owner;
-  return personalTokenOf(world, owner.id, param(params, 'tokenId'));
+  return personalTokenOf(world, owner.id, params.tokenId);
 }
 
 /** A personal token of a user by its id as the path has it. */
 export function personalTokenOf(world: World, userId: number, id: string) {
   const located = locatePersonalToken(world, userId, numericId(id));
   return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
-}
-
-/** A parameter that the route's path is known to have. */
-export function param(params: Params, name: string): string {
-  const value = params[name];
-  if (value === undefined) throw new Error(`the path has no parameter ${name}`);
-  return value;
 }
 
 /** A user by the id in the path; one that is no number names nobody. */

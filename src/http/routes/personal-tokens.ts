@@ -8,7 +8,8 @@ import { NewPersonalTokenSchema, PersonalTokensSchema } from '../directory-schem
 import { personalTokenView } from '../directory-views.ts';
 import { makeSecret, secretOf } from '../fresh-secret.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
-import { type Params, type RequestContext, type Route, readRoute, writeRoute } from '../route.ts';
+import type { ParamName, Params } from '../params.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../route.ts';
 import { recorded, settledAnswer } from './answers.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from './bodies.ts';
 import * as locate from './locators.ts';
@@ -27,7 +28,7 @@ const CreateTokenBody = v.pipe(
 interface TokenRoutes {
   readonly base: string;
   /** The path parameter that names a token. */
-  readonly tokenParam: string;
+  readonly tokenParam: ParamName;
   /** `Pat` in the ids of the operations on one's own. */
   readonly noun: string;
   readonly whose: string;
@@ -88,7 +89,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       refusals: ['NotFoundError'],
       command: (context) => {
         const userId = ownerId(context);
-        const token = locate.personalTokenOf(context.world, userId, locate.param(context.params, tokenParam));
+        const token = locate.personalTokenOf(context.world, userId, context.params[tokenParam]);
         return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id: token.id };
       },
       answer: () => emptyReply(200),
