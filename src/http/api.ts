@@ -16,6 +16,7 @@ import { flagPrecondition, isNotModified, notModifiedReply } from './conditional
 import { internalErrorReply, refusalReply } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
+import type { TaggedReply } from './json-reply.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
@@ -236,9 +237,7 @@ class Dispatcher {
 
   #answerRead(call: Call, answer: ReadAnswer | Refusal): void {
     if (isRefusal(answer)) return this.#refuseSettled(call, answer);
-    const { etag } = answer;
-    const known = etag !== undefined && isNotModified(call.request, etag);
-    const reply = known ? notModifiedReply(etag) : answer.reply;
+    const reply = unlessKnown(answer.reply, call.request);
     if (answer.revision <= this.#engine.durableId) this.#send(call, reply);
     else this.#engine.whenDurable(answer.revision, () => this.#send(call, reply));
   }
@@ -364,6 +363,12 @@ function answerMaker(
   command: Command,
 ): (world: World, events: readonly DomainEvent[]) => Reply {
   return (_, events) => route.answer(context, events, command);
+}
+
+/** The reply, or 304 in its place where the client has said that it has it. */
+function unlessKnown(reply: Reply | TaggedReply, request: TransportRequest): Reply {
+  if (!('etag' in reply) || !isNotModified(request, reply.etag)) return reply;
+  return notModifiedReply(reply.etag);
 }
 
 /** The body without the secret in it. */

@@ -8,9 +8,13 @@ export function jsonReply(status: number, value: unknown): Reply {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
-/** A success with its ETag, which is in quotes, in the headers. */
-export function taggedReply(etag: string, body: Reply['body']): Reply {
-  return { status: 200, headers: JSON_HEADERS.with('etag', etag), body };
+/** A success with its ETag, which is in quotes: in the headers, and at hand for conditional requests. */
+export interface TaggedReply extends Reply {
+  readonly etag: string;
+}
+
+export function taggedReply(etag: string, body: Reply['body']): TaggedReply {
+  return { status: 200, headers: JSON_HEADERS.with('etag', etag), body, etag };
 }
 
 export function emptyReply(status: number): Reply {

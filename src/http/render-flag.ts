@@ -14,27 +14,20 @@ import {
   projectEnvironments,
   type World,
 } from '../domain/world.ts';
-import { taggedReply } from './json-reply.ts';
-import type { Reply } from './transport.ts';
+import { type TaggedReply, taggedReply } from './json-reply.ts';
 
 interface FlagBytes {
   readonly environmentsRevision: number;
-  whole: CachedReply | null;
+  whole: TaggedReply | null;
   summary: string | null;
 }
 
-/** A reply that can be sent again, and the ETag that it carries, in quotes. */
-export interface CachedReply {
-  readonly reply: Reply;
-  readonly etag: string;
-}
-
-export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): CachedReply {
+export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedReply {
   const bytes = bytesOf(world, project, record);
   if (bytes.whole === null) {
     const etag = flagEtag(world, project, record);
     const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
-    bytes.whole = { etag, reply: taggedReply(etag, body) };
+    bytes.whole = taggedReply(etag, body);
   }
   return bytes.whole;
 }

@@ -4,8 +4,8 @@
  */
 import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
-import { taggedReply } from './json-reply.ts';
-import { type CachedReply, environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
+import { type TaggedReply, taggedReply } from './json-reply.ts';
+import { environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
 
 /** The format versions of these answers (decisions.md §2). */
 const OVERVIEW_VERSION = 1;
@@ -17,8 +17,8 @@ interface ProjectBytes {
   readonly revision: number;
   readonly features: string;
   readonly health: Health;
-  overview: CachedReply | null;
-  list: CachedReply | null;
+  overview: TaggedReply | null;
+  list: TaggedReply | null;
 }
 
 export interface Health {
@@ -43,26 +43,22 @@ export function projectRevision(world: World, project: ProjectState): number {
   return Math.max(project.revision, environmentsRevision(world, project));
 }
 
-export function projectOverview(world: World, project: ProjectState, now: number): CachedReply {
+export function projectOverview(world: World, project: ProjectState, now: number): TaggedReply {
   const bytes = bytesOf(world, project, now);
-  bytes.overview ??= cached(
+  bytes.overview ??= taggedReply(
     etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
     withFeatures(overviewHead(world, project, bytes.health), bytes.features),
   );
   return bytes.overview;
 }
 
-export function flagList(world: World, project: ProjectState, now: number): CachedReply {
+export function flagList(world: World, project: ProjectState, now: number): TaggedReply {
   const bytes = bytesOf(world, project, now);
-  bytes.list ??= cached(
+  bytes.list ??= taggedReply(
     etagOf(world, bytes.revision),
     withFeatures({ version: FLAG_LIST_VERSION }, bytes.features),
   );
   return bytes.list;
-}
-
-function cached(etag: string, json: string): CachedReply {
-  return { etag, reply: taggedReply(etag, Buffer.from(json)) };
 }
 
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
@@ -104,8 +100,8 @@ function overviewHead(world: World, project: ProjectState, health: Health) {
 }
 
 /** Puts the summaries, which are JSON already, in as the last field. */
-function withFeatures(head: object, features: string): string {
-  return `${JSON.stringify(head).slice(0, -1)},"features":[${features}]}`;
+function withFeatures(head: object, features: string): Buffer {
+  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[${features}]}`);
 }
 
 /** Share of the unarchived flags that are neither stale nor older than their type's lifetime; 100 with none. */

@@ -12,6 +12,7 @@ import type { Refusal, RefusalName } from '../domain/refusal.ts';
 import type { World } from '../domain/world.ts';
 import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
+import type { TaggedReply } from './json-reply.ts';
 import type { Params } from './params.ts';
 import type { Reply } from './transport.ts';
 
@@ -66,9 +67,8 @@ interface RouteBase {
 /** What a read gives: a reply that is ready, and the newest event that it shows. */
 export interface ReadAnswer {
   readonly revision: number;
-  readonly reply: Reply;
-  /** The reply's ETag, in quotes, where it has one: a client that has it already gets 304. */
-  readonly etag?: string;
+  /** A client that has a tagged one already gets 304. */
+  readonly reply: Reply | TaggedReply;
 }
 
 export interface ReadRoute<Body = unknown> extends RouteBase {

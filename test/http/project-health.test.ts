@@ -51,7 +51,7 @@ describe('the health of a project', () => {
   it('shows in the overview on the day that it changes, though nothing else did, and when the clock is set back', () => {
     const { state, project, createdAt } = projectWith('operational', 'kill-switch');
     const overviewAt = (now: number) => projectOverview(state.world, project, now);
-    const healthAt = (now: number) => JSON.parse(String(overviewAt(now).reply.body)).health;
+    const healthAt = (now: number) => JSON.parse(String(overviewAt(now).body)).health;
     assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);
     assert.equal(healthAt(createdAt + 8 * DAY_MS), 50);
     assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);

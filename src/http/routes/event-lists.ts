@@ -63,7 +63,6 @@ async function eventsAnswer(
   const etag = etagOf(context.world, revision);
   return {
     revision,
-    etag,
     reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...extra, ...found })),
   };
 }

@@ -67,7 +67,6 @@ export const eventRoutes: readonly Route[] = [
       const etag = etagOf(world, revision);
       return {
         revision,
-        etag,
         reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...page })),
       };
     },

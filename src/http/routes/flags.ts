@@ -61,8 +61,8 @@ export const flagRoutes: readonly Route[] = [
       const located = locate.flag(world, params);
       if (located.refused) return located;
       const { project, record } = located;
-      const { reply, etag } = wholeFlag(world, project, record);
-      return { revision: Math.max(record.revision, environmentsRevision(world, project)), reply, etag };
+      const revision = Math.max(record.revision, environmentsRevision(world, project));
+      return { revision, reply: wholeFlag(world, project, record) };
     },
   }),
   writeRoute({

@@ -2,19 +2,19 @@
 
 import { isRefusal } from '../../domain/refusal.ts';
 import type { ProjectState, World } from '../../domain/world.ts';
-import type { CachedReply } from '../render-flag.ts';
+import type { TaggedReply } from '../json-reply.ts';
 import { flagList, projectOverview, projectRevision } from '../render-project.ts';
 import { type Route, readRoute } from '../route.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas.ts';
 import * as locate from './locators.ts';
 
-type Render = (world: World, project: ProjectState, now: number) => CachedReply;
+type Render = (world: World, project: ProjectState, now: number) => TaggedReply;
 
 function readProject(render: Render): Parameters<typeof readRoute>[0]['read'] {
   return ({ world, params, now }) => {
     const project = locate.project(world, params);
     if (isRefusal(project)) return project;
-    return { revision: projectRevision(world, project), ...render(world, project, now()) };
+    return { revision: projectRevision(world, project), reply: render(world, project, now()) };
   };
 }
 
