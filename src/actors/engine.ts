@@ -71,9 +71,9 @@ export interface Submission<T> {
   readonly command: Command;
   readonly actor: Actor;
   /** Makes a retry of the same request get the first answer (see remembered-answers.ts). */
-  readonly retry?: Retry<T>;
+  readonly retry?: Retry<T> | undefined;
   /** Checked against the state right before the decision; a refusal is the answer. */
-  readonly precondition?: (world: World) => Refusal | null;
+  readonly precondition?: ((world: World) => Refusal | null) | undefined;
   /** Makes the answer from the state right after the command, in the same step. */
   readonly answer: (world: World, events: readonly DomainEvent[]) => T;
   /** Called once, when the outcome is durable. */
@@ -105,6 +105,9 @@ export class Engine {
   readonly #scheduler: Scheduler<Queued>;
   readonly #settlement: Settlement;
   #lastAt: number;
+  /** The last moment that was written out, and how: all commands of a millisecond share the text. */
+  #writtenAt = Number.NaN;
+  #written = '';
   #refusedCount = 0;
 
   constructor(options: EngineOptions) {
@@ -198,7 +201,7 @@ export class Engine {
 
   #run({ submission, queuedAt }: Queued): void {
     const now = this.nextTime();
-    const createdAt = new Date(now).toISOString();
+    const createdAt = this.#isoTime(now);
     let decided: Outcome<unknown> | readonly DomainEvent[];
     try {
       decided = this.#decide(submission, queuedAt, createdAt);
@@ -208,6 +211,14 @@ export class Engine {
     }
     if ('kind' in decided) this.#finish(submission, decided);
     else this.#carryOut(submission, decided, now, createdAt);
+  }
+
+  #isoTime(at: number): string {
+    if (at !== this.#writtenAt) {
+      this.#written = new Date(at).toISOString();
+      this.#writtenAt = at;
+    }
+    return this.#written;
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
@@ -290,14 +301,8 @@ export class Engine {
     at: number,
     answer: RememberedAnswer | undefined,
   ): void {
-    const frame: Frame = {
-      id: this.lastId + 1,
-      at,
-      by: actor.name,
-      userId: actor.userId,
-      events,
-      ...(answer === undefined ? {} : { answer }),
-    };
+    const head = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
+    const frame: Frame = answer === undefined ? head : { ...head, answer };
     this.#lastAt = at;
     this.eventLog.add(frame, this.#appendToJournal(frame));
     if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);

@@ -260,8 +260,8 @@ class Dispatcher {
     this.#engine.submit({
       command,
       actor: context.caller.actor,
-      ...(retry === undefined ? {} : { retry }),
-      ...(precondition === undefined ? {} : { precondition }),
+      retry,
+      precondition,
       answer: answerMaker(route, context, command),
       done: this.#outcomeTaker(call),
     });

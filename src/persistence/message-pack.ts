@@ -44,38 +44,43 @@ interface Head {
   isString: boolean;
 }
 
+/** What the guard works with, one walk at a time: values still to come at each depth, and whether it is a map's. */
+const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isString: false };
+const remaining = new Float64Array(DEPTH_MAX + 1);
+const inMap = new Uint8Array(DEPTH_MAX + 1);
+
 /** Walks the bytes without decoding or recursing. Says what is wrong, or how many map entries there are. */
 export function guard(bytes: Buffer): GuardVerdict {
-  const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isString: false };
-  const remaining: number[] = [1];
-  const inMap: boolean[] = [false];
+  let top = 0;
+  remaining[0] = 1;
+  inMap[0] = 0;
   let at = 0;
   let values = 0;
   let mapEntries = 0;
-  while (remaining.length > 0) {
-    const top = remaining.length - 1;
-    if (remaining[top] === 0) {
-      remaining.pop();
-      inMap.pop();
+  while (top >= 0) {
+    const left = remaining[top]!;
+    if (left === 0) {
+      top -= 1;
       continue;
     }
     if (!readHead(bytes, at, head))
       return refuse('not a kind of value that is ever written, or cut short', at);
-    if (inMap[top] && remaining[top]! % 2 === 0) {
+    if (inMap[top] === 1 && left % 2 === 0) {
       if (!head.isString) return refuse('a map key that is not a string', at);
       if (isProtoKey(bytes, at + head.headBytes, head.contentBytes)) return refuse('the key __proto__', at);
     }
-    remaining[top]! -= 1;
+    remaining[top] = left - 1;
     at += head.headBytes + head.contentBytes;
     // Every nested value takes a byte at least, so a count beyond the bytes left is a lie.
     if (at + head.items > bytes.length) return refuse('a length beyond the end', at);
     values += 1;
     if (values > VALUES_MAX) return refuse(`more than ${VALUES_MAX} values`, at);
     if (head.items === 0) continue;
-    if (remaining.length > DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
+    if (top === DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
     if (head.isMap) mapEntries += head.items / 2;
-    remaining.push(head.items);
-    inMap.push(head.isMap);
+    top += 1;
+    remaining[top] = head.items;
+    inMap[top] = head.isMap ? 1 : 0;
   }
   return at === bytes.length ? { problem: null, mapEntries } : refuse('bytes after the value', at);
 }

@@ -22,7 +22,9 @@ const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
 });
 const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
 
-function strategyReply({ world, params }: RequestContext<unknown>): Reply {
+/** The strategy as its event tells it, or as it stands where nothing changed. */
+function updatedReply({ world, params }: RequestContext<unknown>, [event]: readonly DomainEvent[]): Reply {
+  if (event?.type === 'feature-strategy-update') return jsonReply(200, event.data);
   const { record, strategy } = locate.present(locate.strategy(world, params));
   return jsonReply(200, strategyData(record.flag, strategy));
 }
@@ -47,7 +49,9 @@ function switchRoute(position: 'on' | 'off'): Route {
     refusals: ['InvalidOperationError'],
     command: ({ params }): Command => ({
       type: 'switch-environment',
-      ...inEnvironment(params),
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
       enabled: position === 'on',
     }),
     answer: () => emptyReply(200),
@@ -81,7 +85,7 @@ export const strategyRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategySchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'replace-strategy', ...named(params), strategy: body }),
-    answer: strategyReply,
+    answer: updatedReply,
   }),
   writeRoute({
     method: 'PATCH',
@@ -94,8 +98,15 @@ export const strategyRoutes: readonly Route[] = [
     body: PatchSchema,
     success: { status: 200, schema: StrategySchema },
     refusals: ['InvalidOperationError'],
-    command: ({ params, body }) => ({ type: 'patch-strategy', ...named(params), operations: body }),
-    answer: strategyReply,
+    command: ({ params, body }) => ({
+      type: 'patch-strategy',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      strategyId: params.strategyId,
+      operations: body,
+    }),
+    answer: updatedReply,
   }),
   writeRoute({
     method: 'DELETE',
