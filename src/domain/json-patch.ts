@@ -22,18 +22,17 @@ import {
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEqual,
-  jsonSize,
   measureJson,
 } from './json.ts';
-import { arrayIndex, parsePointer, pointerToken } from './json-pointer.ts';
+import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
 
 /** Protects the event loop: each operation may shift a whole list. People write a handful of them. */
 export const PATCH_OPERATIONS_MAX = 1000;
 
 /**
- * Size of the document plus all that the operations put into it, removed again or not. Protects memory, as forty
- * copies of the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can
- * replace the largest document that could have been sent.
+ * Size of all that the operations put into the document, removed again or not. Protects memory, as forty copies of
+ * the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can replace the
+ * largest document that could have been sent.
  */
 export const PATCH_SIZE_MAX = 2 * 1024 * 1024;
 
@@ -81,20 +80,35 @@ export type PatchOutcome =
  * the change.
  */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
-  const written = isJsonObject(document) ? writtenFields(operations) : null;
-  const patch = new Patching(document, written);
-  for (const [index, operation] of operations.entries()) {
-    const fault = patch.apply(operation);
+  const steps = operations.map(stepOf);
+  const written = isJsonObject(document) ? writtenFields(steps) : null;
+  const patch = new Patching(workingCopy(document, written));
+  for (let index = 0; index < steps.length; index += 1) {
+    const step = steps[index]!;
+    const fault = patch.apply(step);
     if (fault === null) continue;
     const { kind, reason } = fault;
     return {
       ok: false,
       kind,
       index,
-      message: `Operation ${index} (${operation.op}) ${VERBS[kind]}: ${reason}.`,
+      message: `Operation ${index} (${step.operation.op}) ${VERBS[kind]}: ${reason}.`,
     };
   }
   return { ok: true, document: patch.document, written };
+}
+
+/** An operation with its pointers read. */
+interface Step {
+  readonly operation: PatchOperation;
+  readonly path: ParsedPointer;
+  /** That of the operation's `path` again where it has no `from`. */
+  readonly from: ParsedPointer;
+}
+
+function stepOf(operation: PatchOperation): Step {
+  const path = parsePointer(operation.path);
+  return { operation, path, from: 'from' in operation ? parsePointer(operation.from) : path };
 }
 
 const VERBS = { invalid: 'cannot be applied', 'test-failed': 'does not hold' } as const;
@@ -110,15 +124,14 @@ type Tokens = readonly string[];
 /** The copy under work. After a fault it may be half changed, and is given up. */
 class Patching {
   document: JsonValue;
-  #size: number;
+  /** Of all that was put in. */
+  #size = 0;
 
-  constructor(document: JsonValue, written: ReadonlySet<string> | null) {
-    this.document = workingCopy(document, written);
-    this.#size = jsonSize(document);
+  constructor(document: JsonValue) {
+    this.document = document;
   }
 
-  apply(operation: PatchOperation): Fault | null {
-    const path = parsePointer(operation.path);
+  apply({ operation, path, from }: Step): Fault | null {
     if (!path.ok) return badPointer('path', operation.path, path.reason);
     switch (operation.op) {
       case 'add':
@@ -130,13 +143,11 @@ class Patching {
       case 'remove':
         return this.#remove(path.tokens);
       case 'move':
-      case 'copy': {
-        const from = parsePointer(operation.from);
+      case 'copy':
         if (!from.ok) return badPointer('from', operation.from, from.reason);
         return operation.op === 'move'
           ? this.#move(from.tokens, path.tokens)
           : this.#copy(from.tokens, path.tokens);
-      }
     }
   }
 
@@ -191,7 +202,7 @@ class Patching {
     }
     this.#size += size;
     if (this.#size > PATCH_SIZE_MAX) {
-      return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
+      return invalid(`all that is put into the document would exceed ${PATCH_SIZE_MAX} bytes`);
     }
     const change = { op, path: pointerOf(path), value: cloneJson(value) };
     this.document = jsonPatch.applyOperation(this.document, change).newDocument;
@@ -203,19 +214,21 @@ class Patching {
  * The fields of an object that operations write below; null when one may write to the whole, or its pointer is
  * broken. Reading (`test`, `copy` from) does not count.
  */
-function writtenFields(operations: readonly PatchOperation[]): ReadonlySet<string> | null {
+function writtenFields(steps: readonly Step[]): ReadonlySet<string> | null {
   const fields = new Set<string>();
-  for (const operation of operations) {
+  for (const { operation, path, from } of steps) {
     if (operation.op === 'test') continue;
-    const pointers = operation.op === 'move' ? [operation.from, operation.path] : [operation.path];
-    for (const pointer of pointers) {
-      const parsed = parsePointer(pointer);
-      const field = parsed.ok ? parsed.tokens[0] : undefined;
-      if (field === undefined) return null;
-      fields.add(field);
-    }
+    const field = firstToken(path);
+    const source = operation.op === 'move' ? firstToken(from) : field;
+    if (field === undefined || source === undefined) return null;
+    fields.add(field);
+    fields.add(source);
   }
   return fields;
+}
+
+function firstToken(pointer: ParsedPointer): string | undefined {
+  return pointer.ok ? pointer.tokens[0] : undefined;
 }
 
 function workingCopy(document: JsonValue, fields: ReadonlySet<string> | null): JsonValue {

@@ -4,7 +4,7 @@
  * what all objects of the process share.
  */
 
-const HOSTILE_TOKENS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const HOSTILE_TOKENS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** One token as it is written in a pointer. */
 export function pointerToken(key: string | number): string {
@@ -24,10 +24,10 @@ export function parsePointer(pointer: string): ParsedPointer {
   // Most pointers escape nothing, and then are their own tokens.
   const tokens = pointer.includes('~') ? unescaped(written) : written;
   if (tokens === null) return { ok: false, reason: 'a tilde in it must be written ~0' };
-  const hostile = tokens.find((token) => HOSTILE_TOKENS.has(token));
-  return hostile === undefined
-    ? { ok: true, tokens }
-    : { ok: false, reason: `it must not contain ${hostile}` };
+  for (const token of tokens) {
+    if (HOSTILE_TOKENS.includes(token)) return { ok: false, reason: `it must not contain ${token}` };
+  }
+  return { ok: true, tokens };
 }
 
 /** Null where a tilde escapes nothing. */

@@ -69,6 +69,16 @@ export function jsonSize(value: unknown): number {
   return size;
 }
 
+/** By how much `after` is larger than `before`. Looks only where they differ: versions of one thing share the rest. */
+export function jsonGrowth(before: unknown, after: unknown): number {
+  if (before === after) return 0;
+  if (!isJsonObject(before) || !isJsonObject(after)) return jsonSize(after) - jsonSize(before);
+  let growth = 0;
+  for (const key in after) growth += jsonGrowth(before[key], after[key]);
+  for (const key in before) if (after[key] === undefined) growth -= jsonSize(before[key]);
+  return growth;
+}
+
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let depth = 0;

@@ -71,8 +71,10 @@ export const StrategyInputSchema = v.pipe(
   v.title('Strategy input'),
 );
 
-/** Schemas of some of the fields, by their names: made when first needed, at most one for each choice of eight. */
-const partSchemas = new Map<string, v.GenericSchema<unknown, Partial<StrategyInput>>>();
+const INPUT_FIELDS = Object.keys(StrategyInputSchema.entries) as readonly (keyof StrategyInput)[];
+
+/** Schemas of some of the fields, a bit for each in the key: made when first needed, at most one for each choice of eight. */
+const partSchemas = new Map<number, v.GenericSchema<unknown, Partial<StrategyInput>>>();
 
 /**
  * Checks the fields named, all where `fields` is null; the others are those of `known`, which was checked before. Fields are independent of each
@@ -87,16 +89,17 @@ export function parseStrategyFields(
   | { readonly ok: false; readonly issue: Issue | undefined } {
   const parsed = v.safeParse(partSchema(fields), value);
   if (!parsed.success) return { ok: false, issue: issuesOf(parsed.issues)[0] };
-  return { ok: true, value: { ...(known as unknown as StrategyInput), ...parsed.output } };
+  return { ok: true, value: Object.assign({ ...(known as unknown as StrategyInput) }, parsed.output) };
 }
 
 function partSchema(fields: ReadonlySet<string> | null): v.GenericSchema<unknown, Partial<StrategyInput>> {
-  const entries = Object.entries(StrategyInputSchema.entries).filter(
-    ([name]) => fields === null || fields.has(name),
-  );
-  const key = entries.map(([name]) => name).join();
+  let key = 0;
+  for (let at = 0; at < INPUT_FIELDS.length; at += 1) {
+    if (fields === null || fields.has(INPUT_FIELDS[at]!)) key |= 1 << at;
+  }
   let schema = partSchemas.get(key);
   if (schema === undefined) {
+    const entries = Object.entries(StrategyInputSchema.entries).filter((_, at) => (key & (1 << at)) !== 0);
     schema = v.object(Object.fromEntries(entries)) as v.GenericSchema<unknown, Partial<StrategyInput>>;
     partSchemas.set(key, schema);
   }

@@ -1,6 +1,6 @@
 /** Checks that several decisions share. */
 import type { Flag } from '../flag.ts';
-import { jsonSize } from '../json.ts';
+import { jsonGrowth, jsonSize } from '../json.ts';
 import { invalidOperation, nameExists, type Refusal, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
 
@@ -12,7 +12,7 @@ export const FLAG_SIZE_MAX = 5 * 2 ** 20;
 
 /** Refuses a change that leaves the flag without `removed`, and with `added` put in `copies` times. */
 export function refuseOversized(flag: Flag, removed: unknown, added: unknown, copies = 1): Refusal | null {
-  const growth = copies * jsonSize(added) - jsonSize(removed);
+  const growth = copies === 1 ? jsonGrowth(removed, added) : copies * jsonSize(added) - jsonSize(removed);
   if (growth <= 0) return null;
   const size = jsonSize(flag) + growth;
   if (size <= FLAG_SIZE_MAX) return null;
