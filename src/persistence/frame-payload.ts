@@ -7,7 +7,8 @@
  */
 import assert from 'node:assert/strict';
 import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
-import { countMapEntries, guard, pack, unpack } from './message-pack.ts';
+import { countMapEntries, guard, pack, unpack, VALUES_MAX } from './message-pack.ts';
+import { PayloadWriter } from './payload-writer.ts';
 
 /** What every payload holds from its second byte on: the key `id`. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
@@ -19,13 +20,71 @@ export function encodePayload(frame: Frame): Buffer {
   const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
   assert(shape === null, `a frame that recovery would refuse: ${shape}`);
   const { id, at, by, userId, events, answer } = frame;
-  const payload = pack(
-    answer === undefined ? { id, at, by, userId, events } : { id, at, by, userId, events, answer },
-  );
+  writer.begin();
+  writer.map(answer === undefined ? 5 : 6);
+  writer.fixed(KEYS.id);
+  writer.number(id);
+  writer.fixed(KEYS.at);
+  writer.number(at);
+  writer.fixed(KEYS.by);
+  writer.string(by);
+  writer.fixed(KEYS.userId);
+  writer.number(userId);
+  writer.fixed(KEYS.events);
+  writer.list(events.length);
+  for (const event of events) writeEvent(event);
+  if (answer !== undefined) writeValue(KEYS.answer, answer, 1);
+  const payload = writer.end();
   assert(payload.length <= FRAME_BYTES_MAX, `a frame of ${payload.length} bytes is over the limit`);
-  const { problem } = guard(payload);
-  assert(problem === null, `event ${id} holds what cannot be read back: ${problem}`);
+  // Each part has been looked at; only of very many bytes could the parts together hold too many values.
+  const { problem } = payload.length <= VALUES_MAX ? NO_PROBLEM : guard(payload);
+  assert(problem === null, `a frame that cannot be read back: ${problem}`);
   return payload;
+}
+
+const writer = new PayloadWriter();
+const NO_PROBLEM = { problem: null };
+
+const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'answer');
+const EVENT_KEYS = keysOf(
+  'type',
+  'project',
+  'featureName',
+  'environment',
+  'data',
+  'preData',
+  'tags',
+  'hidden',
+);
+
+/** In a map in a list in a map. */
+const EVENT_DEPTH = 3;
+
+function writeEvent({ type, project, featureName, environment, data, preData, tags, hidden }: RecordedEvent) {
+  writer.map(6 + (tags === undefined ? 0 : 1) + (hidden === undefined ? 0 : 1));
+  writer.fixed(EVENT_KEYS.type);
+  writer.string(type);
+  writer.fixed(EVENT_KEYS.project);
+  writer.name(project);
+  writer.fixed(EVENT_KEYS.featureName);
+  writer.name(featureName);
+  writer.fixed(EVENT_KEYS.environment);
+  writer.name(environment);
+  writeValue(EVENT_KEYS.data, data, EVENT_DEPTH);
+  writeValue(EVENT_KEYS.preData, preData, EVENT_DEPTH);
+  if (tags !== undefined) writeValue(EVENT_KEYS.tags, tags, EVENT_DEPTH);
+  if (hidden !== undefined) writeValue(EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
+}
+
+function writeValue(key: Uint8Array, value: unknown, depth: number): void {
+  writer.fixed(key);
+  writer.value(value, depth);
+}
+
+/** The names as they stand in a payload, by name; nothing else is `in` it. */
+function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, Uint8Array>> {
+  const packed = names.map((name) => [name, Uint8Array.from(pack(name))] as const);
+  return Object.assign(Object.create(null), Object.fromEntries(packed));
 }
 
 /** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
@@ -78,7 +137,7 @@ function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
 }
 
 function frameProblem(value: Record<string, unknown>): string | null {
-  for (const key of Object.keys(value)) if (!FRAME_KEYS.has(key)) return `an unknown field "${key}"`;
+  for (const key in value) if (!(key in KEYS)) return `an unknown field "${key}"`;
   if (!isId(value.id)) return 'no event id';
   if (typeof value.at !== 'number' || !Number.isFinite(value.at)) return 'no time';
   if (typeof value.by !== 'string') return 'no author';
@@ -91,29 +150,8 @@ function frameProblem(value: Record<string, unknown>): string | null {
   return null;
 }
 
-const FRAME_KEYS: ReadonlySet<string> = new Set<keyof Frame>([
-  'id',
-  'at',
-  'by',
-  'userId',
-  'events',
-  'answer',
-]);
-
-const EVENT_KEYS: ReadonlySet<string> = new Set<keyof RecordedEvent>([
-  'type',
-  'project',
-  'featureName',
-  'environment',
-  'data',
-  'preData',
-  'tags',
-  'hidden',
-]);
-
 function eventProblem(event: Record<string, unknown>): string | null {
-  for (const key of Object.keys(event))
-    if (!EVENT_KEYS.has(key)) return `an unknown field "${key}" of an event`;
+  for (const key in event) if (!(key in EVENT_KEYS)) return `an unknown field "${key}" of an event`;
   if (typeof event.type !== 'string') return 'an event without a type';
   for (const key of ['project', 'featureName', 'environment'] as const) {
     if (event[key] !== null && typeof event[key] !== 'string') return `an event whose ${key} is not a name`;

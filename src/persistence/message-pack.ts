@@ -49,8 +49,11 @@ const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isSt
 const remaining = new Float64Array(DEPTH_MAX + 1);
 const inMap = new Uint8Array(DEPTH_MAX + 1);
 
-/** Walks the bytes without decoding or recursing. Says what is wrong, or how many map entries there are. */
-export function guard(bytes: Buffer): GuardVerdict {
+/**
+ * Walks the bytes without decoding or recursing. Says what is wrong, or how many map entries there are.
+ * `outerDepth`: how many levels the value is to be nested in.
+ */
+export function guard(bytes: Buffer, outerDepth = 0): GuardVerdict {
   let top = 0;
   remaining[0] = 1;
   inMap[0] = 0;
@@ -76,7 +79,7 @@ export function guard(bytes: Buffer): GuardVerdict {
     values += 1;
     if (values > VALUES_MAX) return refuse(`more than ${VALUES_MAX} values`, at);
     if (head.items === 0) continue;
-    if (top === DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
+    if (top + outerDepth >= DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
     if (head.isMap) mapEntries += head.items / 2;
     top += 1;
     remaining[top] = head.items;

@@ -1,0 +1,168 @@
+/**
+ * Writes MessagePack piece by piece: the fields that every frame has are known, and to have a general encoder look
+ * them up in an object, and the guard read them again, is half of what appending a small change costs. Values whose
+ * shape is not known here go through the general encoder and the guard (message-pack.ts), which reads all of it.
+ *
+ * The encodings are those that the general encoder chooses: the shortest for integers and lengths.
+ */
+import assert from 'node:assert/strict';
+import { guard, pack } from './message-pack.ts';
+
+/** Holds almost every frame; a larger one makes it grow, and stay so. */
+const BUFFER_BYTES_FIRST = 64 * 1024;
+
+/** Strings up to this many characters are written byte by byte as long as they are ASCII: a native call costs more. */
+const SHORT_STRING_MAX = 64;
+
+/** The bytes that any length or number takes at most, with its first byte. */
+const HEAD_BYTES_MAX = 9;
+
+export class PayloadWriter {
+  #bytes = Buffer.allocUnsafe(BUFFER_BYTES_FIRST);
+  #at = 0;
+
+  begin(): void {
+    this.#at = 0;
+  }
+
+  /** What was written since `begin`; overwritten after the next one. */
+  end(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Keys and heads of maps and lists that never change. */
+  fixed(bytes: Uint8Array): void {
+    this.#makeRoom(bytes.length);
+    for (let i = 0; i < bytes.length; i += 1) this.#bytes[this.#at + i] = bytes[i]!;
+    this.#at += bytes.length;
+  }
+
+  list(length: number): void {
+    this.#head(length, 0x90, 15, 0xdc);
+  }
+
+  map(size: number): void {
+    this.#head(size, 0x80, 15, 0xde);
+  }
+
+  number(value: number): void {
+    this.#makeRoom(HEAD_BYTES_MAX);
+    if (value >>> 0 === value) return this.#unsigned(value);
+    if (value >> 0 === value) return this.#negative(value);
+    this.#bytes[this.#at] = 0xcb;
+    this.#at = this.#bytes.writeDoubleBE(value, this.#at + 1);
+  }
+
+  name(value: string | null): void {
+    if (value === null) this.#byte(0xc0);
+    else this.string(value);
+  }
+
+  string(value: string): void {
+    if (value.length > SHORT_STRING_MAX || !this.#ascii(value)) this.#utf8(value);
+  }
+
+  /** A value of any shape, nested in `depth` levels of what was written piece by piece. */
+  value(value: unknown, depth: number): void {
+    if (value === null) return this.#byte(0xc0);
+    const packed = pack(value);
+    const { problem } = guard(packed, depth);
+    assert(problem === null, `a value that cannot be read back: ${problem}`);
+    this.#makeRoom(packed.length);
+    this.#bytes.set(packed, this.#at);
+    this.#at += packed.length;
+  }
+
+  #byte(byte: number): void {
+    this.#makeRoom(1);
+    this.#bytes[this.#at] = byte;
+    this.#at += 1;
+  }
+
+  #unsigned(value: number): void {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (value < 0x80) {
+      bytes[at] = value;
+      this.#at = at + 1;
+    } else if (value < 0x100) {
+      bytes[at] = 0xcc;
+      bytes[at + 1] = value;
+      this.#at = at + 2;
+    } else if (value < 0x10000) {
+      bytes[at] = 0xcd;
+      this.#at = bytes.writeUInt16BE(value, at + 1);
+    } else {
+      bytes[at] = 0xce;
+      this.#at = bytes.writeUInt32BE(value, at + 1);
+    }
+  }
+
+  #negative(value: number): void {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (value >= -0x20) {
+      this.#at = bytes.writeInt8(value, at);
+    } else if (value >= -0x80) {
+      bytes[at] = 0xd0;
+      this.#at = bytes.writeInt8(value, at + 1);
+    } else if (value >= -0x8000) {
+      bytes[at] = 0xd1;
+      this.#at = bytes.writeInt16BE(value, at + 1);
+    } else {
+      bytes[at] = 0xd2;
+      this.#at = bytes.writeInt32BE(value, at + 1);
+    }
+  }
+
+  /** `short` is the first byte for none, `long` that for a length of two bytes; the one after it takes four. */
+  #head(count: number, short: number, shortMax: number, long: number): void {
+    this.#makeRoom(HEAD_BYTES_MAX);
+    if (count <= shortMax) return this.#byte(short + count);
+    const isLong = count >= 0x10000;
+    this.#byte(isLong ? long + 1 : long);
+    this.#at = isLong
+      ? this.#bytes.writeUInt32BE(count, this.#at)
+      : this.#bytes.writeUInt16BE(count, this.#at);
+  }
+
+  #stringHead(bytes: number): void {
+    if (bytes < 0x20 || bytes >= 0x100) return this.#head(bytes, 0xa0, 31, 0xda);
+    this.#byte(0xd9);
+    this.#byte(bytes);
+  }
+
+  /** False, and nothing written, for a string with other characters. */
+  #ascii(value: string): boolean {
+    const before = this.#at;
+    this.#makeRoom(HEAD_BYTES_MAX + value.length);
+    this.#stringHead(value.length);
+    const bytes = this.#bytes;
+    const at = this.#at;
+    for (let i = 0; i < value.length; i += 1) {
+      const code = value.charCodeAt(i);
+      if (code >= 0x80) {
+        this.#at = before;
+        return false;
+      }
+      bytes[at + i] = code;
+    }
+    this.#at = at + value.length;
+    return true;
+  }
+
+  #utf8(value: string): void {
+    const length = Buffer.byteLength(value);
+    this.#makeRoom(HEAD_BYTES_MAX + length);
+    this.#stringHead(length);
+    this.#at += this.#bytes.write(value, this.#at);
+  }
+
+  #makeRoom(bytes: number): void {
+    const needed = this.#at + bytes;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
+    larger.set(this.#bytes.subarray(0, this.#at));
+    this.#bytes = larger;
+  }
+}
