@@ -92,6 +92,15 @@ export type Outcome<T> =
   | { readonly kind: 'refusal'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly error: unknown };
 
+interface Moment {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The same as ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Milliseconds from any fixed point. */
+  readonly monotonic: number;
+}
+
 interface Queued {
   readonly submission: Submission<unknown>;
   readonly queuedAt: number;
@@ -105,9 +114,8 @@ export class Engine {
   readonly #scheduler: Scheduler<Queued>;
   readonly #settlement: Settlement;
   #lastAt: number;
-  /** The last moment that was written out, and how: all commands of a millisecond share the text. */
-  #writtenAt = Number.NaN;
-  #written = '';
+  /** When the turn that runs now began; null between turns. All of its commands share it. */
+  #moment: Moment | null = null;
   #refusedCount = 0;
 
   constructor(options: EngineOptions) {
@@ -122,7 +130,10 @@ export class Engine {
       canRun: () =>
         options.journal.pendingFrames < UNSYNCED_FRAMES_MAX &&
         options.journal.pendingBytes < UNSYNCED_BYTES_MAX,
-      afterTurn: () => options.journal.commit(),
+      afterTurn: () => {
+        this.#moment = null;
+        options.journal.commit();
+      },
       defer: options.clock.defer,
       ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
     });
@@ -200,59 +211,56 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
-    const now = this.nextTime();
-    const createdAt = this.#isoTime(now);
+    this.#moment ??= this.#thisMoment();
+    const moment = this.#moment;
     let decided: Outcome<unknown> | readonly DomainEvent[];
     try {
-      decided = this.#decide(submission, queuedAt, createdAt);
+      decided = this.#decide(submission, queuedAt, moment);
     } catch (error) {
       // Nothing was applied yet: a fault in a rule costs this one command its answer, and nobody else's turn.
       decided = { kind: 'fault', error };
     }
     if ('kind' in decided) this.#finish(submission, decided);
-    else this.#carryOut(submission, decided, now, createdAt);
+    else this.#carryOut(submission, decided, moment);
   }
 
-  #isoTime(at: number): string {
-    if (at !== this.#writtenAt) {
-      this.#written = new Date(at).toISOString();
-      this.#writtenAt = at;
-    }
-    return this.#written;
+  #thisMoment(): Moment {
+    const at = this.nextTime();
+    return { at, createdAt: new Date(at).toISOString(), monotonic: this.#options.clock.monotonic() };
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
   #decide(
     { command, actor, retry, precondition }: Submission<unknown>,
     queuedAt: number,
-    now: string,
+    moment: Moment,
   ): Outcome<unknown> | readonly DomainEvent[] {
-    const earlier = this.#earlierOutcome(retry);
+    const earlier = this.#earlierOutcome(retry, moment.at);
     if (earlier !== null) return earlier;
-    const refusal = this.#refusalBefore(queuedAt) ?? precondition?.(this.world) ?? null;
+    const refusal = this.#refusalBefore(moment.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
-    const context: DecideContext = { now, actor, newId: this.#options.newId };
+    const context: DecideContext = { now: moment.createdAt, actor, newId: this.#options.newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     const tooLarge = refuseTooLarge(decision);
     return tooLarge === null ? decision : { kind: 'refusal', refusal: tooLarge };
   }
 
-  #refusalBefore(queuedAt: number): Refusal | null {
+  #refusalBefore(waitedMs: number): Refusal | null {
     if (!this.journal.writable) {
       return refuse('ServiceUnavailableError', this.journal.refusalReason ?? 'The journal takes no writes.');
     }
-    if (this.#options.clock.monotonic() - queuedAt > QUEUE_DEADLINE_MS) {
+    if (waitedMs > QUEUE_DEADLINE_MS) {
       return refuse('ServiceUnavailableError', 'The command waited too long for the disk and was not begun.');
     }
     return null;
   }
 
   /** What a retry gets; null for a request that was not seen before. */
-  #earlierOutcome(retry: Retry<unknown> | undefined): Outcome<unknown> | null {
+  #earlierOutcome(retry: Retry<unknown> | undefined, now: number): Outcome<unknown> | null {
     if (retry === undefined) return null;
     const remembered = this.world.directory.answers.get(retry.key);
-    if (remembered === undefined || remembered.at + ANSWER_LIFETIME_MS <= this.nextTime()) return null;
+    if (remembered === undefined || remembered.at + ANSWER_LIFETIME_MS <= now) return null;
     if (remembered.fingerprint === retry.fingerprint) {
       return { kind: 'answer', answer: retry.fromMemory(remembered) };
     }
@@ -265,8 +273,7 @@ export class Engine {
   #carryOut(
     submission: Submission<unknown>,
     events: readonly DomainEvent[],
-    at: number,
-    createdAt: string,
+    { at, createdAt }: Moment,
   ): void {
     const recorded = events.map((event) => this.#withTags(event));
     this.#applyAll(events, createdAt);

@@ -66,8 +66,11 @@ class UwsTransport implements Transport {
     this.#server = createExchangeServer(options);
     this.#app = uws.App();
     this.#app.filter((res, change) => this.#countConnection(res, change));
-    // Asking the library for the method of every read would cost a native call that its router has made already.
+    // Asking the library for the method of each request would cost a native call that its router has made already.
     this.#app.get('/*', (res, req) => this.#receive(res, req, 'GET'));
+    this.#app.post('/*', (res, req) => this.#receive(res, req, 'POST'));
+    this.#app.put('/*', (res, req) => this.#receive(res, req, 'PUT'));
+    this.#app.patch('/*', (res, req) => this.#receive(res, req, 'PATCH'));
     this.#app.any('/*', (res, req) => this.#receive(res, req, req.getCaseSensitiveMethod()));
   }
 

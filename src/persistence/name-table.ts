@@ -14,6 +14,8 @@ export const NO_NAME = 0;
 export class NameTable {
   readonly #codes = new Map<string, number>();
   readonly #names: (string | null)[] = [null];
+  #lastName: string | null = null;
+  #lastCode = NO_NAME;
   /** Lower-case names by code, filled when a search first asks: most processes never search every table. */
   readonly #folded: string[] = [''];
 
@@ -24,8 +26,12 @@ export class NameTable {
   /** The name's code, a new one if the name was never met. */
   codeOf(name: string | null): number {
     if (name === null) return NO_NAME;
-    const known = this.#codes.get(name);
-    return known ?? this.#add(name);
+    // Neighbouring events mostly share their names: to compare one is faster than to look it up.
+    if (name !== this.#lastName) {
+      this.#lastCode = this.#codes.get(name) ?? this.#add(name);
+      this.#lastName = name;
+    }
+    return this.#lastCode;
   }
 
   /** The name's code, or null when no event carries that name. */
