@@ -13,12 +13,10 @@ import type { Transport } from './transport.ts';
 export class CommitMeter {
   readonly frames = new Distribution(COUNT_BUCKETS);
   readonly commitSeconds = new Distribution(SECONDS_BUCKETS);
-  readonly syncSeconds = new Distribution(SECONDS_BUCKETS);
 
-  observe({ frames, writeMs, syncMs }: CommitObservation): void {
+  observe({ frames, tookMs }: CommitObservation): void {
     this.frames.observe(frames);
-    this.commitSeconds.observe((writeMs + syncMs) / 1000);
-    this.syncSeconds.observe(syncMs / 1000);
+    this.commitSeconds.observe(tookMs / 1000);
   }
 }
 
@@ -55,7 +53,6 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
   );
   register('flagstaff_commit_frames', 'Changes made durable by one sync.', one(commits.frames));
   register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
-  register('flagstaff_sync_seconds', 'The sync alone.', one(commits.syncSeconds));
 }
 
 function registerCounters(registry: Registry, { engine, routes }: MetricsSources): void {

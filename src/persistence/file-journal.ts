@@ -2,8 +2,8 @@
  * The journal in files: an append-only chain of frames, and the promise behind every acknowledgement.
  *
  * Invariants
- * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after `fdatasync` of the batch
- *   returned, in order. One sync is in flight; what is appended meanwhile is the next batch (group commit).
+ * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after the durable write of the batch
+ *   returned, in order. One is in flight; what is appended meanwhile is the next batch (group commit).
  * - No timer ever delays a commit: a lone write starts when `commit` is called, a busy journal batches by itself.
  * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
  *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
@@ -29,7 +29,7 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentFileName,
 } from './segment.ts';
-import { writeFully } from './write-fully.ts';
+import { writeFully, writeFullyDurably } from './write-fully.ts';
 
 /** Protects the heap from a disk that hangs while commands keep arriving: beyond it, writes are refused. */
 export const PENDING_BYTES_MAX = 64 * 1024 * 1024;
@@ -220,16 +220,9 @@ export class FileJournal implements Journal {
     const file = batch.place.rolls ? await this.#roll(batch) : this.#file;
     assert(file !== null, 'a batch that does not begin a segment has one');
     const startedAt = this.#clock();
-    await writeFully(file, batch.content(), batch.place.offset);
-    const writtenAt = this.#clock();
-    await file.datasync();
+    await writeFullyDurably(file, batch.content(), batch.place.offset);
     const { frames, bytes } = batch;
-    this.#options.onCommit?.({
-      frames,
-      bytes,
-      writeMs: writtenAt - startedAt,
-      syncMs: this.#clock() - writtenAt,
-    });
+    this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
   }
 
   /** Begins a segment: header, then sync, then its name, all on disk before the first frame is written. */

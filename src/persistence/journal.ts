@@ -23,8 +23,8 @@ export const EMPTY_TAIL: JournalTail = { lastId: 0, lastAt: 0, chain: 0, segment
 export interface CommitObservation {
   readonly frames: number;
   readonly bytes: number;
-  readonly writeMs: number;
-  readonly syncMs: number;
+  /** Milliseconds that the write and its sync took together. */
+  readonly tookMs: number;
 }
 
 export interface JournalStats {

@@ -17,6 +17,14 @@ export class ShortWriteError extends Error {
  * short may succeed when space has come back meanwhile, and then a disk at its limit would go unnoticed.
  */
 export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
-  const written = await file.write(bytes, 0, bytes.length, position);
-  if (written !== bytes.length) throw new ShortWriteError(written, bytes.length);
+  assertWhole(await file.write(bytes, 0, bytes.length, position), bytes.length);
+}
+
+/** The same; on disk when it returns. */
+export async function writeFullyDurably(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  assertWhole(await file.writeDurably(bytes, 0, bytes.length, position), bytes.length);
+}
+
+function assertWhole(written: number, wanted: number): void {
+  if (written !== wanted) throw new ShortWriteError(written, wanted);
 }

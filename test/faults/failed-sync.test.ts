@@ -57,7 +57,7 @@ describe('a sync that fails once and would then succeed', () => {
   });
 });
 
-describe('a real process whose fdatasync fails', {
+describe('a real process whose durable write fails', {
   skip: isTraceable() ? false : 'strace cannot trace here',
 }, () => {
   it('ends with 74, says where, and has answered no write of the batch', async (t) => {

@@ -1,7 +1,7 @@
 /**
- * Makes fdatasync fail in a real process, by strace: `node --import tsx test/faults/run.ts failed-sync`. In each round
- * clients write, one of the syncs reports an I/O error, and the process has to end with 74 having answered nothing
- * that is not there after the next start.
+ * Makes durable writes fail in a real process, by strace: `node --import tsx test/faults/run.ts failed-sync`. In each
+ * round clients write, one of the writes to disk reports an I/O error, and the process has to end with 74 having answered
+ * nothing that is not there after the next start.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { type ServerProcess, spawnServer, temporaryFolder } from '../support/ser
 
 const CLIENTS = 8;
 
-/** Each of libuv's threads has this many more syncs succeed than in the round before. */
+/** Each of libuv's threads has this many more writes succeed than in the round before. */
 const SYNCS_PER_ROUND = 3;
 
 /** Whether strace is here and allowed to look into a process. */
@@ -30,7 +30,7 @@ export interface FailedSyncResult {
 
 export interface FailedSyncOptions {
   readonly rounds: number;
-  /** Number of the first round: the later, the more syncs succeed before. */
+  /** Number of the first round: the later, the more writes succeed before. */
   readonly first?: number;
 }
 
@@ -73,10 +73,10 @@ async function failOneSync(round: number): Promise<{ acknowledged: number; unans
   return { acknowledged: acknowledged.length, unanswered };
 }
 
-/** Fails the `when`-th sync of each thread from then on; resolves when strace has hold of the process. */
+/** Fails the `when`-th write of each thread from then on; resolves when strace has hold of the process. */
 async function attach({ child }: ServerProcess, when: number): Promise<ChildProcess> {
-  const inject = `inject=fdatasync:error=EIO:when=${when}+`;
-  const strace = spawn('strace', ['-f', '-p', String(child.pid), '-e', 'trace=fdatasync', '-e', inject], {
+  const inject = `inject=pwrite64:error=EIO:when=${when}+`;
+  const strace = spawn('strace', ['-f', '-p', String(child.pid), '-e', 'trace=pwrite64', '-e', inject], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await new Promise<void>((resolve, reject) => {

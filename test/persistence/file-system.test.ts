@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { type FileSystem, isMissing, realFileSystem } from '../../src/persistence/file-system.ts';
-import { writeFully } from '../../src/persistence/write-fully.ts';
+import { writeFully, writeFullyDurably } from '../../src/persistence/write-fully.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -29,8 +29,9 @@ for (const [name, fs, folder] of IMPLEMENTATIONS) {
   test(`${name}: what is written at a position is read back, a gap reads as zeros, a read stops at the end`, async () => {
     await fs.makeFolder(folder);
     const file = await fs.open(join(folder, 'a'), 'create');
-    await writeFully(file, Buffer.from('abc'), 2);
+    await writeFully(file, Buffer.from('a__'), 2);
     await file.datasync();
+    await writeFullyDurably(file, Buffer.from('bc'), 3);
     const bytes = Buffer.alloc(8, 0xff);
     assert.equal(await file.read(bytes, 1, 7, 0), 5);
     assert.deepEqual([...bytes], [0xff, 0, 0, 97, 98, 99, 0xff, 0xff]);

@@ -29,8 +29,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'answers before the sync',
     file: 'persistence/file-journal.ts',
-    find: '    await file.datasync();\n',
-    replace: '',
+    find: 'await writeFullyDurably(',
+    replace: 'await writeFully(',
   },
   {
     name: 'does not check that a frame follows the one before it',

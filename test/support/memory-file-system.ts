@@ -269,6 +269,18 @@ class OpenMemoryFile implements OpenFile {
     return written;
   }
 
+  /** Both steps can fail, be delayed or cut off by themselves, as in the kernel. */
+  async writeDurably(
+    source: Uint8Array,
+    sourceOffset: number,
+    length: number,
+    position: number,
+  ): Promise<number> {
+    const written = await this.write(source, sourceOffset, length, position);
+    await this.datasync();
+    return written;
+  }
+
   async datasync(): Promise<void> {
     await this.#sync('datasync');
   }

@@ -45,14 +45,14 @@ describeInterface('probes', (server) => {
     const lastId = server().server.store.engine.lastId;
     assert.equal(sample(text, 'flagstaff_last_event_id'), lastId);
     assert.equal(sample(text, 'flagstaff_durable_event_id'), lastId);
-    assert(sample(text, 'flagstaff_sync_seconds_count') >= 2);
+    assert(sample(text, 'flagstaff_commit_seconds_count') >= 2);
     assert(sample(text, 'flagstaff_commit_frames_sum') >= 2);
     assert(sample(text, 'flagstaff_journal_written_bytes_total') > 100);
   });
 
   it('the buckets of a distribution grow towards its count', async () => {
     const text = await (await get('/internal-backstage/prometheus')).text();
-    const buckets = [...text.matchAll(/^flagstaff_sync_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm)].map(
+    const buckets = [...text.matchAll(/^flagstaff_commit_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm)].map(
       ([, , n]) => Number(n),
     );
     assert(buckets.length > 10);
@@ -60,7 +60,7 @@ describeInterface('probes', (server) => {
       buckets,
       buckets.toSorted((a, b) => a - b),
     );
-    assert.equal(buckets.at(-1), sample(text, 'flagstaff_sync_seconds_count'));
+    assert.equal(buckets.at(-1), sample(text, 'flagstaff_commit_seconds_count'));
   });
 
   it('a secret is in no metric', async () => {
