@@ -38,7 +38,7 @@ export interface ExtraParts {
   readonly flags: number;
 }
 
-const WARM_UP_REQUESTS = 3_000;
+const WARM_UP_REQUESTS = 10_000;
 
 /** Of the throughput at saturation: busy, and far from where queues grow. */
 const OPEN_LOOP_SHARE = 0.3;

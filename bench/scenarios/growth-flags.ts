@@ -15,6 +15,7 @@ import {
   watchingStalls,
   withGrowing,
 } from '../lib/growing-server.ts';
+import type { OperationScenario } from '../lib/http-scenario.ts';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
 import { type Operation, type Request, toggles } from '../lib/operation.ts';
 import { runPaired } from '../lib/paired.ts';
@@ -66,15 +67,18 @@ async function atRest({ process, startMs }: GrowingServer) {
   return { startMs, heap, rss };
 }
 
-/** Creating comes last, since both grow by it; so each size has a reference of its own. */
+const operationFor = (scenario: OperationScenario, { process, set }: GrowingServer): Promise<Operation> =>
+  scenario.prepare(process.target, { flags: set.flags, connections: GROWTH_CONNECTIONS });
+
+/** Creating comes last, since both grow by it; so each size has a reference of its own, but for the fewest. */
 function compared(bench: BenchRun, server: GrowingServer): Promise<Record<string, number>> {
   const fewest = Math.min(...bench.effort.flagSizes);
+  if (server.set.flags === fewest) return alone(bench, server);
   return withGrowing(bench, ofFlags(fewest), async (reference) => {
     const values: Record<string, number> = {};
     for (const [name, scenario] of Object.entries(OPERATIONS)) {
-      const operationFor = ({ process, set }: GrowingServer): Promise<Operation> =>
-        scenario.prepare(process.target, { flags: set.flags, connections: GROWTH_CONNECTIONS });
-      const [ours, theirs] = [await operationFor(server), await operationFor(reference)];
+      const ours = await operationFor(scenario, server);
+      const theirs = await operationFor(scenario, reference);
       await warmUp(bench, reference, theirs);
       await warmUp(bench, server, ours);
       const paired = await runPaired(
@@ -87,6 +91,18 @@ function compared(bench: BenchRun, server: GrowingServer): Promise<Record<string
     }
     return values;
   });
+}
+
+/** The fewest flags are what the others are held against. */
+async function alone(bench: BenchRun, server: GrowingServer): Promise<Record<string, number>> {
+  const values: Record<string, number> = {};
+  for (const [name, scenario] of Object.entries(OPERATIONS)) {
+    const operation = await operationFor(scenario, server);
+    await warmUp(bench, server, operation);
+    values[`${name}PerSecond`] = (await load(bench, server, operation)).perSecond;
+    values[`${name}Ratio`] = 1;
+  }
+  return values;
 }
 
 /** Until the last byte: unchanged, and right after one flag was switched. */
