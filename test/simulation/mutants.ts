@@ -81,8 +81,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'takes a short write for a whole one',
     file: 'persistence/write-fully.ts',
-    find: 'if (written !== bytes.length)',
-    replace: 'if (written > bytes.length)',
+    find: 'if (written !== wanted)',
+    replace: 'if (written > wanted)',
   },
   {
     name: 'leaves a torn tail where it is',
@@ -105,8 +105,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgets the answers of retries at a crash',
     file: 'actors/engine.ts',
-    find: '...(answer === undefined ? {} : { answer }),',
-    replace: '',
+    find: 'answer === undefined ? head : { ...head, answer }',
+    replace: 'head',
   },
   {
     name: 'forgets remembered answers in snapshots',
