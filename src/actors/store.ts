@@ -140,15 +140,22 @@ function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<void> {
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
 export function loaderOf(world: World): Loader {
+  // Frames of a busy time share their millisecond, and to write it out takes a twentieth of a replay.
+  let at = Number.NaN;
+  let createdAt = '';
   return {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
-    replay: (frame) => replayFrame(world, frame),
+    replay: (frame) => {
+      if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
+      at = frame.at;
+      replayFrame(world, frame, createdAt);
+    },
   };
 }
 
-export function replayFrame(world: World, frame: Frame): void {
-  const createdAt = new Date(frame.at).toISOString();
+/** `createdAt` is the frame's time. */
+export function replayFrame(world: World, frame: Frame, createdAt = new Date(frame.at).toISOString()): void {
   for (const [index, event] of frame.events.entries()) {
     apply(world, event as DomainEvent, { id: frame.id + index, createdAt });
   }

@@ -1,6 +1,7 @@
 /**
  * A project's overview and list of flags: the cached summaries of its flags, joined. Kept until something in the
- * project changes, or until the health figure does, which also depends on the date.
+ * project changes, or until the health figure does, which also depends on the date. After a change of one flag most of
+ * the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made anew.
  */
 import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
@@ -13,9 +14,18 @@ const FLAG_LIST_VERSION = 2;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** The summaries of so many flags are one block: few enough to encode in microseconds, and few blocks to put together. */
+const BLOCK_FLAGS = 128;
+
+interface Block {
+  readonly summaries: readonly string[];
+  /** With the comma that separates it from the block before. */
+  readonly bytes: Buffer;
+}
+
 interface ProjectBytes {
   readonly revision: number;
-  readonly features: string;
+  readonly blocks: readonly Block[];
   readonly health: Health;
   overview: TaggedReply | null;
   list: TaggedReply | null;
@@ -47,7 +57,7 @@ export function projectOverview(world: World, project: ProjectState, now: number
   const bytes = bytesOf(world, project, now);
   bytes.overview ??= taggedReply(
     etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
-    withFeatures(overviewHead(world, project, bytes.health), bytes.features),
+    withFeatures(overviewHead(world, project, bytes.health), bytes.blocks),
   );
   return bytes.overview;
 }
@@ -56,7 +66,7 @@ export function flagList(world: World, project: ProjectState, now: number): Tagg
   const bytes = bytesOf(world, project, now);
   bytes.list ??= taggedReply(
     etagOf(world, bytes.revision),
-    withFeatures({ version: FLAG_LIST_VERSION }, bytes.features),
+    withFeatures({ version: FLAG_LIST_VERSION }, bytes.blocks),
   );
   return bytes.list;
 }
@@ -67,7 +77,7 @@ function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes
   if (known !== undefined && known.revision === revision && isHealthOf(known.health, now)) return known;
   const fresh: ProjectBytes = {
     revision,
-    features: joinSummaries(world, project),
+    blocks: blocksOf(summariesOf(world, project), known?.blocks ?? []),
     health: healthOf(project, now),
     overview: null,
     list: null,
@@ -76,12 +86,33 @@ function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes
   return fresh;
 }
 
-function joinSummaries(world: World, project: ProjectState): string {
+function summariesOf(world: World, project: ProjectState): string[] {
   const summaries: string[] = [];
   for (const record of project.flags.values()) {
     if (record.flag.archivedAt === null) summaries.push(flagSummary(world, project, record));
   }
-  return summaries.join(',');
+  return summaries;
+}
+
+/** Blocks of `known` are taken over where they have the same strings; those are kept beside the flags, so they are. */
+function blocksOf(summaries: readonly string[], known: readonly Block[]): Block[] {
+  const blocks: Block[] = [];
+  for (let start = 0; start < summaries.length; start += BLOCK_FLAGS) {
+    const own = summaries.slice(start, start + BLOCK_FLAGS);
+    const before = known[blocks.length];
+    blocks.push(before !== undefined && isSame(own, before.summaries) ? before : blockOf(own, start === 0));
+  }
+  return blocks;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+function blockOf(summaries: readonly string[], isFirst: boolean): Block {
+  return { summaries, bytes: Buffer.from((isFirst ? '' : ',') + summaries.join(',')) };
 }
 
 function overviewHead(world: World, project: ProjectState, health: Health) {
@@ -100,9 +131,12 @@ function overviewHead(world: World, project: ProjectState, health: Health) {
 }
 
 /** Puts the summaries, which are JSON already, in as the last field. */
-function withFeatures(head: object, features: string): Buffer {
-  return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[${features}]}`);
+function withFeatures(head: object, blocks: readonly Block[]): Buffer {
+  const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`);
+  return Buffer.concat([start, ...blocks.map(({ bytes }) => bytes), END_OF_FEATURES]);
 }
+
+const END_OF_FEATURES = Buffer.from(']}');
 
 /** Share of the unarchived flags that are neither stale nor older than their type's lifetime; 100 with none. */
 export function healthOf(project: ProjectState, now: number): Health {

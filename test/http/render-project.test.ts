@@ -1,8 +1,10 @@
-/** The health of a project, which depends on the date: flags are unhealthy when stale or older than their type's life. */
+/** The overview of a project: its health, which depends on the date, and its flags, of which most bytes are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagType } from '../../src/domain/flag.ts';
-import { healthOf, projectOverview } from '../../src/http/render-project.ts';
+import { flagSummary } from '../../src/http/render-flag.ts';
+import { flagList, healthOf, projectOverview } from '../../src/http/render-project.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { TestWorld } from '../support/test-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -56,5 +58,35 @@ describe('the health of a project', () => {
     assert.equal(healthAt(createdAt + 8 * DAY_MS), 50);
     assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);
     assert.notEqual(overviewAt(createdAt + 6 * DAY_MS).etag, overviewAt(createdAt + 8 * DAY_MS).etag);
+  });
+});
+
+describe('the flags of a project', () => {
+  it('are all there, in order and as they are, after any change to one of several hundred', () => {
+    const state = new TestWorld();
+    const random = seededRandom(7);
+    const inDefault = { project: 'default' } as const;
+    const add = (index: number) =>
+      state.given({ type: 'create-flag', ...inDefault, name: `f${index}`, metadata: {} });
+    for (let index = 0; index < 400; index += 1) add(index);
+    const project = state.world.projects.get('default');
+    assert(project !== undefined);
+    for (let step = 0; step < 200; step += 1) {
+      const names = [...project.flags.values()].filter(({ flag }) => flag.archivedAt === null);
+      const flag = names[random.below(names.length)]?.flag.name ?? '';
+      const change = random.below(4);
+      if (change === 0) add(400 + step);
+      else if (change === 1) state.given({ type: 'archive-flag', ...inDefault, flag });
+      else {
+        state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
+      }
+      const summaries = [...project.flags.values()]
+        .filter((record) => record.flag.archivedAt === null)
+        .map((record): unknown => JSON.parse(flagSummary(state.world, project, record)));
+      for (const render of [projectOverview, flagList]) {
+        const { body } = render(state.world, project, Date.now());
+        assert.deepEqual(JSON.parse(String(body)).features, summaries, `step ${step}`);
+      }
+    }
   });
 });
