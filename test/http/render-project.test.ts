@@ -80,7 +80,7 @@ describe('the flags of a project', () => {
       else {
         state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
       }
-      const summaries = [...project.flags.values()]
+      const summaries: unknown[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)
         .map((record): unknown => JSON.parse(flagSummary(state.world, project, record)));
       for (const render of [projectOverview, flagList]) {
