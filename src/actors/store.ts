@@ -3,6 +3,7 @@
  * cycle of everything durable is here, `openStore` and `close`; the HTTP server, the simulation and the tests all
  * come in this way. The folder's lock is the caller's.
  */
+import { performance } from 'node:perf_hooks';
 import { apply } from '../domain/apply.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
@@ -129,12 +130,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return { engine, keeper, recovery, history, close: () => close(engine, keeper, onFailed) };
 }
 
-/** Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. */
-function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<void> {
+/**
+ * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any time
+ * but the real one the process counts as busy.
+ */
+function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number> {
   return (pauseMs) =>
     new Promise((resolve) => {
-      if (timer === undefined) setTimeout(resolve, pauseMs);
-      else timer(pauseMs, resolve);
+      if (timer !== undefined) return void timer(pauseMs, () => resolve(1));
+      const begun = performance.eventLoopUtilization();
+      setTimeout(() => resolve(performance.eventLoopUtilization(begun).utilization), pauseMs);
     });
 }
 

@@ -1,15 +1,15 @@
 /** How a snapshot shares the processor with requests: pauses while they are served, none at a stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SLICE_PAUSE_MS, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
+import { SLICE_PAUSE_MS, SLICES_WHEN_IDLE, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
 import { createFlag, openTestEngine, settle } from '../support/engine.ts';
 
 interface Paced {
   readonly keeper: SnapshotKeeper;
   /** Milliseconds of each pause so far. */
   readonly pauses: number[];
-  /** Ends the pause that is being made. */
-  resume(): void;
+  /** Ends the pause that is being made, in which the process was busy for this share, 1 unless given. */
+  resume(busyShare?: number): void;
 }
 
 /** A keeper whose every look at the clock ends a slice, and whose pauses last until the test ends them. */
@@ -18,7 +18,7 @@ async function openPaced(flags: number): Promise<Paced> {
   for (let index = 0; index < flags; index += 1) await execute(createFlag(`f${index}`));
   manual.runFreely();
   const pauses: number[] = [];
-  let resume = (): void => undefined;
+  let resume: (busyShare: number) => void = () => undefined;
   let now = 0;
   const keeper = new SnapshotKeeper({
     engine: store.engine,
@@ -42,24 +42,37 @@ async function openPaced(flags: number): Promise<Paced> {
       throw error;
     },
   });
-  return { keeper, pauses, resume: () => resume() };
+  return { keeper, pauses, resume: (busyShare = 1) => resume(busyShare) };
+}
+
+/** Ends each pause at once, until the snapshot is taken. */
+async function finish({ resume }: Paced, taking: Promise<unknown>, busyShare: number): Promise<void> {
+  let isTaken = false;
+  const taken = taking.then(() => {
+    isTaken = true;
+  });
+  while (!isTaken) {
+    await settle();
+    resume(busyShare);
+  }
+  await taken;
 }
 
 describe('the pace of a snapshot', () => {
   it('leaves a pause after each slice, and goes on only after it', async () => {
-    const { keeper, pauses, resume } = await openPaced(20);
-    let isTaken = false;
-    const taking = keeper.take().then(() => {
-      isTaken = true;
-    });
+    const paced = await openPaced(20);
+    const taking = paced.keeper.take();
     await settle();
-    assert.deepEqual(pauses, [SLICE_PAUSE_MS], 'one slice, then a pause');
-    while (!isTaken) {
-      resume();
-      await settle();
-    }
-    await taking;
-    assert.ok(pauses.length > 3, `a snapshot of many slices made ${pauses.length} pauses`);
+    assert.deepEqual(paced.pauses, [SLICE_PAUSE_MS], 'one slice, then a pause');
+    await finish(paced, taking, 1);
+    assert.ok(paced.pauses.length > 3, `a snapshot of many slices made ${paced.pauses.length} pauses`);
+  });
+
+  it('spares the pauses after some slices when the process has nothing to do, and then looks again', async () => {
+    const [busy, idle] = [await openPaced(20), await openPaced(20)];
+    await finish(busy, busy.keeper.take(), 1);
+    await finish(idle, idle.keeper.take(), 0);
+    assert.equal(idle.pauses.length, Math.ceil(busy.pauses.length / (SLICES_WHEN_IDLE + 1)));
   });
 
   it('makes no further pause once told to hurry, also when it is under way already', async () => {
