@@ -23,6 +23,8 @@ export interface HttpScenario {
   readonly goalConnections: readonly number[];
   /** Where the server refuses more at once than this. */
   readonly connectionsMax?: number;
+  /** Where each takes so long that fewer than usual have to do. */
+  readonly warmUpRequests?: number;
   /** What the server holds; absent: as many flags as the effort says. */
   readonly dataSet?: (effort: Effort) => DataSet;
   /** Makes the requests; `connections` is how many of them will be under way at once. */
@@ -38,7 +40,8 @@ export interface ExtraParts {
   readonly flags: number;
 }
 
-const WARM_UP_REQUESTS = 10_000;
+/** Enough for the compiler to have seen all of it; writes are more code. */
+const WARM_UP_REQUESTS: Readonly<Record<LimitKind, number>> = { bare: 3_000, 'group-commit': 10_000 };
 
 /** Of the throughput at saturation: busy, and far from where queues grow. */
 const OPEN_LOOP_SHARE = 0.3;
@@ -125,7 +128,8 @@ class HttpMeasuring {
     const connections = this.#connections[0] ?? 1;
     const operation = await this.#prepare(preparedFor, connections);
     const each = target === preparedFor ? operation.requests.length : 0;
-    const requests = this.#bench.effort.runSeconds === null ? connections : Math.max(WARM_UP_REQUESTS, each);
+    const { limit, warmUpRequests = WARM_UP_REQUESTS[limit] } = this.#scenario;
+    const requests = this.#bench.effort.runSeconds === null ? connections : Math.max(warmUpRequests, each);
     await runAutocannon({ target, operation, connections, requests });
   }
 

@@ -24,6 +24,7 @@ export const eventText = httpScenario({
   title: 'Search events by text',
   limit: 'bare',
   goalConnections: [],
+  warmUpRequests: 300,
   connectionsMax: TEXT_CONNECTIONS_MAX,
   prepare: async () => ({ requests: [search({ query: 'one of many' })] }),
 });
