@@ -139,9 +139,17 @@ export class UwsExchange extends Exchange {
     const closesItself = this.request.wantsClose && this.request.header('connection').length === 5;
     if (closesItself) res.writeHeader('connection', 'close');
     const close = this.isLast && !closesItself;
+    const body = reply.body ?? '';
     if (isBodiless(reply.status)) this.#writeBodiless(close);
-    else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(reply.body), close);
-    else this.#writeBody(bytesOf(reply.body), close);
+    else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(body), close);
+    else if (!close && mayCopy(body)) this.#writeCopied(body);
+    else this.#writeBody(bytesOf(body), close);
+  }
+
+  /** Strings as they are: the library makes bytes of them itself. */
+  #writeCopied(body: Uint8Array | string): void {
+    this.#res.end(body);
+    this.#finish();
   }
 
   /** A 204 or 304, which has no Content-Length; except where the library must close, and then insists on one. */
@@ -168,10 +176,7 @@ export class UwsExchange extends Exchange {
   }
 
   #writeBody(bytes: Uint8Array, close: boolean): void {
-    if (bytes.byteLength <= SPARED_BODY_BYTES_MAX && !close && mayCopy(bytes.byteLength)) {
-      this.#res.end(bytes);
-      this.#finish();
-    } else if (close && bytes.byteLength <= COPIED_BODY_BYTES_MAX) {
+    if (close && bytes.byteLength <= COPIED_BODY_BYTES_MAX) {
       this.#res.end(bytes, true);
       this.#finish();
     } else if (close) {
@@ -195,6 +200,9 @@ export class UwsExchange extends Exchange {
 }
 
 /** Whether a body may be copied for a reader of whom it is not known that he reads. */
-function mayCopy(bytes: number): boolean {
-  return bytes === 0 || Math.random() >= OFFERED_SHARE;
+function mayCopy(body: Uint8Array | string): boolean {
+  // A character takes at most 3 bytes of UTF-8.
+  const bytesMax = typeof body === 'string' ? body.length * 3 : body.byteLength;
+  if (bytesMax > SPARED_BODY_BYTES_MAX) return false;
+  return bytesMax === 0 || Math.random() >= OFFERED_SHARE;
 }
