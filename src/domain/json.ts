@@ -65,8 +65,12 @@ export function jsonSize(value: unknown): number {
     for (const item of value) size += jsonSize(item) + 1;
     return size;
   }
-  for (const key in value) size += jsonSize((value as JsonObject)[key]) + key.length + 4;
+  for (const key in value) size += fieldSize(value as JsonObject, key);
   return size;
+}
+
+function fieldSize(fields: JsonObject, key: string): number {
+  return jsonSize(fields[key]) + key.length + 4;
 }
 
 /** By how much `after` is larger than `before`. Looks only where they differ: versions of one thing share the rest. */
@@ -74,8 +78,10 @@ export function jsonGrowth(before: unknown, after: unknown): number {
   if (before === after) return 0;
   if (!isJsonObject(before) || !isJsonObject(after)) return jsonSize(after) - jsonSize(before);
   let growth = 0;
-  for (const key in after) growth += jsonGrowth(before[key], after[key]);
-  for (const key in before) if (after[key] === undefined) growth -= jsonSize(before[key]);
+  for (const key in after) {
+    growth += Object.hasOwn(before, key) ? jsonGrowth(before[key], after[key]) : fieldSize(after, key);
+  }
+  for (const key in before) if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key);
   return growth;
 }
 

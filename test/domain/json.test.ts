@@ -7,6 +7,8 @@ import {
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEqual,
+  jsonGrowth,
+  jsonSize,
   measureJson,
 } from '../../src/domain/json.ts';
 import { pack, unpack } from '../../src/persistence/message-pack.ts';
@@ -157,3 +159,15 @@ function partsOf(value: JsonValue, parts = new Set<object>()): Set<object> {
   }
   return parts;
 }
+
+test('growth is the difference of two sizes, whatever the versions share', () => {
+  const versions = fc.tuple(fc.jsonValue(), fc.jsonValue(), fc.jsonValue()).map(([shared, one, other]) => [
+    { shared, changed: one, ['only before']: one, constructor: other },
+    { shared, changed: other, ['only after, by a long name']: true },
+  ]);
+  fc.assert(
+    fc.property(fc.oneof(versions, fc.tuple(fc.jsonValue(), fc.jsonValue())), ([before, after]) => {
+      assert.equal(jsonGrowth(before, after), jsonSize(after) - jsonSize(before));
+    }),
+  );
+});
