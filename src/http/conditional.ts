@@ -1,6 +1,6 @@
 /**
- * Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of
- * their history, so they cost no hashing, survive restarts, and are strong: equal tags mean equal bytes.
+ * Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of their history, so they cost no
+ * hashing, survive restarts, and are strong: equal tags mean equal bytes.
  */
 import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
 import { type Refusal, refuse } from '../domain/refusal.ts';
