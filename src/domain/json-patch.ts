@@ -22,6 +22,7 @@ import {
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEqual,
+  jsonSize,
   measureJson,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
@@ -30,9 +31,9 @@ import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './js
 export const PATCH_OPERATIONS_MAX = 1000;
 
 /**
- * Size of all that the operations put into the document, removed again or not. Protects memory, as forty copies of
- * the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can replace the
- * largest document that could have been sent.
+ * Size of the document plus all that the operations put into it, removed again or not. Protects memory, as forty
+ * copies of the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can
+ * replace the largest document that could have been sent.
  */
 export const PATCH_SIZE_MAX = 2 * 1024 * 1024;
 
@@ -124,11 +125,11 @@ type Tokens = readonly string[];
 /** The copy under work. After a fault it may be half changed, and is given up. */
 class Patching {
   document: JsonValue;
-  /** Of all that was put in. */
-  #size = 0;
+  #size: number;
 
   constructor(document: JsonValue) {
     this.document = document;
+    this.#size = jsonSize(document);
   }
 
   apply({ operation, path, from }: Step): Fault | null {
@@ -202,7 +203,7 @@ class Patching {
     }
     this.#size += size;
     if (this.#size > PATCH_SIZE_MAX) {
-      return invalid(`all that is put into the document would exceed ${PATCH_SIZE_MAX} bytes`);
+      return invalid(`the document and all that is put into it would exceed ${PATCH_SIZE_MAX} bytes`);
     }
     const change = { op, path: pointerOf(path), value: cloneJson(value) };
     this.document = jsonPatch.applyOperation(this.document, change).newDocument;
