@@ -16,8 +16,8 @@ import { adminTokenEvent, initialEvents } from './domain/initial-events.ts';
 import { digestOf } from './http/access.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import type { Log } from './log.ts';
-import { DataFolderError } from './persistence/data-folder-error.ts';
-import type { FileSystem } from './persistence/file-system.ts';
+import { DataFolderError } from './persistence/disk/data-folder-error.ts';
+import type { FileSystem } from './persistence/disk/file-system.ts';
 
 export const IMPORT_MARKER = 'import.unfinished';
 

@@ -5,9 +5,9 @@
 import { ConfigError, ignoredVariables, readConfig } from './config.ts';
 import { EXIT } from './exit-codes.ts';
 import { createLog } from './log.ts';
-import { DataFolderError } from './persistence/data-folder-error.ts';
-import { FolderLockedError } from './persistence/folder-lock.ts';
-import { JournalFailure } from './persistence/journal-failure.ts';
+import { DataFolderError } from './persistence/disk/data-folder-error.ts';
+import { FolderLockedError } from './persistence/disk/folder-lock.ts';
+import { JournalFailure } from './persistence/journal/journal-failure.ts';
 import { type Server, startServer } from './server.ts';
 
 async function main(): Promise<void> {

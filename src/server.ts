@@ -23,10 +23,10 @@ import { API_PREFIX, ROUTES } from './http/routes.ts';
 import { selectTransport } from './http/select-transport.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import type { Log } from './log.ts';
-import { realFileSystem } from './persistence/file-system.ts';
-import { type FolderLock, lockFolder } from './persistence/folder-lock.ts';
-import { lineageOf } from './persistence/lineage.ts';
-import { WorkerTextSearch } from './persistence/text-search.ts';
+import { realFileSystem } from './persistence/disk/file-system.ts';
+import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
+import { lineageOf } from './persistence/journal/lineage.ts';
+import { WorkerTextSearch } from './persistence/event-log/text-search.ts';
 import { VERSION } from './version.ts';
 
 /** How often a stop looks whether requests are still under way. */

@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import { exportState } from '../src/actors/state-file.ts';
 import { ConfigError } from '../src/config.ts';
 import { IMPORT_MARKER } from '../src/first-start.ts';
-import { DataFolderError } from '../src/persistence/data-folder-error.ts';
+import { DataFolderError } from '../src/persistence/disk/data-folder-error.ts';
 import { startTestServer, temporaryFolder } from './support/server.ts';
 
 describe('a new data folder', () => {

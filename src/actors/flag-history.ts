@@ -11,12 +11,12 @@ import type { DomainEvent } from '../domain/events.ts';
 import type { Flag } from '../domain/flag.ts';
 import { notFound, type Refusal } from '../domain/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/world.ts';
-import type { EventFilter } from '../persistence/event-filter.ts';
-import type { EventLog, WalkedEvent } from '../persistence/event-log.ts';
-import type { FileSystem } from '../persistence/file-system.ts';
-import { lastEventId } from '../persistence/frame.ts';
-import { listSnapshots } from '../persistence/snapshot-files.ts';
-import { readSnapshot } from '../persistence/snapshot-reader.ts';
+import type { EventFilter } from '../persistence/event-log/event-filter.ts';
+import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { lastEventId } from '../persistence/journal/frame.ts';
+import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
+import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { loadSnapshotRecord } from './world-snapshot.ts';
 
 export interface FlagHistoryOptions {

@@ -3,8 +3,8 @@
  * being written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
  * tried again at the next occasion.
  */
-import type { FileSystem } from '../persistence/file-system.ts';
-import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshot-writer.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
 import { snapshotSections } from './world-snapshot.ts';
 

@@ -20,7 +20,7 @@ import {
 } from '../domain/state-document.ts';
 import { planImport } from '../domain/state-import.ts';
 import type { ProjectState, User, World } from '../domain/world.ts';
-import { FRAME_BYTES_MAX } from '../persistence/frame.ts';
+import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
 /** By the size of the events' JSON, which MessagePack never doubles; far above the state of most services. */

@@ -3,11 +3,11 @@
  * happened to it. Sealed segments never change, so each is looked at once.
  */
 import { join } from 'node:path';
-import { dataFolder } from '../persistence/data-folder.ts';
-import { type FileSystem, isMissing, type OpenFile } from '../persistence/file-system.ts';
-import { SEGMENT_SUFFIX } from '../persistence/segment.ts';
-import { listSnapshots } from '../persistence/snapshot-files.ts';
-import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshot-format.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../persistence/disk/file-system.ts';
+import { SEGMENT_SUFFIX } from '../persistence/journal/segment.ts';
+import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
+import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshots/snapshot-format.ts';
 
 export interface StorageFigures {
   readonly journalBytes: number;

@@ -8,22 +8,22 @@ import { apply } from '../domain/apply.ts';
 import type { DomainEvent } from '../domain/events.ts';
 import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
 import { emptyWorld, type World } from '../domain/world.ts';
-import { dataFolder } from '../persistence/data-folder.ts';
-import { EventLog } from '../persistence/event-log.ts';
-import { FileJournal, type Timer } from '../persistence/file-journal.ts';
-import type { FileSystem } from '../persistence/file-system.ts';
-import type { Frame } from '../persistence/frame.ts';
-import type { CommitObservation } from '../persistence/journal.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { EventLog } from '../persistence/event-log/event-log.ts';
+import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { Frame } from '../persistence/journal/frame.ts';
+import type { CommitObservation } from '../persistence/journal/journal.ts';
 import {
   type Loader,
   type RecoveryLog,
   type RecoveryProgress,
   type RecoveryReport,
   recover,
-} from '../persistence/recovery.ts';
-import { dropEventsBefore } from '../persistence/retention.ts';
-import type { TextSearch } from '../persistence/text-search.ts';
-import { refuseUnfinishedRepair } from '../persistence/unfinished-repair.ts';
+} from '../persistence/recovery/recovery.ts';
+import { dropEventsBefore } from '../persistence/event-log/retention.ts';
+import type { TextSearch } from '../persistence/event-log/text-search.ts';
+import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';

@@ -19,7 +19,7 @@ import type {
   World,
 } from '../domain/world.ts';
 import { emptyWorld } from '../domain/world.ts';
-import type { SnapshotSection } from '../persistence/snapshot-writer.ts';
+import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
 import { SharedStrings } from './shared-strings.ts';
 
 /** The directory's numbers: revisions, and the ids given last, which are never given again. */

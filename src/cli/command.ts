@@ -6,7 +6,7 @@ import { dataDirOf } from '../config.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { type Moment, parseMoment } from '../operations/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
-import type { FileSystem } from '../persistence/file-system.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { misuse } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 /** `flagstaff events`: the event log on the terminal. */
 import { type EventSelection, followEvents, newestEvents } from '../operations/read-events.ts';
-import type { LoggedEvent } from '../persistence/logged-event.ts';
+import type { LoggedEvent } from '../persistence/event-log/logged-event.ts';
 import {
   type AddCommand,
   type CommonOptions,

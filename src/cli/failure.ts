@@ -3,9 +3,9 @@ import { ConfigError } from '../config.ts';
 import { ControlError } from '../control/control-client.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { OperationError, type OperationProblem } from '../operations/operation-error.ts';
-import { DataFolderError } from '../persistence/data-folder-error.ts';
-import { FolderLockedError } from '../persistence/folder-lock.ts';
-import { ShortWriteError } from '../persistence/write-fully.ts';
+import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
+import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
+import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 
 /** A command that did what it should, and has bad news; or was used in a way that makes no sense. */
 export class CommandFailure extends Error {

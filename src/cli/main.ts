@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { realFileSystem } from '../persistence/file-system.ts';
+import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { addBackup } from './backup.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';

@@ -3,7 +3,7 @@ import { EXIT } from '../exit-codes.ts';
 import { finishRepair, repair } from '../operations/repair.ts';
 import { type EventRange, planRepair, type RepairPlan } from '../operations/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
-import { lockFolder } from '../persistence/folder-lock.ts';
+import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import {
   type AddCommand,
   answer,

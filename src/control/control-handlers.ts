@@ -2,10 +2,10 @@
 
 import { join } from 'node:path';
 import type { Store } from '../actors/store.ts';
-import { dataFolder } from '../persistence/data-folder.ts';
-import type { FileSystem } from '../persistence/file-system.ts';
-import { paddedId } from '../persistence/segment.ts';
-import { SNAPSHOT_SUFFIX } from '../persistence/snapshot-format.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { paddedId } from '../persistence/journal/segment.ts';
+import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
 import type { ControlSnapshot } from './control-protocol.ts';
 import type { ControlHandlers } from './control-server.ts';
 

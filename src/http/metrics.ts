@@ -5,7 +5,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../actors/engine.ts';
 import type { SnapshotKeeper } from '../actors/snapshot-keeper.ts';
-import type { CommitObservation } from '../persistence/journal.ts';
+import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
 import type { Transport } from './transport.ts';
 

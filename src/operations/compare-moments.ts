@@ -1,6 +1,6 @@
 /** What changed in a data folder between two of its moments. */
-import { dataFolder } from '../persistence/data-folder.ts';
-import type { FileSystem } from '../persistence/file-system.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { difference, type ThingChange } from './difference.ts';
 import { type Moment, resolveMoment } from './moment.ts';
 import { OperationError } from './operation-error.ts';

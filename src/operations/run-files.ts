@@ -1,13 +1,13 @@
 /** Copying and replaying a run of intact frames, whatever surrounds it. */
 import { join } from 'node:path';
-import { DurableMarkFile } from '../persistence/durable-mark.ts';
-import type { FileSystem, OpenFile } from '../persistence/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, readFrameHeader } from '../persistence/frame.ts';
-import { decodePayload } from '../persistence/frame-payload.ts';
-import { withFile } from '../persistence/frame-reader.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentFileName } from '../persistence/segment.ts';
-import { scanFrames } from '../persistence/segment-scan.ts';
-import { writeFully } from '../persistence/write-fully.ts';
+import { DurableMarkFile } from '../persistence/journal/durable-mark.ts';
+import type { FileSystem, OpenFile } from '../persistence/disk/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, readFrameHeader } from '../persistence/journal/frame.ts';
+import { decodePayload } from '../persistence/journal/frame-payload.ts';
+import { withFile } from '../persistence/journal/frame-reader.ts';
+import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentFileName } from '../persistence/journal/segment.ts';
+import { scanFrames } from '../persistence/journal/segment-scan.ts';
+import { writeFully } from '../persistence/disk/write-fully.ts';
 import { copyFile } from './copy-file.ts';
 import { type JournalSource, listSegments } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';

@@ -8,12 +8,12 @@
  */
 import { loaderOf, replayFrame } from '../actors/store.ts';
 import { emptyWorld, type World } from '../domain/world.ts';
-import { dataFolder } from '../persistence/data-folder.ts';
-import { type FileSystem, isMissing } from '../persistence/file-system.ts';
-import type { Boundary } from '../persistence/journal-survey.ts';
-import { listSnapshots, type SnapshotFile } from '../persistence/snapshot-files.ts';
-import type { SnapshotHeader } from '../persistence/snapshot-format.ts';
-import { readSnapshot } from '../persistence/snapshot-reader.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
+import type { Boundary } from '../persistence/recovery/journal-survey.ts';
+import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
+import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
+import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
 import { OperationError } from './operation-error.ts';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { emptyWorld, type World } from '../../src/domain/world.ts';
-import { pack, unpack } from '../../src/persistence/message-pack.ts';
+import { pack, unpack } from '../../src/persistence/codec/message-pack.ts';
 import { openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { COMMAND_TYPES, commands, withRealIds } from '../support/every-command.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';

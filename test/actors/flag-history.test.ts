@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flag } from '../../src/domain/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
-import { realFileSystem } from '../../src/persistence/file-system.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 

@@ -10,8 +10,8 @@ import type { StateDocument } from '../../src/domain/state-document.ts';
 import { planImport } from '../../src/domain/state-import.ts';
 import type { StrategyInput } from '../../src/domain/strategy.ts';
 import { digestOf } from '../../src/http/access.ts';
-import { realFileSystem } from '../../src/persistence/file-system.ts';
-import { WorkerTextSearch } from '../../src/persistence/text-search.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { WorkerTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { TestWorld } from '../support/test-world.ts';
 

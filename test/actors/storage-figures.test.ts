@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { StorageReader } from '../../src/actors/storage-figures.ts';
-import { realFileSystem } from '../../src/persistence/file-system.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import '../support/check-answers.ts';
 import { makeFlag } from '../support/interface.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 /** The event log on the terminal, without a server. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { LoggedEvent } from '../../src/persistence/logged-event.ts';
+import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import {
   contentOf,
   copyOf,

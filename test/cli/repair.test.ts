@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { lockFolder } from '../../src/persistence/folder-lock.ts';
-import { SEGMENT_HEADER_BYTES } from '../../src/persistence/segment.ts';
+import { lockFolder } from '../../src/persistence/disk/folder-lock.ts';
+import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import {
   answerOf,
   contentOf,

@@ -14,10 +14,10 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { snapshotSections } from '../../src/actors/world-snapshot.ts';
 import { loadSnapshotFile } from '../../src/operations/lone-snapshot.ts';
-import { realFileSystem } from '../../src/persistence/file-system.ts';
-import { FRAME_HEADER_BYTES } from '../../src/persistence/frame.ts';
-import { SEGMENT_HEADER_BYTES } from '../../src/persistence/segment.ts';
-import { writeSnapshot } from '../../src/persistence/snapshot-writer.ts';
+import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
+import { FRAME_HEADER_BYTES } from '../../src/persistence/journal/frame.ts';
+import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
+import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import {
   answerOf,
   contentOf,

@@ -11,7 +11,7 @@ import {
   jsonSize,
   measureJson,
 } from '../../src/domain/json.ts';
-import { pack, unpack } from '../../src/persistence/message-pack.ts';
+import { pack, unpack } from '../../src/persistence/codec/message-pack.ts';
 
 /** Names and numbers that have broken serialisers before, beside ordinary ones. */
 const hostileKey = fc.oneof(

@@ -1,9 +1,9 @@
 /** Retention on a disk that fails: what is left of the journal never has a hole. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { dropEventsBefore } from '../../src/persistence/retention.ts';
-import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/segment.ts';
-import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshot-format.ts';
+import { dropEventsBefore } from '../../src/persistence/event-log/retention.ts';
+import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
+import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshots/snapshot-format.ts';
 import { EventJournal, FOLDER } from '../support/event-journal.ts';
 import { ioError } from '../support/memory-file-system.ts';
 

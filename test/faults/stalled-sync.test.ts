@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import '../support/check-answers.ts';
 import { QUEUE_DEADLINE_MS } from '../../src/actors/engine.ts';
-import { inlineTextSearch } from '../../src/persistence/text-search.ts';
+import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
 import { type Answer, ENGINES, startTestServer } from '../support/server.ts';

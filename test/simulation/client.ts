@@ -9,7 +9,7 @@ import type { DomainEvent } from '../../src/domain/events.ts';
 import { isRefusal } from '../../src/domain/refusal.ts';
 import { ANSWER_LIFETIME_MS } from '../../src/domain/remembered-answers.ts';
 import type { FlagRecord } from '../../src/domain/world.ts';
-import type { EventQuery } from '../../src/persistence/event-log.ts';
+import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { isInjected } from './injected.ts';
 import type { CommandSource } from './random-command.ts';

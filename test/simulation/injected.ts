@@ -1,5 +1,5 @@
 /** Which errors a simulation has brought about itself: any other is a fault of the engine. */
-import { ShortWriteError } from '../../src/persistence/write-fully.ts';
+import { ShortWriteError } from '../../src/persistence/disk/write-fully.ts';
 
 const CODES = new Set(['EIO', 'ENOSPC']);
 

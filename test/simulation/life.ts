@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { initialEvents } from '../../src/domain/initial-events.ts';
-import type { LoggedEvent } from '../../src/persistence/logged-event.ts';
-import { inlineTextSearch } from '../../src/persistence/text-search.ts';
+import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
+import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Client, Service } from './client.ts';

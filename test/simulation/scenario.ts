@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { dataFolder } from '../../src/persistence/data-folder.ts';
+import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { Client } from './client.ts';

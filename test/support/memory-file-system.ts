@@ -1,5 +1,5 @@
 /**
- * A disk in memory that can lose its power: the simulated counterpart of src/persistence/file-system.ts.
+ * A disk in memory that can lose its power: the simulated counterpart of src/persistence/disk/file-system.ts.
  *
  * It keeps apart what was synced and what was not, for the content of files and for the names in folders, so that
  * `powerCut` can hand back any disk that a real one might be after the power returns. `crash` is the milder end: the
@@ -11,7 +11,7 @@
  * can fail the first, the second, … call of a scenario in turn. All choices come from a seed.
  */
 import { dirname } from 'node:path';
-import type { FileSystem, OpenFile, OpenMode } from '../../src/persistence/file-system.ts';
+import type { FileSystem, OpenFile, OpenMode } from '../../src/persistence/disk/file-system.ts';
 import { MemoryFile, type Survival } from './memory-file.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

@@ -3,7 +3,7 @@
  * It can be cut short anywhere; what it has promised until then is kept outside of it, as a client would.
  */
 import assert from 'node:assert/strict';
-import type { FileSystem } from '../../src/persistence/file-system.ts';
+import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { frameOf, openJournal, recoverFrom, replayedIds, snapshotOf } from './journal-fixture.ts';
 
 /** What a client remembers across restarts. */

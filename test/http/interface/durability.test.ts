@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-answers.ts';
-import { inlineTextSearch } from '../../../src/persistence/text-search.ts';
+import { inlineTextSearch } from '../../../src/persistence/event-log/text-search.ts';
 import { type Gate, gatedDisk, settle } from '../../support/engine.ts';
 import { addProject, addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import { type Answer, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';

@@ -1,0 +1,117 @@
+/**
+ * The index of the event log: for every event in the journal, where it lies and what the filters ask about.
+ *
+ * Holds no events, only columns of numbers per segment and the tables of names behind the codes. It is derived
+ * from the journal and may be dropped and rebuilt at any time. Ids are contiguous: from `firstId`, the first event
+ * of the oldest segment that is kept, to `lastId`, the last one added. It knows events before they are durable;
+ * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
+ */
+import assert from 'node:assert/strict';
+import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
+import type { EventNames } from './event-filter.ts';
+import type { Frame, FramePosition } from '../journal/frame.ts';
+import type { FrameOutline, NamesOfEvent } from '../journal/frame-outline.ts';
+import { NameTable } from './name-table.ts';
+import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+
+export class EventIndex {
+  readonly names: EventNames & { readonly environments: NameTable; readonly authors: NameTable } = {
+    types: new NameTable(),
+    projects: new NameTable(),
+    features: new NameTable(),
+    environments: new NameTable(),
+    authors: new NameTable(),
+  };
+  /** Oldest first. */
+  readonly #segments: EventColumns[] = [];
+
+  /** 0 when there are no events. */
+  get firstId(): number {
+    return this.#segments[0]?.firstId ?? 0;
+  }
+  get lastId(): number {
+    return this.#segments.at(-1)?.lastId ?? 0;
+  }
+  get count(): number {
+    return this.#segments.length === 0 ? 0 : this.lastId - this.firstId + 1;
+  }
+  get bytesAllocated(): number {
+    return this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
+  }
+
+  /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
+  add(frame: Frame, position: FramePosition): void {
+    const segment = this.#segmentFor(frame.id, position);
+    const by = this.names.authors.codeOf(frame.by);
+    for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
+  }
+
+  /** The same from a frame's outline, which a rebuild has instead of the frame. */
+  addOutline(id: number, outline: FrameOutline, position: FramePosition): void {
+    const segment = this.#segmentFor(id, position);
+    const by = this.names.authors.codeOf(outline.by);
+    for (let event = 0; event < outline.eventCount; event++) {
+      segment.push(this.#row(outline.names(event), position.offset, by));
+    }
+  }
+
+  #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
+    return {
+      offset,
+      type: this.names.types.codeOf(type),
+      project: this.names.projects.codeOf(project),
+      feature: this.names.features.codeOf(featureName),
+      environment: this.names.environments.codeOf(environment),
+      by,
+    };
+  }
+
+  #segmentFor(id: number, { segment, offset, length }: FramePosition): EventColumns {
+    const open = this.#segments.at(-1);
+    assert(open === undefined || id === open.lastId + 1, `event ${id} does not follow ${this.lastId}`);
+    const isNext = open?.firstId !== segment;
+    assert(!isNext || id === segment, `event ${id} cannot be the first of segment ${segment}`);
+    const columns = isNext ? this.beginSegment(new EventColumns(segment, SEGMENT_HEADER_BYTES)) : open;
+    columns.endFrame(offset, offset + length);
+    return columns;
+  }
+
+  /** Takes over columns that were read from a sidecar, or begins empty ones. */
+  beginSegment(columns: EventColumns): EventColumns {
+    const open = this.#segments.at(-1);
+    assert(
+      open === undefined || columns.firstId === open.lastId + 1,
+      `segment ${columns.firstId} does not follow event ${this.lastId}`,
+    );
+    open?.seal();
+    this.#segments.push(columns);
+    return columns;
+  }
+
+  /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
+  dropSegmentsBefore(id: number): readonly number[] {
+    const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
+    const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
+    return this.#segments.splice(0, Math.max(kept, 0)).map((segment) => segment.firstId);
+  }
+
+  /** The rows of events with ids up to `lastId`, oldest segment first. */
+  views(lastId: number): SegmentView[] {
+    return this.#segments
+      .filter((segment) => segment.firstId <= lastId)
+      .map((segment) => segment.view(Math.min(segment.count, lastId - segment.firstId + 1)));
+  }
+
+  /** The segment that holds this event, or null. */
+  viewOf(id: number): SegmentView | null {
+    let low = 0;
+    let high = this.#segments.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#segments[middle]?.firstId ?? 0) <= id) low = middle + 1;
+      else high = middle;
+    }
+    const segment = this.#segments[low - 1];
+    return segment !== undefined && id <= segment.lastId ? segment.view() : null;
+  }
+}

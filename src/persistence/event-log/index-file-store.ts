@@ -1,0 +1,127 @@
+/**
+ * Loads and saves the sidecars of the segments, and decides which of them can be trusted.
+ *
+ * A sidecar is trusted when its own checksum holds and the segment still has, where the sidecar says the last covered
+ * frame lies, a frame with the checksum that it recorded: through the chain that frame stands for everything before it.
+ */
+import { join } from 'node:path';
+import type { SegmentView } from './event-columns.ts';
+import type { EventIndex } from './event-index.ts';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { isMissing } from '../disk/file-system.ts';
+import { FRAME_HEADER_BYTES, readFrameHeader } from '../journal/frame.ts';
+import { withFile } from '../journal/frame-reader.ts';
+import type { Restored } from './index-building.ts';
+import { paddedId, segmentFileName } from '../journal/segment.ts';
+import { decodeSidecar, encodeSidecar, SIDECAR_SUFFIX, type Sidecar } from './index-file.ts';
+import { writeFully } from '../disk/write-fully.ts';
+
+export interface SidecarStoreOptions {
+  readonly fs: FileSystem;
+  /** The journal folder. */
+  readonly folder: string;
+  readonly index: EventIndex;
+  note?(message: string): void;
+  yieldToEventLoop(): Promise<void>;
+}
+
+export class SidecarStore {
+  readonly #options: SidecarStoreOptions;
+  /** By first id: how many events the sidecar on disk covers. */
+  readonly #saved = new Map<number, number>();
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(options: SidecarStoreOptions) {
+    this.#options = options;
+  }
+
+  /** The columns that a trustworthy sidecar holds for this segment, or null. */
+  async restore(firstId: number, segment: OpenFile): Promise<Restored | null> {
+    const path = this.#pathOf(firstId);
+    const bytes = await readWhole(this.#options.fs, path);
+    if (bytes === null) return null;
+    const sidecar = decodeSidecar(bytes);
+    if (sidecar === null || sidecar.firstId !== firstId || !(await fitsSegment(sidecar, segment))) {
+      this.#options.note?.(`The index file ${path} does not fit its segment and is rebuilt`);
+      return null;
+    }
+    this.#saved.set(firstId, sidecar.count);
+    return { columns: sidecar.toColumns(this.#options.index), chain: sidecar.chain };
+  }
+
+  /** Saves what is not saved yet of the events up to `durableId`; calls queue up, so that two never share a file. */
+  save(durableId: number): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#saveAll(durableId));
+    return this.#saving;
+  }
+
+  forget(firstIds: readonly number[]): void {
+    for (const firstId of firstIds) this.#saved.delete(firstId);
+  }
+
+  async #saveAll(durableId: number): Promise<void> {
+    for (const view of this.#options.index.views(durableId)) {
+      if (view.count === 0 || this.#saved.get(view.firstId) === view.count) continue;
+      try {
+        await this.#saveOne(view);
+        this.#saved.set(view.firstId, view.count);
+      } catch (error) {
+        const path = this.#pathOf(view.firstId);
+        this.#options.note?.(
+          `The index file ${path} could not be saved, the next start takes longer: ${error}`,
+        );
+      }
+    }
+  }
+
+  async #saveOne(view: SegmentView): Promise<void> {
+    const { fs, folder, index, yieldToEventLoop } = this.#options;
+    const segmentPath = join(folder, segmentFileName(view.firstId));
+    const lastOffset = view.columns.offset[view.count - 1] ?? 0;
+    const chain = await withFile(fs, segmentPath, (file) => checksumOfFrame(file, lastOffset));
+    if (chain === null) throw new Error(`${segmentPath} ends before event ${view.firstId + view.count - 1}`);
+    const bytes = await encodeSidecar(view, { index, chain, yieldToEventLoop });
+    await replaceFile(fs, this.#pathOf(view.firstId), bytes);
+  }
+
+  #pathOf(firstId: number): string {
+    return join(this.#options.folder, `${paddedId(firstId)}${SIDECAR_SUFFIX}`);
+  }
+}
+
+async function fitsSegment(sidecar: Sidecar, segment: OpenFile): Promise<boolean> {
+  if (sidecar.count === 0 || sidecar.bytesEnd > (await segment.size())) return false;
+  return (await checksumOfFrame(segment, sidecar.lastOffset)) === sidecar.chain;
+}
+
+async function checksumOfFrame(segment: OpenFile, offset: number): Promise<number | null> {
+  const bytes = Buffer.alloc(FRAME_HEADER_BYTES);
+  const count = await segment.read(bytes, 0, bytes.length, offset);
+  return readFrameHeader(bytes.subarray(0, count), 0)?.checksum ?? null;
+}
+
+async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {
+  try {
+    return await withFile(fs, path, async (file) => {
+      const size = await file.size();
+      const bytes = Buffer.allocUnsafe(size);
+      return bytes.subarray(0, await file.read(bytes, 0, size, 0));
+    });
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** A reader finds the old file or the new one, never a half-written one. */
+async function replaceFile(fs: FileSystem, path: string, bytes: Buffer): Promise<void> {
+  const temporary = `${path}.tmp`;
+  if (await fs.exists(temporary)) await fs.remove(temporary);
+  const file = await fs.open(temporary, 'create');
+  try {
+    await writeFully(file, bytes, 0);
+  } finally {
+    await file.close();
+  }
+  await fs.rename(temporary, path);
+}

@@ -1,0 +1,196 @@
+/**
+ * A sidecar: the index of one segment, or of its front part, saved beside it as `<first event id, 20 digits>.index`.
+ *
+ * Derived: it may be deleted at any time, and one that does not fit its segment is ignored and rebuilt. It is neither
+ * synced nor read back when it is written, since a torn one fails its checksum and costs only time.
+ *
+ * Format 1. Every number is little-endian.
+ *
+ *   offset  bytes  what
+ *        0      8  magic: "FLAGINDX"
+ *        8      4  format version: 1
+ *       12      4  CRC-32 of bytes 16 to the end
+ *       16      8  id of the segment's first event
+ *       24      4  number of events covered, n
+ *       28      4  offset in the segment behind the last frame covered
+ *       32      4  checksum of the last frame covered, which through the chain stands for all before it
+ *       36      4  bytes of the names, m
+ *       40     4n  each event's frame offset, then likewise n type codes, project codes, feature codes, environment
+ *                  codes and author codes
+ *   40+24n      m  names: a MessagePack array of five arrays: types, projects, features, environments, authors;
+ *                  a name's code is its place in its array, and nil stands for no name
+ *
+ * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left out):
+ *   46 4c 41 47 49 4e 44 58 | 01 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | a8 00 00 00 |
+ *   .. .. .. .. | 0d 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
+ *
+ * History: 1, the first. Any other version is ignored and rebuilt.
+ */
+import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
+import {
+  allocateColumns,
+  COLUMN_NAMES,
+  type ColumnName,
+  EventColumns,
+  type SegmentView,
+} from './event-columns.ts';
+import type { EventIndex } from './event-index.ts';
+import { pack, unpack } from '../codec/message-pack.ts';
+import type { NameTable } from './name-table.ts';
+import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+
+export const SIDECAR_SUFFIX = '.index';
+
+const MAGIC = Buffer.from('FLAGINDX', 'latin1');
+const VERSION = 1;
+const HEAD_BYTES = 40;
+const CHECKSUM_AT = 12;
+const CHECKED_FROM = 16;
+
+/** Rows written between two turns of the event loop: about a millisecond's worth. */
+const ROWS_PER_SLICE = 16_384;
+
+type Tables = Readonly<Record<Exclude<ColumnName, 'offset'>, NameTable>>;
+
+/** The tables in the order of the columns that hold their codes. */
+function tablesOf({ names }: EventIndex): Tables {
+  return {
+    type: names.types,
+    project: names.projects,
+    feature: names.features,
+    environment: names.environments,
+    by: names.authors,
+  };
+}
+
+const NAMED_COLUMNS = COLUMN_NAMES.filter((name): name is keyof Tables => name !== 'offset');
+
+/** A column's codes renumbered from 0 in the order of their first use, so that only names in use are saved. */
+class Recoding {
+  readonly names: (string | null)[] = [];
+  readonly #table: NameTable;
+  /** By code of the table: the new code plus one, 0 where the name was not met yet. */
+  readonly #known: Uint32Array;
+
+  constructor(table: NameTable) {
+    this.#table = table;
+    this.#known = new Uint32Array(table.size);
+  }
+
+  code(code: number): number {
+    const known = this.#known[code] as number;
+    return known > 0 ? known - 1 : this.#add(code);
+  }
+
+  #add(code: number): number {
+    this.#known[code] = this.names.push(this.#table.nameOf(code));
+    return this.names.length - 1;
+  }
+}
+
+export interface EncodeOptions {
+  readonly index: EventIndex;
+  /** Checksum of the view's last frame. */
+  readonly chain: number;
+  yieldToEventLoop(): Promise<void>;
+}
+
+/** Encodes a view, in slices, giving way to the event loop between them. */
+export async function encodeSidecar(view: SegmentView, options: EncodeOptions): Promise<Buffer> {
+  const tables = tablesOf(options.index);
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + COLUMN_NAMES.length * view.count * 4);
+  const names: (readonly (string | null)[])[] = [];
+  let at = HEAD_BYTES;
+  for (const name of COLUMN_NAMES) {
+    const recoding = name === 'offset' ? null : new Recoding(tables[name]);
+    if (recoding !== null) names.push(recoding.names);
+    for (let row = 0; row < view.count; row += ROWS_PER_SLICE) {
+      const slice = view.columns[name].subarray(row, Math.min(row + ROWS_PER_SLICE, view.count));
+      at = writeSlice(bytes, at, slice, recoding);
+      await options.yieldToEventLoop();
+    }
+  }
+  assert(at === bytes.length, 'a sidecar holds its columns, then the names');
+  const namesBlock = pack(names);
+  const whole = Buffer.concat([bytes, namesBlock]);
+  writeHead(whole, { view, chain: options.chain, namesBytes: namesBlock.length });
+  return whole;
+}
+
+function writeSlice(bytes: Buffer, start: number, slice: Uint32Array, recoding: Recoding | null): number {
+  let at = start;
+  for (const value of slice) at = bytes.writeUInt32LE(recoding === null ? value : recoding.code(value), at);
+  return at;
+}
+
+interface HeadFields {
+  readonly view: SegmentView;
+  readonly chain: number;
+  readonly namesBytes: number;
+}
+
+function writeHead(bytes: Buffer, { view, chain, namesBytes }: HeadFields): void {
+  bytes.set(MAGIC, 0);
+  bytes.writeUInt32LE(VERSION, 8);
+  bytes.writeBigUInt64LE(BigInt(view.firstId), 16);
+  bytes.writeUInt32LE(view.count, 24);
+  bytes.writeUInt32LE(view.bytesEnd, 28);
+  bytes.writeUInt32LE(chain, 32);
+  bytes.writeUInt32LE(namesBytes, 36);
+  bytes.writeUInt32LE(crc32(bytes.subarray(CHECKED_FROM)), CHECKSUM_AT);
+}
+
+/** A sidecar whose checksum holds: what it claims about its segment, not yet compared with the segment. */
+export interface Sidecar {
+  readonly firstId: number;
+  readonly count: number;
+  readonly bytesEnd: number;
+  readonly chain: number;
+  /** Where the last covered frame starts. */
+  readonly lastOffset: number;
+  /** Registers the names in the index's tables and returns the columns in its codes. */
+  toColumns(index: EventIndex): EventColumns;
+}
+
+/** Null when the bytes are not a whole sidecar of this format. */
+export function decodeSidecar(bytes: Buffer): Sidecar | null {
+  if (bytes.length < HEAD_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
+  if (bytes.readUInt32LE(8) !== VERSION) return null;
+  if (bytes.readUInt32LE(CHECKSUM_AT) !== crc32(bytes.subarray(CHECKED_FROM))) return null;
+  const firstId = Number(bytes.readBigUInt64LE(16));
+  const count = bytes.readUInt32LE(24);
+  const bytesEnd = bytes.readUInt32LE(28);
+  const columnAt = (column: number): number => HEAD_BYTES + column * count * 4;
+  const namesAt = columnAt(COLUMN_NAMES.length);
+  assert(bytes.length === namesAt + bytes.readUInt32LE(36), 'a sidecar with a good checksum is whole');
+  return {
+    firstId,
+    count,
+    bytesEnd,
+    chain: bytes.readUInt32LE(32),
+    lastOffset: count === 0 ? SEGMENT_HEADER_BYTES : bytes.readUInt32LE(columnAt(1) - 4),
+    toColumns(index) {
+      const names = unpack(bytes.subarray(namesAt)) as (string | null)[][];
+      const tables = tablesOf(index);
+      const columns = allocateColumns(count);
+      readColumn(bytes, columnAt(0), columns.offset);
+      for (const [place, name] of NAMED_COLUMNS.entries()) {
+        readColumn(bytes, columnAt(place + 1), columns[name]);
+        recode(
+          columns[name],
+          Uint32Array.from(names[place] ?? [], (text) => tables[name].codeOf(text)),
+        );
+      }
+      return EventColumns.restore({ firstId, count, bytesEnd, columns });
+    },
+  };
+}
+
+function readColumn(bytes: Buffer, at: number, column: Uint32Array): void {
+  for (let row = 0; row < column.length; row++) column[row] = bytes.readUInt32LE(at + row * 4);
+}
+
+function recode(column: Uint32Array, codes: Uint32Array): void {
+  for (let row = 0; row < column.length; row++) column[row] = codes[column[row] as number] as number;
+}

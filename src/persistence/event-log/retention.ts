@@ -1,0 +1,71 @@
+/**
+ * Retention: deleting the oldest events, where an operator has set how long they are kept.
+ *
+ * Whole segments only, and only those all of whose events are older than the limit and contained in the oldest kept
+ * snapshot: any of the kept snapshots can then still be started from. Segments go oldest first, each deletion on disk
+ * before the next, so that a crash leaves a shorter journal, never one with a hole. The index forgets first: a reader
+ * that asks for a dropped event learns that it is not kept.
+ *
+ * What to delete is read from the folder, not from what the index forgot just now: a file whose deletion failed the
+ * last time comes first this time. Passing it over would leave a hole behind it, and no start gets past a hole.
+ */
+import { join } from 'node:path';
+import type { EventLog } from './event-log.ts';
+import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import { idInFileName, paddedId, SEGMENT_SUFFIX, segmentFileName } from '../journal/segment.ts';
+import { SIDECAR_SUFFIX } from './index-file.ts';
+import { listSnapshots } from '../snapshots/snapshot-files.ts';
+
+export interface RetentionOptions {
+  readonly fs: FileSystem;
+  /** The folder of the journal, and that of the snapshots. */
+  readonly journal: string;
+  readonly snapshots: string;
+  readonly eventLog: EventLog;
+}
+
+export interface DroppedEvents {
+  readonly from: number;
+  readonly to: number;
+  readonly segments: number;
+}
+
+/** Deletes what is older than `before`, in milliseconds since 1970; null when there is nothing to delete. */
+export async function dropEventsBefore(
+  options: RetentionOptions,
+  before: number,
+): Promise<DroppedEvents | null> {
+  const { fs, journal, snapshots, eventLog } = options;
+  const oldest = (await listSnapshots(fs, snapshots))[0];
+  if (oldest === undefined) return null;
+  const keepFrom = await firstKept(eventLog, oldest.id, before);
+  eventLog.dropSegmentsBefore(keepFrom);
+  const dropped = await segmentsBefore(eventLog.firstId, fs, journal);
+  for (const firstId of dropped) {
+    await fs.remove(join(journal, segmentFileName(firstId)));
+    await removeIfThere(fs, join(journal, `${paddedId(firstId)}${SIDECAR_SUFFIX}`));
+    await fs.syncFolder(journal);
+  }
+  const [from] = dropped;
+  return from === undefined ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
+}
+
+/** Oldest first, as the names sort as their ids do. */
+async function segmentsBefore(id: number, fs: FileSystem, journal: string): Promise<number[]> {
+  const ids = (await fs.list(journal)).map((name) => idInFileName(name, SEGMENT_SUFFIX));
+  return ids.filter((firstId) => firstId !== null && firstId < id).map(Number);
+}
+
+/** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */
+async function firstKept(eventLog: EventLog, oldestSnapshotId: number, before: number): Promise<number> {
+  const old = await eventLog.idAtOrBefore(before - 1, oldestSnapshotId);
+  return (old ?? 0) + 1;
+}
+
+async function removeIfThere(fs: FileSystem, path: string): Promise<void> {
+  try {
+    await fs.remove(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}

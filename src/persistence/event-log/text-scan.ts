@@ -1,0 +1,233 @@
+/**
+ * Free-text search over segment files: exact, in bounded memory, without touching what filters have ruled out.
+ *
+ * Per segment, every row is first judged from its codes: ruled out by a filter, found by type or author, or open.
+ * Then the frames with open rows are read in large pieces; where the query allows, bytes are searched for a needle
+ * (needle.ts) and only frames that hold it are looked into. The verdict on an event is the definition itself: the
+ * lower-case JSON text of its data contains the lower-case query. Checksums are not verified again, as they are when an
+ * event is shown.
+ *
+ * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
+ */
+import { join } from 'node:path';
+import type { SegmentView } from './event-columns.ts';
+import { firstRowAtOffset } from './event-columns.ts';
+import { type CodeFilter, rowMatches } from './event-filter.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
+import { FoldedJson } from './folded-json.ts';
+import { FRAME_HEADER_BYTES } from '../journal/frame.ts';
+import { FrameOutline } from '../journal/frame-outline.ts';
+import { decodePayload } from '../journal/frame-payload.ts';
+import { dataText } from './logged-event.ts';
+import { type Needle, needleFor } from './text-prefilter.ts';
+import { segmentFileName } from '../journal/segment.ts';
+
+/** Bounds the scan's memory; a single larger frame gets a buffer of its own for as long as it is looked at. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Reading this much in vain costs less than another call to the disk. */
+const GAP_BYTES_MAX = 64 * 1024;
+
+/** Plain data, so that it can be handed to another thread; the columns are shared, not copied. */
+export interface TextScanRequest {
+  /** The query in lower case, not empty. */
+  readonly folded: string;
+  readonly filter: CodeFilter;
+  /** By code: 1 where the type's name contains the query; likewise the author's. */
+  readonly types: Uint8Array;
+  readonly authors: Uint8Array;
+  /** Ids listed are this or older; the total counts all. */
+  readonly newestId: number;
+  readonly limit: number;
+  /** The journal folder. */
+  readonly folder: string;
+  /** Oldest first, durable rows only. */
+  readonly segments: readonly SegmentView[];
+}
+
+export interface TextMatches {
+  /** Newest first. */
+  readonly ids: readonly number[];
+  readonly total: number;
+}
+
+const RULED_OUT = 0;
+const FOUND = 1;
+const OPEN = 2;
+
+/** Null when `isCancelled` said so, which is asked between pieces. */
+export async function scanText(
+  request: TextScanRequest,
+  fs: FileSystem,
+  isCancelled: () => boolean,
+): Promise<TextMatches | null> {
+  const scan = new TextScan(request, fs, isCancelled);
+  const ids: number[] = [];
+  let total = 0;
+  for (const view of request.segments.toReversed()) {
+    const verdicts = await scan.segment(view);
+    if (verdicts === null) return null;
+    for (let row = view.count - 1; row >= 0; row--) {
+      if (verdicts[row] !== FOUND) continue;
+      total++;
+      const id = view.firstId + row;
+      if (id <= request.newestId && ids.length < request.limit) ids.push(id);
+    }
+  }
+  return { ids, total };
+}
+
+/** Frames that are read at once: rows from `firstRow` up to and without `endRow`. */
+interface Piece {
+  readonly firstRow: number;
+  endRow: number;
+  readonly offset: number;
+  bytesEnd: number;
+}
+
+interface PieceRows {
+  readonly view: SegmentView;
+  readonly verdicts: Uint8Array;
+  readonly piece: Piece;
+}
+
+interface FrameRows {
+  readonly view: SegmentView;
+  readonly verdicts: Uint8Array;
+  readonly firstRow: number;
+  readonly endRow: number;
+}
+
+class TextScan {
+  readonly #request: TextScanRequest;
+  readonly #fs: FileSystem;
+  readonly #isCancelled: () => boolean;
+  readonly #query: Buffer;
+  readonly #needle: Needle | null;
+  readonly #outline = new FrameOutline();
+  readonly #foldedJson = new FoldedJson();
+  readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
+
+  constructor(request: TextScanRequest, fs: FileSystem, isCancelled: () => boolean) {
+    this.#request = request;
+    this.#fs = fs;
+    this.#isCancelled = isCancelled;
+    this.#query = Buffer.from(request.folded);
+    this.#needle = needleFor(request.folded);
+  }
+
+  /** One verdict a row, FOUND or RULED_OUT; null when cancelled. */
+  async segment(view: SegmentView): Promise<Uint8Array | null> {
+    const verdicts = this.#judgeByCodes(view);
+    if (!verdicts.includes(OPEN)) return verdicts;
+    const file = await this.#open(view);
+    if (file === null) return new Uint8Array(view.count);
+    try {
+      for (const piece of piecesOf(view, verdicts)) {
+        if (this.#isCancelled()) return null;
+        this.#judgePiece(await this.#read(file, piece), { view, verdicts, piece });
+      }
+      return verdicts;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #judgeByCodes(view: SegmentView): Uint8Array {
+    const { filter, types, authors } = this.#request;
+    const { type, by } = view.columns;
+    const verdicts = new Uint8Array(view.count);
+    for (let row = 0; row < view.count; row++) {
+      if (!rowMatches(filter, view, row)) continue;
+      verdicts[row] = types[type[row] ?? 0] === 1 || authors[by[row] ?? 0] === 1 ? FOUND : OPEN;
+    }
+    return verdicts;
+  }
+
+  /** Null when retention has deleted the segment since the search was asked for: its events are no longer kept. */
+  async #open(view: SegmentView): Promise<OpenFile | null> {
+    try {
+      return await this.#fs.open(this.#pathOf(view), 'read');
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  async #read(file: OpenFile, { offset, bytesEnd }: Piece): Promise<Buffer> {
+    const length = bytesEnd - offset;
+    const buffer = length <= PIECE_BYTES ? this.#buffer : Buffer.allocUnsafeSlow(length);
+    const count = await file.read(buffer, 0, length, offset);
+    if (count < length)
+      throw new Error(`a segment ends at ${offset + count}, but its index reaches ${bytesEnd}`);
+    return buffer.subarray(0, length);
+  }
+
+  #judgePiece(bytes: Buffer, { view, verdicts, piece }: PieceRows): void {
+    const offsets = view.columns.offset;
+    const find = this.#needle?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
+    let firstRow = piece.firstRow;
+    for (let at = find(0); at >= 0; at = find((offsets[firstRow] ?? 0) - piece.offset)) {
+      const endRow = firstRowAtOffset(view, piece.offset + at + 1, firstRow);
+      const offset = offsets[endRow - 1] ?? 0;
+      firstRow = firstRowAtOffset(view, offset, firstRow);
+      const bytesEnd = endRow < piece.endRow ? (offsets[endRow] ?? 0) : piece.bytesEnd;
+      if (verdicts.subarray(firstRow, endRow).includes(OPEN)) {
+        const payload = bytes.subarray(offset + FRAME_HEADER_BYTES - piece.offset, bytesEnd - piece.offset);
+        this.#judgeFrame(payload, { view, verdicts, firstRow, endRow });
+      }
+      firstRow = endRow;
+      if (firstRow >= piece.endRow) break;
+    }
+  }
+
+  #judgeFrame(payload: Buffer, { view, verdicts, firstRow, endRow }: FrameRows): void {
+    if (!this.#outline.read(payload) || this.#outline.eventCount !== endRow - firstRow) {
+      throw new Error(
+        `${this.#pathOf(view)} does not hold event ${view.firstId + firstRow} where its index says`,
+      );
+    }
+    for (let row = firstRow; row < endRow; row++) {
+      if (verdicts[row] === OPEN)
+        verdicts[row] = this.#holdsQuery(row - firstRow, payload) ? FOUND : RULED_OUT;
+    }
+  }
+
+  #holdsQuery(event: number, payload: Buffer): boolean {
+    const text = this.#foldedJson.of(this.#outline.data(event));
+    if (text !== null) return text.includes(this.#query);
+    const decoded = decodePayload(payload);
+    if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
+    return dataText(decoded.frame.events[event]?.data).toLowerCase().includes(this.#request.folded);
+  }
+
+  #pathOf(view: SegmentView): string {
+    return join(this.#request.folder, segmentFileName(view.firstId));
+  }
+}
+
+/** Goes through the frames with open rows, joining neighbours until a piece is full. */
+function* piecesOf(view: SegmentView, verdicts: Uint8Array): Generator<Piece> {
+  const offsets = view.columns.offset;
+  let piece: Piece | null = null;
+  for (let row = 0; row < view.count; ) {
+    const offset = offsets[row] ?? 0;
+    const firstRow = row;
+    let isOpen = false;
+    for (; row < view.count && offsets[row] === offset; row++) isOpen ||= verdicts[row] === OPEN;
+    if (!isOpen) continue;
+    const bytesEnd = row < view.count ? (offsets[row] ?? 0) : view.bytesEnd;
+    if (
+      piece !== null &&
+      offset - piece.bytesEnd <= GAP_BYTES_MAX &&
+      bytesEnd - piece.offset <= PIECE_BYTES
+    ) {
+      piece.endRow = row;
+      piece.bytesEnd = bytesEnd;
+      continue;
+    }
+    if (piece !== null) yield piece;
+    piece = { firstRow, endRow: row, offset, bytesEnd };
+  }
+  if (piece !== null) yield piece;
+}

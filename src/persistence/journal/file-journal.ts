@@ -1,0 +1,330 @@
+/**
+ * The journal in files: an append-only chain of frames, and the promise behind every acknowledgement.
+ *
+ * Invariants
+ * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after the durable write of the batch
+ *   returned, in order. One is in flight; what is appended meanwhile is the next batch (group commit).
+ * - No timer ever delays a commit: a lone write starts when `commit` is called, a busy journal batches by itself.
+ * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
+ *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
+ * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
+ *   disk to its end. Recovery tells damage from a torn tail by that.
+ *
+ * Ordering after a sync: the next batch is handed to the disk first, then the callers of the finished one are told,
+ * so that the disk works while answers are sent.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Batch } from './batch.ts';
+import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from './frame.ts';
+import { encodePayload } from './frame-payload.ts';
+import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
+import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
+import { JournalFailure } from './journal-failure.ts';
+import {
+  encodeSegmentHeader,
+  SEGMENT_BYTES_DEFAULT,
+  SEGMENT_HEADER_BYTES,
+  segmentFileName,
+} from './segment.ts';
+import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
+
+/** Protects the heap from a disk that hangs while commands keep arriving: beyond it, writes are refused. */
+export const PENDING_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * After a sync the mark is due, and all syncs within this time share one: at 50,000 writes a second a mark after each
+ * batch would cost a tenth of the throughput. A crash within this time leaves the mark a few batches behind.
+ */
+export const MARK_DELAY_MS = 50;
+
+/** Calls `run` later, once; returns what cancels it. */
+export type Timer = (delayMs: number, run: () => void) => () => void;
+
+/** Does not keep the process alive: a mark is no reason to stay. */
+const realTimer: Timer = (delayMs, run) => {
+  const timeout = setTimeout(run, delayMs).unref();
+  return () => clearTimeout(timeout);
+};
+
+export interface FileJournalOptions {
+  readonly fs: FileSystem;
+  /** The journal's own folder; it exists. */
+  readonly folder: string;
+  readonly tail: JournalTail;
+  readonly onDurable: (durableId: number) => void;
+  readonly onFailure: (failure: JournalFailure) => void;
+  readonly onCommit?: (observation: CommitObservation) => void;
+  readonly segmentBytes?: number;
+  readonly reserveBytes?: number;
+  /** Milliseconds, monotonic. */
+  readonly clock?: () => number;
+  readonly timer?: Timer;
+}
+
+interface Waiter {
+  readonly id: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: JournalFailure) => void;
+}
+
+export class FileJournal implements Journal {
+  readonly #fs: FileSystem;
+  readonly #folder: string;
+  readonly #segmentBytes: number;
+  readonly #clock: () => number;
+  readonly #timer: Timer;
+  readonly #options: FileJournalOptions;
+  readonly #space: FreeSpace;
+  readonly #markFile: DurableMarkFile;
+
+  #open = new Batch();
+  #spare = new Batch();
+  #inFlight: Batch | null = null;
+  #file: OpenFile | null = null;
+
+  /** Where the next batch would begin, counting what is in flight. */
+  #segment: number | null;
+  #offset: number;
+  #appendedId: number;
+  #appendedChain: number;
+
+  #durable: DurableMark;
+  #markedId: number;
+  #cancelMark: (() => void) | null = null;
+  #marking: Promise<void> | null = null;
+
+  #failure: JournalFailure | null = null;
+  #closed = false;
+  #waiters: Waiter[] = [];
+  #batches = 0;
+  #frames = 0;
+  #bytes = 0;
+
+  static async open(options: FileJournalOptions): Promise<FileJournal> {
+    const journal = new FileJournal(options);
+    await journal.#openFile();
+    // Recovery has made the tail durable; a crash before the next write must not make it look torn.
+    if (options.tail.segment !== null) await journal.#writeMark();
+    if (journal.#failure !== null) throw journal.#failure;
+    await journal.#space.check();
+    return journal;
+  }
+
+  private constructor(options: FileJournalOptions) {
+    const { fs, folder, tail, clock = () => performance.now() } = options;
+    this.#fs = fs;
+    this.#folder = folder;
+    this.#options = options;
+    this.#clock = clock;
+    this.#timer = options.timer ?? realTimer;
+    this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES_DEFAULT;
+    this.#space = new FreeSpace({
+      fs,
+      folder,
+      clock,
+      reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
+    });
+    this.#markFile = new DurableMarkFile(fs, folder);
+    this.#segment = tail.segment;
+    this.#offset = tail.offset;
+    this.#appendedId = tail.lastId;
+    this.#appendedChain = tail.chain;
+    this.#durable = {
+      lastId: tail.lastId,
+      segment: tail.segment ?? 0,
+      offset: tail.offset,
+      chain: tail.chain,
+    };
+    this.#markedId = tail.lastId;
+  }
+
+  async #openFile(): Promise<void> {
+    if (this.#segment === null) return;
+    this.#file = await this.#fs.open(this.#pathOf(this.#segment), 'write');
+    const size = await this.#file.size();
+    assert(size === this.#offset, `the journal ends at ${size}, recovery says ${this.#offset}`);
+  }
+
+  get appendedId(): number {
+    return this.#appendedId;
+  }
+
+  get durableId(): number {
+    return this.#durable.lastId;
+  }
+
+  get appendedChain(): number {
+    return this.#appendedChain;
+  }
+
+  get pendingFrames(): number {
+    return this.#open.frames + (this.#inFlight?.frames ?? 0);
+  }
+
+  get pendingBytes(): number {
+    return this.#open.bytes + (this.#inFlight?.bytes ?? 0);
+  }
+
+  get writable(): boolean {
+    // No write happens while writes are refused, so the refused ones have to ask whether space has come back.
+    if (!this.#space.enough) this.#space.checkIfDue();
+    return this.refusalReason === null;
+  }
+
+  get refusalReason(): string | null {
+    if (this.#failure !== null) return this.#failure.message;
+    if (this.#closed) return 'The server is stopping.';
+    if (!this.#space.enough) return 'The disk that holds the data folder is almost full.';
+    if (this.pendingBytes >= PENDING_BYTES_MAX) return 'The disk does not keep up with the writes.';
+    return null;
+  }
+
+  append(frame: Frame): FramePosition {
+    assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
+    assert(frame.id === this.#appendedId + 1, `event ${frame.id} does not follow ${this.#appendedId}`);
+    const payload = encodePayload(frame);
+    if (this.#open.frames === 0) this.#beginBatch(frame.id);
+    const offset = this.#open.add(payload, lastEventId(frame));
+    this.#offset = this.#open.end;
+    this.#appendedId = this.#open.lastId;
+    this.#appendedChain = this.#open.chain;
+    return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + payload.length };
+  }
+
+  /** A batch lies in one segment: the segment is chosen when the batch begins, and outgrows its size by one batch. */
+  #beginBatch(firstId: number): void {
+    const rolls = this.#segment === null || this.#offset >= this.#segmentBytes;
+    if (rolls || this.#segment === null) {
+      this.#segment = firstId;
+      this.#offset = SEGMENT_HEADER_BYTES;
+    }
+    this.#open.begin({ segment: this.#segment, offset: this.#offset, rolls, chain: this.#appendedChain });
+  }
+
+  commit(): void {
+    if (this.#inFlight !== null || this.#open.frames === 0 || this.#failure !== null) return;
+    const batch = this.#open;
+    this.#inFlight = batch;
+    this.#open = this.#spare;
+    this.#spare = batch;
+    this.#write(batch).then(
+      () => this.#settle(batch),
+      (cause: unknown) => this.#fail(this.#pathOf(batch.place.segment), batch.place.offset, cause),
+    );
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const file = batch.place.rolls ? await this.#roll(batch) : this.#file;
+    assert(file !== null, 'a batch that does not begin a segment has one');
+    const startedAt = this.#clock();
+    await writeFullyDurably(file, batch.content(), batch.place.offset);
+    const { frames, bytes } = batch;
+    this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
+  }
+
+  /** Begins a segment: header, then sync, then its name, all on disk before the first frame is written. */
+  async #roll(batch: Batch): Promise<OpenFile> {
+    const { segment, chain } = batch.place;
+    const file = await this.#fs.open(this.#pathOf(segment), 'create');
+    await writeFully(file, encodeSegmentHeader({ firstId: segment, chain }), 0);
+    await file.sync();
+    await this.#fs.syncFolder(this.#folder);
+    await this.#file?.close();
+    this.#file = file;
+    return file;
+  }
+
+  #settle(batch: Batch): void {
+    // The mark may have failed meanwhile: this batch is on disk, but nothing is acknowledged after a failure.
+    if (this.#failure !== null) return;
+    const { lastId, end: offset, chain } = batch;
+    assert(lastId > this.#durable.lastId, 'what is durable only grows');
+    this.#durable = { lastId, segment: batch.place.segment, offset, chain };
+    this.#batches += 1;
+    this.#frames += batch.frames;
+    this.#bytes += batch.bytes;
+    batch.clear();
+    this.#inFlight = null;
+    this.commit();
+    this.#options.onDurable(lastId);
+    this.#wakeWaiters(lastId);
+    this.#scheduleMark();
+    this.#space.checkIfDue();
+  }
+
+  #wakeWaiters(durableId: number): void {
+    if (this.#waiters.length === 0) return;
+    const woken = this.#waiters.filter((waiter) => waiter.id <= durableId);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.id > durableId);
+    for (const waiter of woken) waiter.resolve();
+  }
+
+  #fail(file: string, offset: number, cause: unknown): void {
+    if (this.#failure !== null) return;
+    const failure = new JournalFailure({ file, offset, durableId: this.durableId, cause });
+    this.#failure = failure;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const waiter of waiters) waiter.reject(failure);
+    this.#options.onFailure(failure);
+  }
+
+  /** States in the mark, soon, what is durable then. */
+  #scheduleMark(): void {
+    if (this.#cancelMark !== null || this.#closed) return;
+    this.#cancelMark = this.#timer(MARK_DELAY_MS, () => {
+      this.#cancelMark = null;
+      if (this.#failure !== null) return;
+      if (this.#marking === null) this.#marking = this.#writeMark();
+      else this.#scheduleMark();
+    });
+  }
+
+  async #writeMark(): Promise<void> {
+    const mark = this.#durable;
+    try {
+      await this.#markFile.write(mark);
+      this.#markedId = mark.lastId;
+    } catch (cause) {
+      // The mark proves less than it could, but a disk that fails here is not to be trusted with the next batch.
+      this.#fail(join(this.#folder, MARK_FILE_NAME), 0, cause);
+    } finally {
+      this.#marking = null;
+    }
+  }
+
+  flush(): Promise<void> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    if (this.#appendedId === this.durableId) return Promise.resolve();
+    const id = this.#appendedId;
+    const flushed = new Promise<void>((resolve, reject) => this.#waiters.push({ id, resolve, reject }));
+    this.commit();
+    return flushed;
+  }
+
+  /** Writes what is left, makes the mark durable and lets go of the files. Rejects when the journal has failed. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.flush();
+    this.#cancelMark?.();
+    await this.#marking;
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#durable.lastId > this.#markedId) await this.#markFile.write(this.#durable);
+    await this.#markFile.close();
+    await this.#file?.close();
+    this.#file = null;
+  }
+
+  stats(): JournalStats {
+    const freeBytes = this.#space.freeBytes;
+    return { batches: this.#batches, frames: this.#frames, bytes: this.#bytes, freeBytes };
+  }
+
+  #pathOf(segment: number): string {
+    return join(this.#folder, segmentFileName(segment));
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * The outline of a frame: where in its payload the names stand that the index keeps, and where each event's data
+ * does. A fifth of the cost of decoding, which is what makes rebuilding an index, and searching data that any frame
+ * might hold, a matter of a second or two per million events instead of ten.
+ *
+ * One object is used for many frames, and holds the last one only. It reads what this server writes (frame-payload.ts);
+ * `read` says no to anything else, and the caller decodes the frame to learn what is wrong with it.
+ */
+import type { RecordedEvent } from './frame.ts';
+import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
+
+export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;
+
+// Where, among the places kept of an event, a field's start is; its end follows.
+const TYPE_AT = 0;
+const PROJECT_AT = 2;
+const FEATURE_AT = 4;
+const ENVIRONMENT_AT = 6;
+const DATA_AT = 8;
+const PLACES_PER_EVENT = 10;
+
+/** Stands for a field that is absent or nil. */
+const ABSENT = -1;
+
+/** A key by its length, first and last letter: enough to tell apart all that a frame or an event may have. */
+const keyCode = (length: number, first: number, last: number): number => (length << 16) | (first << 8) | last;
+const codeOf = (key: string): number =>
+  keyCode(key.length, key.charCodeAt(0), key.charCodeAt(key.length - 1));
+
+const BY = codeOf('by');
+const EVENTS = codeOf('events');
+const TYPE = codeOf('type');
+const PROJECT = codeOf('project');
+const FEATURE = codeOf('featureName');
+const ENVIRONMENT = codeOf('environment');
+const DATA = codeOf('data');
+
+export class FrameOutline {
+  readonly #cursor = new MessagePackCursor(Buffer.alloc(0));
+  #places = new Int32Array(PLACES_PER_EVENT);
+  #byStart = ABSENT;
+  #byEnd = ABSENT;
+  eventCount = 0;
+
+  /** False when this is not a frame as it is written. */
+  read(payload: Buffer): boolean {
+    const cursor = this.#cursor;
+    cursor.reset(payload);
+    this.eventCount = 0;
+    this.#byStart = ABSENT;
+    for (let entries = cursor.readMap(); entries > 0; entries--) {
+      const key = this.#readKey();
+      if (key === EVENTS) this.#readEvents();
+      else if (key === BY) this.#readBy();
+      else cursor.skip();
+    }
+    return !cursor.failed && cursor.at === payload.length && this.#byStart !== ABSENT && this.eventCount > 0;
+  }
+
+  get by(): string {
+    return this.#text(this.#byStart, this.#byEnd);
+  }
+
+  names(event: number): NamesOfEvent {
+    const at = event * PLACES_PER_EVENT;
+    return {
+      type: this.#name(at + TYPE_AT) ?? '',
+      project: this.#name(at + PROJECT_AT),
+      featureName: this.#name(at + FEATURE_AT),
+      environment: this.#name(at + ENVIRONMENT_AT),
+    };
+  }
+
+  #name(place: number): string | null {
+    const start = this.#places[place] ?? ABSENT;
+    return start === ABSENT ? null : this.#text(start, this.#places[place + 1] ?? start);
+  }
+
+  /** The event's data as MessagePack, valid until the next `read`. */
+  data(event: number): Buffer {
+    const place = event * PLACES_PER_EVENT + DATA_AT;
+    return this.#cursor.bytes.subarray(this.#places[place], this.#places[place + 1]);
+  }
+
+  #text(start: number, end: number): string {
+    return this.#cursor.bytes.toString('utf8', start, end);
+  }
+
+  #readKey(): number {
+    const cursor = this.#cursor;
+    cursor.readString();
+    const { bytes, stringStart, stringEnd } = cursor;
+    return keyCode(stringEnd - stringStart, bytes[stringStart] ?? 0, bytes[stringEnd - 1] ?? 0);
+  }
+
+  #readBy(): void {
+    this.#cursor.readString();
+    this.#byStart = this.#cursor.stringStart;
+    this.#byEnd = this.#cursor.stringEnd;
+  }
+
+  #readEvents(): void {
+    const count = this.#cursor.readArray();
+    const length = count * PLACES_PER_EVENT;
+    if (this.#places.length < length) this.#places = new Int32Array(length);
+    this.#places.fill(ABSENT, 0, length);
+    this.eventCount = count;
+    for (let event = 0; event < count; event++) this.#readEvent(event * PLACES_PER_EVENT);
+  }
+
+  #readEvent(place: number): void {
+    const cursor = this.#cursor;
+    for (let entries = cursor.readMap(); entries > 0; entries--) {
+      const key = this.#readKey();
+      if (key === TYPE) this.#readName(place + TYPE_AT);
+      else if (key === PROJECT) this.#readName(place + PROJECT_AT);
+      else if (key === FEATURE) this.#readName(place + FEATURE_AT);
+      else if (key === ENVIRONMENT) this.#readName(place + ENVIRONMENT_AT);
+      else if (key === DATA) this.#readData(place + DATA_AT);
+      else cursor.skip();
+    }
+    if (this.#places[place + DATA_AT] === ABSENT || this.#places[place] === ABSENT) cursor.fail();
+  }
+
+  #readName(place: number): void {
+    const cursor = this.#cursor;
+    if (cursor.skipNil()) return;
+    cursor.readString();
+    this.#places[place] = cursor.stringStart;
+    this.#places[place + 1] = cursor.stringEnd;
+  }
+
+  #readData(place: number): void {
+    this.#places[place] = this.#cursor.at;
+    this.#cursor.skip();
+    this.#places[place + 1] = this.#cursor.at;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * The payload of a frame: encoding, and decoding that trusts nothing.
+ *
+ * A MessagePack map with the keys `id`, `at`, `by`, `userId`, `events` and, where there is one, `answer`, in this
+ * order. `id` comes first, because recovery reads it without decoding the rest, and because the bytes `a2 69 64`
+ * are what it looks for when it searches damaged bytes for a frame.
+ */
+import assert from 'node:assert/strict';
+import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
+import { countMapEntries, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
+import { PayloadWriter } from '../codec/payload-writer.ts';
+
+/** What every payload holds from its second byte on: the key `id`. */
+export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
+
+const ID_AT = 1 + PAYLOAD_MARK.length;
+
+/** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
+export function encodePayload(frame: Frame): Buffer {
+  const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
+  assert(shape === null, `a frame that recovery would refuse: ${shape}`);
+  const { id, at, by, userId, events, answer } = frame;
+  writer.begin();
+  writer.map(answer === undefined ? 5 : 6);
+  writer.fixed(KEYS.id);
+  writer.number(id);
+  writer.fixed(KEYS.at);
+  writer.number(at);
+  writer.fixed(KEYS.by);
+  writer.string(by);
+  writer.fixed(KEYS.userId);
+  writer.number(userId);
+  writer.fixed(KEYS.events);
+  writer.list(events.length);
+  for (const event of events) writeEvent(event);
+  if (answer !== undefined) writeValue(KEYS.answer, answer, 1);
+  const payload = writer.end();
+  assert(payload.length <= FRAME_BYTES_MAX, `a frame of ${payload.length} bytes is over the limit`);
+  // Each part has been looked at; only of very many bytes could the parts together hold too many values.
+  if (payload.length > VALUES_MAX) {
+    const { problem } = guard(payload);
+    assert(problem === null, `a frame that cannot be read back: ${problem}`);
+  }
+  return payload;
+}
+
+const writer = new PayloadWriter();
+
+const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'answer');
+const EVENT_KEYS = keysOf(
+  'type',
+  'project',
+  'featureName',
+  'environment',
+  'data',
+  'preData',
+  'tags',
+  'hidden',
+);
+
+/** In a map in a list in a map. */
+const EVENT_DEPTH = 3;
+
+function writeEvent({ type, project, featureName, environment, data, preData, tags, hidden }: RecordedEvent) {
+  writer.map(6 + (tags === undefined ? 0 : 1) + (hidden === undefined ? 0 : 1));
+  writer.fixed(EVENT_KEYS.type);
+  writer.string(type);
+  writer.fixed(EVENT_KEYS.project);
+  writer.name(project);
+  writer.fixed(EVENT_KEYS.featureName);
+  writer.name(featureName);
+  writer.fixed(EVENT_KEYS.environment);
+  writer.name(environment);
+  writeValue(EVENT_KEYS.data, data, EVENT_DEPTH);
+  writeValue(EVENT_KEYS.preData, preData, EVENT_DEPTH);
+  if (tags !== undefined) writeValue(EVENT_KEYS.tags, tags, EVENT_DEPTH);
+  if (hidden !== undefined) writeValue(EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
+}
+
+function writeValue(key: Uint8Array, value: unknown, depth: number): void {
+  writer.fixed(key);
+  writer.value(value, depth);
+}
+
+/** The names as they stand in a payload, by name; nothing else is `in` it. */
+function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<Record<Name, Uint8Array>> {
+  const packed = names.map((name) => [name, Uint8Array.from(pack(name))] as const);
+  return Object.assign(Object.create(null), Object.fromEntries(packed));
+}
+
+/** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
+export function peekId(payload: Buffer): number | null {
+  if (!beginsLikePayload(payload, 0)) return null;
+  const id = readInteger(payload, ID_AT);
+  return id !== null && isId(id) ? id : null;
+}
+
+/** Whether a payload could begin at `offset`: a small map whose first key is `id`. */
+export function beginsLikePayload(bytes: Buffer, offset: number): boolean {
+  const first = bytes[offset];
+  if (first === undefined || first < 0x80 || first > 0x8f) return false;
+  return bytes.subarray(offset + 1, offset + ID_AT).equals(PAYLOAD_MARK);
+}
+
+function readInteger(bytes: Buffer, at: number): number | null {
+  const kind = bytes[at];
+  if (kind === undefined) return null;
+  if (kind < 0x80) return kind;
+  const left = bytes.length - at - 1;
+  if (kind === 0xcc && left >= 1) return bytes.readUInt8(at + 1);
+  if (kind === 0xcd && left >= 2) return bytes.readUInt16BE(at + 1);
+  if (kind === 0xce && left >= 4) return bytes.readUInt32BE(at + 1);
+  if (kind === 0xcb && left >= 8) return bytes.readDoubleBE(at + 1);
+  return null;
+}
+
+export type Decoded = { readonly frame: Frame; readonly problem: null } | { readonly problem: string };
+
+/** Decodes and checks a payload whose checksum held. Never throws: content may be hostile. */
+export function decodePayload(payload: Buffer): Decoded {
+  const verdict = guard(payload);
+  if (verdict.problem !== null) return { problem: verdict.problem };
+  const value = unpackOrNull(payload);
+  if (value === null) return { problem: 'not a MessagePack value' };
+  if (countMapEntries(value) !== verdict.mapEntries) return { problem: 'a map that holds a key twice' };
+  const problem = frameProblem(value);
+  return problem === null ? { frame: value as unknown as Frame, problem } : { problem };
+}
+
+function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
+  try {
+    const value = unpack(payload);
+    return isMap(value) ? value : null;
+  } catch {
+    // The decoder's own words would tell an operator nothing that "not a MessagePack value" does not.
+    return null;
+  }
+}
+
+function frameProblem(value: Record<string, unknown>): string | null {
+  for (const key in value) if (!(key in KEYS)) return `an unknown field "${key}"`;
+  if (!isId(value.id)) return 'no event id';
+  if (typeof value.at !== 'number' || !Number.isFinite(value.at)) return 'no time';
+  if (typeof value.by !== 'string') return 'no author';
+  if (!Number.isSafeInteger(value.userId)) return 'no user id';
+  if (!Array.isArray(value.events) || value.events.length === 0) return 'no events';
+  for (const event of value.events) {
+    const problem = isMap(event) ? eventProblem(event) : 'an event that is not a map';
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function eventProblem(event: Record<string, unknown>): string | null {
+  for (const key in event) if (!(key in EVENT_KEYS)) return `an unknown field "${key}" of an event`;
+  if (typeof event.type !== 'string') return 'an event without a type';
+  for (const key of ['project', 'featureName', 'environment'] as const) {
+    if (event[key] !== null && typeof event[key] !== 'string') return `an event whose ${key} is not a name`;
+  }
+  if (!('data' in event) || !('preData' in event)) return 'an event without data';
+  if (event.tags !== undefined && !areTags(event.tags)) return 'an event whose tags are not tags';
+  return null;
+}
+
+function areTags(tags: unknown): boolean {
+  if (!Array.isArray(tags)) return false;
+  return tags.every((tag) => isMap(tag) && typeof tag.type === 'string' && typeof tag.value === 'string');
+}
+
+const isId = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads single frames back from the segment files, for pages of events and for history.
+ *
+ * Frames that lie near each other are fetched in one read, and each is handed on and forgotten before the next
+ * group is read: memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
+ * operating system keeps the pages, and decoding a page of a hundred events costs less than a millisecond.
+ *
+ * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
+ */
+import { join } from 'node:path';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, frameChecksum, readFrameHeader } from './frame.ts';
+import { decodePayload } from './frame-payload.ts';
+import { segmentFileName } from './segment.ts';
+
+/** Reading this much in vain costs less than another call to the disk. */
+const GAP_BYTES_MAX = 32 * 1024;
+
+/** Bounds the buffer of a grouped read; a single larger frame still gets a buffer of its own. */
+const GROUP_BYTES_MAX = 1024 * 1024;
+
+/** A frame's extent in a segment file, header included. */
+export interface FramePlace {
+  readonly segment: number;
+  readonly offset: number;
+  readonly bytesEnd: number;
+}
+
+type VisitFrame = (frame: Frame, place: FramePlace) => void;
+
+/** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
+function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly problem: string } {
+  const header = readFrameHeader(bytes, offset);
+  if (header === null || offset + FRAME_HEADER_BYTES + header.payloadBytes > bytes.length) {
+    return { problem: 'a frame is cut short' };
+  }
+  if (frameChecksum(bytes, offset, header.payloadBytes) !== header.checksum) {
+    return { problem: 'a checksum does not match' };
+  }
+  const payloadAt = offset + FRAME_HEADER_BYTES;
+  const decoded = decodePayload(bytes.subarray(payloadAt, payloadAt + header.payloadBytes));
+  return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
+}
+
+export interface FrameReading {
+  readonly fs: FileSystem;
+  /** The journal folder. */
+  readonly folder: string;
+  /** Whether a segment still belongs to the log. Retention may delete a file just before it would be read. */
+  isKept(segment: number): boolean;
+}
+
+/**
+ * Calls `visit` for every place in the order of the files and offsets, whatever the order given; not for places in a
+ * segment whose file is gone because it is not kept any more.
+ */
+export async function readFrames(
+  reading: FrameReading,
+  places: readonly FramePlace[],
+  visit: VisitFrame,
+): Promise<void> {
+  for (const groups of groupBySegment(groupPlaces(places))) {
+    try {
+      await readSegment(reading, groups, visit);
+    } catch (error) {
+      if (!isMissing(error) || reading.isKept(groups[0]?.segment ?? 0)) throw error;
+    }
+  }
+}
+
+async function readSegment(
+  { fs, folder }: FrameReading,
+  groups: readonly Group[],
+  visit: VisitFrame,
+): Promise<void> {
+  const path = join(folder, segmentFileName(groups[0]?.segment ?? 0));
+  await withFile(fs, path, async (file) => {
+    for (const group of groups)
+      visitGroup(group, { path, bytes: await readExtent(file, path, group) }, visit);
+  });
+}
+
+function visitGroup(group: Group, { path, bytes }: { path: string; bytes: Buffer }, visit: VisitFrame): void {
+  for (const place of group.places) {
+    const frame = decodeFrameAt(bytes, place.offset - group.offset);
+    if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
+    visit(frame, place);
+  }
+}
+
+function damaged(problem: string, file: string, offset: number): DataFolderError {
+  return new DataFolderError(`An event cannot be read back: ${problem}`, {
+    file,
+    offset,
+    advice: ADVICE_DAMAGED,
+  });
+}
+
+interface Group {
+  readonly segment: number;
+  readonly offset: number;
+  bytesEnd: number;
+  readonly places: FramePlace[];
+}
+
+function groupPlaces(places: readonly FramePlace[]): Group[] {
+  const groups: Group[] = [];
+  for (const place of [...places].sort((a, b) => a.segment - b.segment || a.offset - b.offset)) {
+    const group = groups.at(-1);
+    if (group !== undefined && fits(group, place)) {
+      group.places.push(place);
+      group.bytesEnd = Math.max(group.bytesEnd, place.bytesEnd);
+    } else {
+      groups.push({ ...place, places: [place] });
+    }
+  }
+  return groups;
+}
+
+function groupBySegment(groups: readonly Group[]): Group[][] {
+  const bySegment: Group[][] = [];
+  for (const group of groups) {
+    const last = bySegment.at(-1);
+    if (last?.[0]?.segment === group.segment) last.push(group);
+    else bySegment.push([group]);
+  }
+  return bySegment;
+}
+
+const fits = (group: Group, place: FramePlace): boolean =>
+  place.segment === group.segment &&
+  place.offset - group.bytesEnd <= GAP_BYTES_MAX &&
+  place.bytesEnd - group.offset <= GROUP_BYTES_MAX;
+
+async function readExtent(file: OpenFile, path: string, { offset, bytesEnd }: Group): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(bytesEnd - offset);
+  const count = await file.read(bytes, 0, bytes.length, offset);
+  if (count < bytes.length) throw damaged('the file is too short', path, offset + count);
+  return bytes;
+}
+
+/** Opens a file for the duration of `use`, and closes it whatever happens. */
+export async function withFile<T>(
+  fs: FileSystem,
+  path: string,
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await fs.open(path, 'read');
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

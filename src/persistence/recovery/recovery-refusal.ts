@@ -1,0 +1,104 @@
+/** The words of recovery's refusals: what is wrong, where, what is still good, and what the operator can do. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { DataFolder } from '../disk/data-folder.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { MARK_FILE_NAME } from '../journal/durable-mark.ts';
+import type { RecoveryLabel } from './recovery-cases.ts';
+import type { FolderSurvey } from './recovery-survey.ts';
+import { segmentFileName } from '../journal/segment.ts';
+
+const ADVICE_RESTORE =
+  'Nothing was changed. Restore the journal folder and the snapshots folder from the same backup, or from a replica.';
+
+export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: DataFolder): DataFolderError {
+  switch (label) {
+    case 'journal-damaged':
+      assert(survey.journal.damage !== null, 'a damaged journal says where');
+      return survey.journal.damage;
+    case 'journal-missing':
+      return journalMissing(survey, folder);
+    case 'journal-behind-mark':
+      return journalBehindMark(survey, folder);
+    case 'journal-behind-snapshot':
+      return journalBehindSnapshot(survey, folder);
+    case 'journal-starts-late':
+      return journalStartsLate(survey, folder);
+    case 'snapshot-foreign':
+      return snapshotForeign(survey);
+    case 'snapshot-only-damaged':
+      return snapshotDamaged(survey);
+    default:
+      throw new Error(`The case "${label}" is not a refusal.`);
+  }
+}
+
+function journalMissing({ mark, snapshot }: FolderSurvey, folder: DataFolder): DataFolderError {
+  const extent = mark === null ? 'events' : `events up to ${mark.lastId}`;
+  const problem = `The journal is missing: ${MARK_FILE_NAME} says that ${extent} had been written`;
+  const way = `To start from the newest snapshot alone, without what came after it, remove ${MARK_FILE_NAME}.`;
+  const advice = snapshot === null ? ADVICE_RESTORE : `${ADVICE_RESTORE} ${way}`;
+  return new DataFolderError(problem, { file: folder.journal, lastGoodEventId: snapshot?.id ?? 0, advice });
+}
+
+function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder): DataFolderError {
+  assert(mark !== null && journal.end !== null, 'a journal behind the mark has both');
+  const lost = `events up to ${mark.lastId} had been on disk`;
+  const problem =
+    journal.lastId < mark.lastId
+      ? `The journal is damaged: it is whole up to event ${journal.lastId} only, and ${lost}`
+      : `The journal and ${MARK_FILE_NAME} do not belong together: the frame of event ${mark.lastId} is another`;
+  const file = join(folder.journal, segmentFileName(journal.end.segment));
+  const details = {
+    file,
+    offset: journal.end.offset,
+    lastGoodEventId: journal.lastId,
+    advice: ADVICE_DAMAGED,
+  };
+  return new DataFolderError(problem, details);
+}
+
+function journalBehindSnapshot({ journal, facts }: FolderSurvey, folder: DataFolder): DataFolderError {
+  assert(journal.end !== null, 'a journal behind a snapshot exists');
+  const problem = `The journal ends with event ${journal.lastId}, before the snapshot of event ${facts.newestSnapshotId}`;
+  const file = join(folder.journal, segmentFileName(journal.end.segment));
+  const details = {
+    file,
+    offset: journal.end.offset,
+    lastGoodEventId: journal.lastId,
+    advice: ADVICE_RESTORE,
+  };
+  return new DataFolderError(problem, details);
+}
+
+function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFolder): DataFolderError {
+  const from = facts.newestGoodSnapshotId + 1;
+  const bad = badSnapshots.map(
+    ({ path, problem, offset }) => ` ${path} is damaged (${problem} at ${offset}).`,
+  );
+  const problem = `The events from ${from} to ${facts.firstId - 1} are in no journal file and no good snapshot.${bad.join('')}`;
+  const file = join(folder.journal, segmentFileName(facts.firstId));
+  const lastGoodEventId = facts.newestGoodSnapshotId;
+  return new DataFolderError(problem, { file, offset: 0, lastGoodEventId, advice: ADVICE_RESTORE });
+}
+
+function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
+  assert(snapshot !== null, 'a foreign snapshot is a snapshot');
+  const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} is another in each`;
+  const details = {
+    file: snapshot.path,
+    offset: 12,
+    lastGoodEventId: journal.lastId,
+    advice: ADVICE_RESTORE,
+  };
+  return new DataFolderError(problem, details);
+}
+
+function snapshotDamaged({ badSnapshots, snapshot }: FolderSurvey): DataFolderError {
+  const [newest] = badSnapshots;
+  assert(newest !== undefined, 'there is a damaged snapshot');
+  const older = snapshot === null ? '' : ` To go back to event ${snapshot.id}, move the damaged file away.`;
+  const problem = `There is no journal, and the newest snapshot is damaged: ${newest.problem}`;
+  const details = { file: newest.path, offset: newest.offset, lastGoodEventId: snapshot?.id ?? 0 };
+  return new DataFolderError(problem, { ...details, advice: `${ADVICE_RESTORE}${older}` });
+}

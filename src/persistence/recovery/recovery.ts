@@ -1,0 +1,275 @@
+/**
+ * Recovery: from a data folder to the state that was acknowledged, or to a refusal that says why not.
+ *
+ * Survey (reads only) → decide (recovery-cases.ts) → load and replay (memory only) → tidy up (the first change on
+ * disk). Guarantees:
+ * - what is replayed is a prefix of what was appended, and holds all that was ever acknowledged (invariants 2, 3, 7);
+ * - a refusal changes nothing on disk, and every step of the tidying may be cut short and repeated;
+ * - before it returns, the journal's tail is on disk: after a killed process it may have been read back from the
+ *   kernel's memory only, and somebody is about to see it.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../disk/data-folder.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from '../journal/frame.ts';
+import { decodePayload } from '../journal/frame-payload.ts';
+import { EMPTY_TAIL, type JournalTail } from '../journal/journal.ts';
+import type { TornTail } from './journal-survey.ts';
+import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
+import { refusalOf } from './recovery-refusal.ts';
+import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-survey.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../journal/segment.ts';
+import { scanFrames } from '../journal/segment-scan.ts';
+import { readSnapshot } from '../snapshots/snapshot-reader.ts';
+import { rewriteTail } from './tail-rewrite.ts';
+
+/** Receives the state. Whatever it throws is a refusal: the event or record does not fit the state. */
+export interface Loader {
+  /** Called first: forget everything. */
+  reset(): void;
+  load(section: string, record: unknown): void;
+  replay(frame: Frame, position: FramePosition): void;
+}
+
+export interface RecoveryLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+export interface RecoveryProgress {
+  readonly phase: 'verify' | 'load' | 'replay';
+  /** Bytes verified or loaded, or events replayed; `total` is null while it is not known. */
+  readonly done: number;
+  readonly total: number | null;
+}
+
+export interface RecoverOptions {
+  readonly fs: FileSystem;
+  /** The data folder; made when missing. */
+  readonly folder: string;
+  readonly loader: Loader;
+  readonly log: RecoveryLog;
+  readonly onProgress?: (progress: RecoveryProgress) => void;
+}
+
+export interface RecoveryReport {
+  readonly label: RecoveryLabel;
+  readonly lastId: number;
+  /** Time of the last event, 0 when there is none. */
+  readonly lastAt: number;
+  /** The snapshot that was loaded; null when none was. */
+  readonly snapshotId: number | null;
+  readonly replayedFrames: number;
+  readonly replayedEvents: number;
+  readonly tornBytesCut: number;
+  /** Files renamed to `.damaged`, by their old paths. */
+  readonly setAside: readonly string[];
+  /** Where appending goes on. */
+  readonly tail: JournalTail;
+}
+
+/** Throws `DataFolderError` when it refuses; any other error is an I/O error, and nothing is known. */
+export async function recover(options: RecoverOptions): Promise<RecoveryReport> {
+  const { fs, log, loader } = options;
+  const folder = dataFolder(options.folder);
+  await createDataFolder(fs, folder);
+  const survey = await surveyFolder(fs, folder, (done) => {
+    options.onProgress?.({ phase: 'verify', done, total: null });
+  });
+  const { label, outcome } = decideRecovery(survey.facts);
+  if (outcome === 'refuse') throw refusalOf(label, survey, folder);
+  announce(label, survey, log);
+  loader.reset();
+  if (survey.snapshot !== null) await loadSnapshot(survey.snapshot, options);
+  const replayed = await replayJournal(survey, folder, options);
+  const setAside = await tidyUp(survey, folder, options);
+  const tail = tailOf(survey);
+  return {
+    label,
+    lastId: tail.lastId,
+    lastAt: tail.lastAt,
+    snapshotId: survey.snapshot?.id ?? null,
+    ...replayed,
+    tornBytesCut: survey.journal.torn?.bytes ?? 0,
+    setAside,
+    tail,
+  };
+}
+
+function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
+  const lastAt = journal.lastAt ?? snapshot?.at ?? 0;
+  if (journal.end !== null) return { lastId: journal.lastId, lastAt, ...journal.end };
+  if (snapshot === null) return EMPTY_TAIL;
+  return { lastId: snapshot.id, lastAt, chain: snapshot.chain, segment: null, offset: 0 };
+}
+
+function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog): void {
+  if (label === 'snapshot-only') {
+    const message =
+      'There is no journal: starting from the snapshot alone. The history of events before it is gone.';
+    log.warn({ snapshot: survey.snapshot?.path }, message);
+  }
+  if (survey.facts.mark === 'unreadable') {
+    log.warn({}, 'The durable mark cannot be read; damage in the last batch would pass for a torn tail.');
+  }
+  for (const { path, problem, offset } of survey.badSnapshots) {
+    log.warn({ path, problem, offset }, 'A snapshot is damaged; the journal makes up for it.');
+  }
+  for (const path of survey.unknown)
+    log.warn({ path }, 'A file in the data folder is none of the server and ignored.');
+}
+
+async function loadSnapshot(snapshot: GoodSnapshot, options: RecoverOptions): Promise<void> {
+  const { fs, loader } = options;
+  const onRecord = (section: string, record: unknown): void => {
+    attempt(() => loader.load(section, record), { file: snapshot.path }, `a record of section "${section}"`);
+  };
+  const onProgress = (done: number, total: number): void => {
+    options.onProgress?.({ phase: 'load', done, total });
+  };
+  const reading = await readSnapshot({ fs, path: snapshot.path, onRecord, onProgress });
+  if (reading.problem === null) return;
+  const details = { file: snapshot.path, offset: reading.offset, advice: ADVICE_DAMAGED };
+  throw new DataFolderError(`The snapshot cannot be loaded: ${reading.problem}`, details);
+}
+
+interface Place {
+  readonly file: string;
+  readonly offset?: number;
+  readonly lastGoodEventId?: number;
+}
+
+/** What the loader throws becomes a refusal that names the place. */
+function attempt(step: () => void, place: Place, what: string): void {
+  try {
+    step();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const details = { ...place, advice: ADVICE_DAMAGED, cause };
+    throw new DataFolderError(`The state cannot be rebuilt: ${what} does not fit: ${reason}`, details);
+  }
+}
+
+async function replayJournal(
+  survey: FolderSurvey,
+  folder: DataFolder,
+  options: RecoverOptions,
+): Promise<{ replayedFrames: number; replayedEvents: number }> {
+  const { journal, replayFrom, snapshot } = survey;
+  const replay = new Replay(options, (snapshot?.id ?? 0) + 1);
+  if (replayFrom === null) return replay.counts();
+  for (const segment of journal.segments.filter((firstId) => firstId >= replayFrom.segment)) {
+    const path = join(folder.journal, segmentFileName(segment));
+    const offset = segment === replayFrom.segment ? replayFrom.offset : SEGMENT_HEADER_BYTES;
+    const chain = segment === replayFrom.segment ? replayFrom.chain : replay.chain;
+    await replay.segment({ path, segment, offset, chain });
+  }
+  assert(replay.lastId === journal.lastId, `replay ended with event ${replay.lastId}, not ${journal.lastId}`);
+  return replay.counts();
+}
+
+interface ReplayStart {
+  readonly path: string;
+  readonly segment: number;
+  readonly offset: number;
+  readonly chain: number;
+}
+
+/** Decodes frame after frame and hands them on, insisting that ids follow each other without a gap. */
+class Replay {
+  readonly #options: RecoverOptions;
+  #nextId: number;
+  #frames = 0;
+  #events = 0;
+  chain = 0;
+
+  constructor(options: RecoverOptions, nextId: number) {
+    this.#options = options;
+    this.#nextId = nextId;
+  }
+
+  get lastId(): number {
+    return this.#nextId - 1;
+  }
+
+  counts(): { replayedFrames: number; replayedEvents: number } {
+    return { replayedFrames: this.#frames, replayedEvents: this.#events };
+  }
+
+  async segment({ path, segment, offset, chain }: ReplayStart): Promise<void> {
+    const file = await this.#options.fs.open(path, 'read');
+    try {
+      const end = await scanFrames(file, { offset, chain }, (frame, payload) => {
+        const length = FRAME_HEADER_BYTES + payload.length;
+        this.#replayFrame(path, payload, { segment, offset: frame.offset, length });
+        return true;
+      });
+      this.chain = end.chain;
+    } finally {
+      await file.close();
+    }
+    this.#options.onProgress?.({ phase: 'replay', done: this.#events, total: null });
+  }
+
+  #replayFrame(file: string, payload: Buffer, position: FramePosition): void {
+    const place: Place = { file, offset: position.offset, lastGoodEventId: this.#nextId - 1 };
+    const decoded = decodePayload(payload);
+    if (decoded.problem !== null) {
+      const problem = `The journal holds what the server never writes: ${decoded.problem}`;
+      throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
+    }
+    const { frame } = decoded;
+    if (frame.id !== this.#nextId) {
+      const problem = `The journal has event ${frame.id} where ${this.#nextId} belongs`;
+      throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
+    }
+    attempt(() => this.#options.loader.replay(frame, position), place, `event ${frame.id}`);
+    this.#nextId = lastEventId(frame) + 1;
+    this.#frames += 1;
+    this.#events += frame.events.length;
+  }
+}
+
+/**
+ * The first changes on disk. The journal comes first: once its tail is durable, what a damaged snapshot stood for is
+ * certain to be there, and only then may the snapshot be renamed.
+ */
+async function tidyUp(
+  survey: FolderSurvey,
+  folder: DataFolder,
+  options: RecoverOptions,
+): Promise<readonly string[]> {
+  const { fs, log } = options;
+  const { torn, end, lastBatchAt } = survey.journal;
+  if (torn !== null) await cutTail(fs, torn, log);
+  if (end !== null) {
+    const path = join(folder.journal, segmentFileName(end.segment));
+    await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });
+  }
+  await fs.syncFolder(folder.journal);
+  const setAside: string[] = [];
+  for (const { path } of survey.badSnapshots) {
+    await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+    setAside.push(path);
+  }
+  for (const path of survey.leftovers) await fs.remove(path);
+  await fs.syncFolder(folder.snapshots);
+  return setAside;
+}
+
+async function cutTail(fs: FileSystem, torn: TornTail, log: RecoveryLog): Promise<void> {
+  const { path, offset, bytes } = torn;
+  log.warn({ path, offset, bytes }, 'The end of the journal was torn by a crash and is cut off.');
+  if (offset === 0) {
+    await fs.remove(path);
+    return;
+  }
+  const file = await fs.open(path, 'write');
+  try {
+    await file.truncate(offset);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Makes the end of the journal durable before anybody is shown it, also where a sync of it had failed.
+ *
+ * After a failed sync the kernel may have marked the pages clean without their being on disk. A process started next
+ * on the same machine reads them all the same, from memory, and its own sync succeeds without writing anything: the
+ * next power cut would take back what was shown. So the last batch, the only one whose sync may be missing, is
+ * written once more, over itself with the same bytes, which makes its pages dirty again; then it is synced.
+ */
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { writeFully } from '../disk/write-fully.ts';
+
+/** Bounds the memory that a large last batch takes. */
+const PIECE_BYTES = 1024 * 1024;
+
+export interface Tail {
+  readonly path: string;
+  /** Offsets in the file: what lies before `from` is known to be on disk, and `to` is the end. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function rewriteTail(fs: FileSystem, { path, from, to }: Tail): Promise<void> {
+  const file = await fs.open(path, 'write');
+  try {
+    for (let at = from; at < to; at += PIECE_BYTES) {
+      await rewrite(file, at, Math.min(PIECE_BYTES, to - at));
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function rewrite(file: OpenFile, at: number, length: number): Promise<void> {
+  const bytes = Buffer.allocUnsafe(length);
+  const count = await file.read(bytes, 0, length, at);
+  await writeFully(file, bytes.subarray(0, count), at);
+}

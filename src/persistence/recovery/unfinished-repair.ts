@@ -1,0 +1,18 @@
+/**
+ * The trace of a repair that was cut short: `repaired.tmp` in the data folder, complete when it holds `ready`. While
+ * it is there the journal may be in either of two places, and a start could take the folder for an empty one.
+ */
+import { join } from 'node:path';
+import { DataFolderError } from '../disk/data-folder-error.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+
+export const repairFolder = (folder: string): string => join(folder, 'repaired.tmp');
+export const readyFile = (folder: string): string => join(repairFolder(folder), 'ready');
+
+/** Before anything else is looked at. A repair that had not become ready has changed nothing, and is no obstacle. */
+export async function refuseUnfinishedRepair(fs: FileSystem, folder: string): Promise<void> {
+  const file = readyFile(folder);
+  if (!(await fs.exists(file))) return;
+  const advice = 'Run "flagstaff repair" again: it goes on where it was interrupted.';
+  throw new DataFolderError('A repair of the data folder was interrupted', { file, advice });
+}

@@ -1,0 +1,113 @@
+/**
+ * The format of a snapshot: the whole state as of one event, `<id of that event, 20 digits>.snapshot`.
+ *
+ * Format 1. Every number is little-endian. A header of 64 bytes:
+ *
+ *   offset  bytes  what
+ *        0      8  magic: "FLAGSNAP"
+ *        8      4  format version: 1
+ *       12      4  CRC-32 of the journal frame that holds the event (the chain value): where the journal goes on
+ *       16      8  id of the last event that the state contains
+ *       24      8  its time, milliseconds since 1970, as a float 64
+ *       32     28  zeros
+ *       60      4  CRC-32 of bytes 0–59
+ *
+ * Then blocks, each a header of 16 bytes and a payload:
+ *
+ *   offset  bytes  what
+ *        0      4  payload length in bytes, at most BLOCK_BYTES_MAX
+ *        4      4  CRC-32 of bytes 0–3 followed by bytes 8 to the end of the payload
+ *        8      4  kind: 1 section begins, 2 records, 3 section ends, 4 the end
+ *       12      4  count, see below
+ *
+ *   kind 1  payload: the section's name in UTF-8; count 0
+ *   kind 2  payload: a MessagePack array (always array 32) of records; count: records in it
+ *   kind 3  no payload; count: records in the section
+ *   kind 4  payload: CRC-32 of every byte of the file before this block, 4 bytes; count: sections. Nothing follows it
+ *
+ * Sample, a section `a` with the one record `1`, from offset 64 on (event 5, time 1000, chain value 7):
+ *   01 00 00 00 | 8a da 2c ff | 01 00 00 00 | 00 00 00 00 | 61
+ *   06 00 00 00 | 7d d2 77 a7 | 02 00 00 00 | 01 00 00 00 | dd 00 00 00 01 01
+ *   00 00 00 00 | e9 a6 e6 4d | 03 00 00 00 | 01 00 00 00
+ *   04 00 00 00 | ac 90 b4 23 | 04 00 00 00 | 01 00 00 00 | 50 d9 5d cc
+ *
+ * History: 1, the first. A newer version is refused by name; there is no older one.
+ */
+import { crc32 } from 'node:zlib';
+import { ADVICE_NEWER_FORMAT, DataFolderError } from '../disk/data-folder-error.ts';
+import { FRAME_BYTES_MAX } from '../journal/frame.ts';
+
+export const SNAPSHOT_SUFFIX = '.snapshot';
+export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_HEADER_BYTES = 64;
+export const BLOCK_HEADER_BYTES = 16;
+
+/** Protects the reader's memory: no length field makes it allocate more. One record can be as large as one frame. */
+export const BLOCK_BYTES_MAX = FRAME_BYTES_MAX;
+
+export const BLOCK_KINDS = { sectionBegins: 1, records: 2, sectionEnds: 3, end: 4 } as const;
+
+const MAGIC = Buffer.from('FLAGSNAP', 'latin1');
+const CHECKSUM_AT = 60;
+
+export interface SnapshotHeader {
+  /** Id of the last event that the state contains. */
+  readonly id: number;
+  /** Time of that event, milliseconds since 1970. */
+  readonly at: number;
+  /** Checksum of the journal frame that holds it. */
+  readonly chain: number;
+}
+
+export function encodeSnapshotHeader({ id, at, chain }: SnapshotHeader): Buffer {
+  const bytes = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+  bytes.set(MAGIC, 0);
+  bytes.writeUInt32LE(SNAPSHOT_VERSION, 8);
+  bytes.writeUInt32LE(chain, 12);
+  bytes.writeBigUInt64LE(BigInt(id), 16);
+  bytes.writeDoubleLE(at, 24);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, CHECKSUM_AT)), CHECKSUM_AT);
+  return bytes;
+}
+
+/** The header, or null when these bytes are not a whole one. Throws when another version wrote it. */
+export function decodeSnapshotHeader(bytes: Buffer, file: string): SnapshotHeader | null {
+  if (bytes.length < SNAPSHOT_HEADER_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
+  if (bytes.readUInt32LE(CHECKSUM_AT) !== crc32(bytes.subarray(0, CHECKSUM_AT))) return null;
+  const version = bytes.readUInt32LE(8);
+  if (version !== SNAPSHOT_VERSION) {
+    const problem = `The snapshot has format ${version}, this server knows ${SNAPSHOT_VERSION}`;
+    throw new DataFolderError(problem, { file, offset: 8, advice: ADVICE_NEWER_FORMAT });
+  }
+  const id = Number(bytes.readBigUInt64LE(16));
+  return { id, at: bytes.readDoubleLE(24), chain: bytes.readUInt32LE(12) };
+}
+
+export interface BlockHeader {
+  readonly payloadBytes: number;
+  readonly checksum: number;
+  readonly kind: number;
+  readonly count: number;
+}
+
+/** Writes the header before a payload that is already in place in `block`. */
+export function sealBlock(block: Buffer, kind: number, count: number): void {
+  block.writeUInt32LE(block.length - BLOCK_HEADER_BYTES, 0);
+  block.writeUInt32LE(kind, 8);
+  block.writeUInt32LE(count, 12);
+  block.writeUInt32LE(blockChecksum(block), 4);
+}
+
+/** The checksum of a whole block, header and payload. */
+export function blockChecksum(block: Buffer): number {
+  return crc32(block.subarray(8), crc32(block.subarray(0, 4)));
+}
+
+export function readBlockHeader(bytes: Buffer): BlockHeader {
+  return {
+    payloadBytes: bytes.readUInt32LE(0),
+    checksum: bytes.readUInt32LE(4),
+    kind: bytes.readUInt32LE(8),
+    count: bytes.readUInt32LE(12),
+  };
+}

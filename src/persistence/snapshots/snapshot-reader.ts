@@ -1,0 +1,171 @@
+/**
+ * Reading a snapshot, trusting nothing: every byte is under a checksum, every count is checked, and what is wrong is
+ * returned with its place, because the caller may have an older snapshot to turn to.
+ *
+ * Records reach the caller while the file is still being read; a problem found later means that what was loaded so
+ * far has to be thrown away. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
+ */
+import { crc32 } from 'node:zlib';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { guard, unpack } from '../codec/message-pack.ts';
+import {
+  BLOCK_BYTES_MAX,
+  BLOCK_HEADER_BYTES,
+  BLOCK_KINDS,
+  blockChecksum,
+  decodeSnapshotHeader,
+  readBlockHeader,
+  SNAPSHOT_HEADER_BYTES,
+  type SnapshotHeader,
+} from './snapshot-format.ts';
+
+export type SnapshotReading =
+  | {
+      readonly problem: null;
+      readonly header: SnapshotHeader;
+      readonly records: number;
+      readonly bytes: number;
+    }
+  | { readonly problem: string; readonly offset: number };
+
+export interface ReadSnapshotOptions {
+  readonly fs: FileSystem;
+  readonly path: string;
+  readonly onRecord: (section: string, record: unknown) => void;
+  readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
+}
+
+/** Reads a snapshot whole. Throws on I/O errors, on a newer format, and what `onRecord` throws. */
+export async function readSnapshot(options: ReadSnapshotOptions): Promise<SnapshotReading> {
+  const file = await options.fs.open(options.path, 'read');
+  try {
+    return await new SnapshotReader(file, await file.size(), options).read();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Verifies checksums, counts and order of a snapshot without decoding its records. */
+export function verifySnapshotFile(options: Omit<ReadSnapshotOptions, 'onRecord'>): Promise<SnapshotReading> {
+  return readSnapshot({ ...options, onRecord: VERIFY_ONLY });
+}
+
+const VERIFY_ONLY = (): void => undefined;
+
+class SnapshotReader {
+  readonly #file: OpenFile;
+  readonly #size: number;
+  readonly #options: ReadSnapshotOptions;
+  #block = Buffer.allocUnsafe(256 * 1024);
+  #offset = 0;
+  #checksum = 0;
+  #section: string | null = null;
+  #sectionRecords = 0;
+  #sections = 0;
+  #records = 0;
+  #ended = false;
+
+  constructor(file: OpenFile, size: number, options: ReadSnapshotOptions) {
+    this.#file = file;
+    this.#size = size;
+    this.#options = options;
+  }
+
+  async read(): Promise<SnapshotReading> {
+    const header = await this.#readHeader();
+    if (header === null) return { problem: 'the header is damaged', offset: 0 };
+    while (this.#offset < this.#size && !this.#ended) {
+      const problem = await this.#readBlock();
+      if (problem !== null) return { problem, offset: this.#offset };
+      this.#options.onProgress?.(this.#offset, this.#size);
+    }
+    if (!this.#ended) return { problem: 'the end is missing', offset: this.#offset };
+    if (this.#offset !== this.#size) return { problem: 'bytes after the end', offset: this.#offset };
+    return { problem: null, header, records: this.#records, bytes: this.#size };
+  }
+
+  async #readHeader(): Promise<SnapshotHeader | null> {
+    const bytes = await this.#readBytes(SNAPSHOT_HEADER_BYTES);
+    const header = bytes === null ? null : decodeSnapshotHeader(bytes, this.#options.path);
+    if (bytes === null || header === null) return null;
+    this.#checksum = crc32(bytes);
+    this.#offset = SNAPSHOT_HEADER_BYTES;
+    return header;
+  }
+
+  /** Reads `count` bytes from the current offset into the block buffer; null when there are fewer. */
+  async #readBytes(count: number): Promise<Buffer | null> {
+    if (this.#offset + count > this.#size) return null;
+    if (count > this.#block.length) this.#block = Buffer.allocUnsafe(count);
+    const read = await this.#file.read(this.#block, 0, count, this.#offset);
+    return read === count ? this.#block.subarray(0, count) : null;
+  }
+
+  async #readBlock(): Promise<string | null> {
+    const head = await this.#readBytes(BLOCK_HEADER_BYTES);
+    if (head === null) return 'a block header is cut short';
+    const { payloadBytes, checksum, kind, count } = readBlockHeader(head);
+    if (payloadBytes > BLOCK_BYTES_MAX) return 'a block length is impossible';
+    const block = await this.#readBytes(BLOCK_HEADER_BYTES + payloadBytes);
+    if (block === null) return 'a block is cut short';
+    if (blockChecksum(block) !== checksum) return 'a checksum does not match';
+    const problem = this.#take(kind, count, block.subarray(BLOCK_HEADER_BYTES));
+    if (problem !== null) return problem;
+    this.#checksum = crc32(block, this.#checksum);
+    this.#offset += block.length;
+    return null;
+  }
+
+  #take(kind: number, count: number, payload: Buffer): string | null {
+    switch (kind) {
+      case BLOCK_KINDS.sectionBegins:
+        return this.#beginSection(payload);
+      case BLOCK_KINDS.records:
+        return this.#takeRecords(count, payload);
+      case BLOCK_KINDS.sectionEnds:
+        return this.#endSection(count, payload);
+      case BLOCK_KINDS.end:
+        return this.#end(count, payload);
+      default:
+        return `a block of the unknown kind ${kind}`;
+    }
+  }
+
+  #beginSection(payload: Buffer): string | null {
+    if (this.#section !== null) return 'a section within a section';
+    this.#section = payload.toString();
+    this.#sectionRecords = 0;
+    return null;
+  }
+
+  #takeRecords(count: number, payload: Buffer): string | null {
+    if (this.#section === null) return 'records outside a section';
+    this.#sectionRecords += count;
+    this.#records += count;
+    if (this.#options.onRecord === VERIFY_ONLY) return null;
+    const verdict = guard(payload);
+    if (verdict.problem !== null) return verdict.problem;
+    const records = unpack(payload);
+    if (!Array.isArray(records) || records.length !== count) return 'a wrong count of records';
+    for (const record of records) this.#options.onRecord(this.#section, record);
+    return null;
+  }
+
+  #endSection(count: number, payload: Buffer): string | null {
+    if (this.#section === null) return 'the end of a section that did not begin';
+    if (count !== this.#sectionRecords || payload.length > 0)
+      return 'a section with a wrong count of records';
+    this.#section = null;
+    this.#sections += 1;
+    return null;
+  }
+
+  #end(count: number, payload: Buffer): string | null {
+    if (this.#section !== null) return 'the end within a section';
+    if (count !== this.#sections) return 'a wrong count of sections';
+    if (payload.length !== 4 || payload.readUInt32LE(0) !== this.#checksum)
+      return 'the checksum of the whole file';
+    this.#ended = true;
+    return null;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Writing a snapshot: the old one or the new one is there at any moment, never half of one.
+ *
+ * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; the
+ * event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync of
+ * the folder; then the file is read back and verified from its new name; only then are old snapshots removed.
+ *
+ * Records are encoded in slices of a few milliseconds, from immutable state, and requests are served in between.
+ */
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { guard, pack } from '../codec/message-pack.ts';
+import { paddedId } from '../journal/segment.ts';
+import { listSnapshots } from './snapshot-files.ts';
+import {
+  BLOCK_BYTES_MAX,
+  BLOCK_HEADER_BYTES,
+  BLOCK_KINDS,
+  encodeSnapshotHeader,
+  SNAPSHOT_SUFFIX,
+  type SnapshotHeader,
+  sealBlock,
+} from './snapshot-format.ts';
+import { verifySnapshotFile } from './snapshot-reader.ts';
+import { writeFully } from '../disk/write-fully.ts';
+
+/** A slice of work between two turns of the event loop: a request waits this much longer at most. */
+export const SLICE_MS = 5;
+
+/** Looking at the clock costs about as much as encoding a small record. */
+const RECORDS_PER_CLOCK_LOOK = 16;
+
+/** A block is written when it holds this much: large enough for the disk, encoded well within one slice. */
+const BLOCK_BYTES_TARGET = 128 * 1024;
+
+/** The newest, and two more in case it goes bad on the disk: what retention leaves of the journal may need them. */
+export const SNAPSHOTS_KEPT = 3;
+
+/** `array 32` and its count, before the records of a block. */
+const ARRAY_HEAD_BYTES = 5;
+
+export interface SnapshotSection {
+  readonly name: string;
+  readonly records: Iterable<unknown>;
+}
+
+export interface WriteSnapshotOptions extends SnapshotHeader {
+  readonly fs: FileSystem;
+  readonly folder: string;
+  readonly sections: Iterable<SnapshotSection>;
+  /** Resolves once the event `id` is on disk. */
+  readonly durable: () => Promise<void>;
+  readonly onProgress?: (records: number) => void;
+  /** Milliseconds, monotonic. */
+  readonly clock?: () => number;
+  readonly yieldToEventLoop?: () => Promise<void>;
+}
+
+export interface WrittenSnapshot {
+  readonly path: string;
+  readonly bytes: number;
+  readonly records: number;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Writes, verifies and publishes a snapshot. On any error the snapshots that were there are still there. */
+export async function writeSnapshot(options: WriteSnapshotOptions): Promise<WrittenSnapshot> {
+  const { fs, folder, id } = options;
+  const path = join(folder, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  if (await fs.exists(temporary)) await fs.remove(temporary);
+  const writer = await writeTemporary(temporary, options).catch(async (error: unknown) => {
+    // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
+    await fs.remove(temporary).catch(() => undefined);
+    throw error;
+  });
+  await options.durable();
+  await fs.rename(temporary, path);
+  await fs.syncFolder(folder);
+  await verifyOrSetAside(fs, path);
+  await removeOldSnapshots(fs, folder);
+  return { path, bytes: writer.bytes, records: writer.records };
+}
+
+async function writeTemporary(temporary: string, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
+  const file = await options.fs.open(temporary, 'create');
+  const writer = new SnapshotWriter(file, options);
+  try {
+    await writer.writeAll();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return writer;
+}
+
+async function verifyOrSetAside(fs: FileSystem, path: string): Promise<void> {
+  const reading = await verifySnapshotFile({ fs, path });
+  if (reading.problem === null) return;
+  await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+  throw new Error(
+    `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
+  );
+}
+
+async function removeOldSnapshots(fs: FileSystem, folder: string): Promise<void> {
+  const snapshots = await listSnapshots(fs, folder);
+  for (const { path } of snapshots.slice(0, -SNAPSHOTS_KEPT)) await fs.remove(path);
+}
+
+class SnapshotWriter {
+  readonly #file: OpenFile;
+  readonly #options: WriteSnapshotOptions;
+  readonly #clock: () => number;
+  readonly #yield: () => Promise<void>;
+  /** A block under construction: room for its header and the array head, then records. */
+  #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
+  #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
+  #blockRecords = 0;
+  #checksum = 0;
+  #sliceStartedAt = 0;
+  bytes = 0;
+  records = 0;
+
+  constructor(file: OpenFile, options: WriteSnapshotOptions) {
+    this.#file = file;
+    this.#options = options;
+    this.#clock = options.clock ?? (() => performance.now());
+    this.#yield = options.yieldToEventLoop ?? nextTurn;
+  }
+
+  async writeAll(): Promise<void> {
+    this.#sliceStartedAt = this.#clock();
+    await this.#write(encodeSnapshotHeader(this.#options));
+    let sections = 0;
+    for (const section of this.#options.sections) {
+      await this.#writeSection(section);
+      sections += 1;
+    }
+    const checksum = Buffer.alloc(4);
+    checksum.writeUInt32LE(this.#checksum);
+    await this.#writeBlock(BLOCK_KINDS.end, checksum, sections);
+  }
+
+  async #writeSection({ name, records }: SnapshotSection): Promise<void> {
+    await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
+    const before = this.records;
+    for (const record of records) {
+      this.#addRecord(name, record);
+      if (this.#blockBytes >= BLOCK_BYTES_TARGET) await this.#writeRecords();
+      if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#endSliceIfDue();
+    }
+    await this.#writeRecords();
+    await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
+  }
+
+  #addRecord(section: string, record: unknown): void {
+    const packed = pack(record);
+    const { problem } = guard(packed);
+    if (problem !== null)
+      throw new Error(`A record of section "${section}" could not be read back: ${problem}`);
+    const needed = this.#blockBytes + packed.length;
+    if (needed > BLOCK_BYTES_MAX)
+      throw new Error(`A record of section "${section}" has ${packed.length} bytes`);
+    if (needed > this.#block.length) {
+      const larger = Buffer.allocUnsafe(needed);
+      larger.set(this.#block.subarray(0, this.#blockBytes));
+      this.#block = larger;
+    }
+    this.#block.set(packed, this.#blockBytes);
+    this.#blockBytes = needed;
+    this.#blockRecords += 1;
+    this.records += 1;
+  }
+
+  async #writeRecords(): Promise<void> {
+    if (this.#blockRecords === 0) return;
+    const block = this.#block.subarray(0, this.#blockBytes);
+    block.writeUInt8(0xdd, BLOCK_HEADER_BYTES);
+    block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
+    sealBlock(block, BLOCK_KINDS.records, this.#blockRecords);
+    await this.#write(block);
+    this.#blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
+    this.#blockRecords = 0;
+    this.#options.onProgress?.(this.records);
+  }
+
+  async #writeBlock(kind: number, payload: Buffer, count: number): Promise<void> {
+    const block = Buffer.alloc(BLOCK_HEADER_BYTES + payload.length);
+    block.set(payload, BLOCK_HEADER_BYTES);
+    sealBlock(block, kind, count);
+    await this.#write(block);
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    this.#checksum = crc32(bytes, this.#checksum);
+    await writeFully(this.#file, bytes, this.bytes);
+    this.bytes += bytes.length;
+    await this.#endSliceIfDue();
+  }
+
+  async #endSliceIfDue(): Promise<void> {
+    if (this.#clock() - this.#sliceStartedAt < SLICE_MS) return;
+    await this.#yield();
+    this.#sliceStartedAt = this.#clock();
+  }
+}

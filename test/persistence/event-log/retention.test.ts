@@ -1,0 +1,159 @@
+/** Retention, through whole servers on a clock that the test sets. */
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { dropEventsBefore } from '../../../src/persistence/event-log/retention.ts';
+import {
+  answerOf,
+  copyOf,
+  fileAt,
+  flagstaff,
+  flipByte,
+  segmentsIn,
+  snapshotsIn,
+  startsOn,
+} from '../../support/operator.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const FEATURES = '/projects/default/features';
+const DAYS_KEPT = 10;
+
+const firstIdOf = (path: string): number => Number(/(\d{20})\.journal$/.exec(path)?.[1]);
+
+describe('retention', () => {
+  let server: TestServer;
+  let now = Date.UTC(2030, 0, 1);
+  let madeAt = 0;
+  before(async () => {
+    const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+    server = await startTestServer({
+      env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
+      store: { clock, segmentBytes: 1_024 },
+    });
+    await server.call('POST', FEATURES, { name: 'old', description: 'first' });
+    madeAt = server.server.store.engine.lastId;
+  });
+  after(() => server.stop());
+
+  const take = () => server.server.store.keeper.take();
+  const oldestEvent = (): number => server.server.store.engine.eventLog.firstId;
+
+  /** A day passes, with a few events in it. */
+  async function day(name: string): Promise<void> {
+    now += DAY_MS;
+    for (let index = 0; index < 6; index += 1) {
+      assert.equal((await server.call('POST', FEATURES, { name: `${name}-${index}` })).status, 201);
+    }
+  }
+
+  it('keeps everything while it is young, whatever snapshots are taken', async () => {
+    for (let index = 0; index < 4; index += 1) {
+      await day(`young-${index}`);
+      await take();
+    }
+    assert.equal(snapshotsIn(server.folder).length, 3);
+    assert.equal(oldestEvent(), 1);
+    assert.equal(firstIdOf(fileAt(segmentsIn(server.folder), 0)), 1);
+  });
+
+  it('keeps what is old while the oldest snapshot does not contain it', async () => {
+    const oldest = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[0].id);
+    now += 100 * DAY_MS;
+    await server.call('PUT', `${FEATURES}/old`, { description: 'second' });
+    // Everything before is old now; the oldest of the three snapshots bounds what may go.
+    const boundary = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[1].id);
+    await take();
+    assert(oldestEvent() > 1, 'something was deleted');
+    assert(oldestEvent() <= boundary + 1);
+    assert(oldest < boundary);
+    assert.equal(firstIdOf(fileAt(segmentsIn(server.folder), 0)), oldestEvent());
+  });
+
+  it('deletes whole segments with their index, and the search no longer knows their events', async () => {
+    const ids = segmentsIn(server.folder).map(firstIdOf);
+    const sidecars = readdirSync(join(server.folder, 'journal')).filter((name) => name.endsWith('.index'));
+    assert(sidecars.every((name) => ids.includes(Number(name.slice(0, 20)))));
+    const { body } = await server.call('POST', '/events/search', { limit: 100 });
+    const { lastId } = server.server.store.engine;
+    assert.equal(body.totalEvents, lastId - oldestEvent() + 1);
+    const gone = await server.call('POST', '/events/search', { offset: oldestEvent() - 1 });
+    assert.deepEqual(gone.body.events, []);
+    assert.equal((await server.call('POST', '/events/search', { query: 'first' })).status, 200);
+  });
+
+  it("reads a flag's past from a snapshot where its first events are gone, and says where it is gone too", async () => {
+    const { lastId } = server.server.store.engine;
+    const was = await server.call('GET', `${FEATURES}/old?at=${lastId - 1}`);
+    assert.deepEqual([was.status, was.body.description], [200, 'first']);
+    assert.equal((await server.call('GET', `${FEATURES}/old?at=${lastId}`)).body.description, 'second');
+    const gone = await server.call('GET', `${FEATURES}/old?at=${madeAt}`);
+    assert.equal(gone.status, 404);
+    assert.match(gone.body.message, /no longer kept/);
+    const back = await server.call('POST', `${FEATURES}/old/rollback`, { eventId: lastId - 1 });
+    assert.equal(back.status, 200);
+    assert.equal((await server.call('GET', `${FEATURES}/old`)).body.description, 'first');
+    assert.equal((await server.call('POST', `${FEATURES}/old/rollback`, { eventId: madeAt })).status, 400);
+  });
+
+  it('leaves a folder that starts, verifies, and starts from each of its snapshots', async () => {
+    await server.restart();
+    const hash = stateHash(server.server.store.engine.world);
+    const verified = await answerOf(['verify', '--deep', '-d', server.folder]);
+    assert.deepEqual([verified.deep.stateHash, verified.deep.ways], [hash, 3]);
+    const copy = copyOf(server.folder);
+    for (const path of snapshotsIn(copy).toReversed().slice(0, 2)) {
+      flipByte(path, statSync(path).size - 1);
+      await startsOn(copy, async (call) => {
+        assert.equal((await call('GET', `${FEATURES}/old`)).body.description, 'first');
+      });
+    }
+    rmSync(copy, { recursive: true });
+  });
+
+  it('lets a restore say what is no longer there', async () => {
+    const to = join(copyOf(server.folder), 'restored');
+    const { code, err } = await flagstaff(['restore', server.folder, '--to', to, '--at', String(madeAt)]);
+    assert.equal(code, 66);
+    assert.match(err, /no longer kept.*The oldest state that can be had is that of event \d+/);
+    const oldest = Number(/of event (\d+)\.$/.exec(err)?.[1]);
+    const restored = await answerOf(['restore', server.folder, '--to', to, '--at', String(oldest)]);
+    assert.equal(restored.lastId, oldest);
+  });
+
+  it('has each deletion on disk before the next, oldest first, so that a crash leaves no hole', async () => {
+    for (const name of ['more', 'still-more', 'most']) {
+      await day(name);
+      await take();
+    }
+    now += 100 * DAY_MS;
+    const { eventLog } = server.server.store.engine;
+    const steps: string[] = [];
+    const fs = {
+      ...realFileSystem,
+      remove: async (path: string) => {
+        if (path.endsWith('.journal')) steps.push(String(firstIdOf(path)));
+        await realFileSystem.remove(path);
+      },
+      syncFolder: async (folder: string) => {
+        steps.push('sync');
+        await realFileSystem.syncFolder(folder);
+      },
+    };
+    const before = segmentsIn(server.folder).map(firstIdOf);
+    const { folder } = server;
+    const options = { fs, journal: join(folder, 'journal'), snapshots: join(folder, 'snapshots'), eventLog };
+    const dropped = await dropEventsBefore(options, now - DAYS_KEPT * DAY_MS);
+    assert(dropped !== null && dropped.segments > 1, 'several segments go');
+    const gone = before.filter((id) => id <= dropped.to);
+    assert.deepEqual(
+      steps,
+      gone.flatMap((id) => [String(id), 'sync']),
+    );
+    assert.deepEqual([dropped.from, eventLog.firstId], [gone[0], dropped.to + 1]);
+    assert.equal(await dropEventsBefore(options, now - DAYS_KEPT * DAY_MS), null);
+  });
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Frame } from '../../../src/persistence/journal/frame.ts';
+import { decodePayload, encodePayload, peekId } from '../../../src/persistence/journal/frame-payload.ts';
+import { pack } from '../../../src/persistence/codec/message-pack.ts';
+import { frameOf } from '../../support/journal-fixture.ts';
+
+const text = fc.string({ unit: 'grapheme' });
+const name = fc.option(text);
+const data = fc.oneof(
+  fc.constant(null),
+  fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.oneof(text, fc.integer()), { noNullPrototype: true }),
+);
+
+const frames: fc.Arbitrary<Frame> = fc.record(
+  {
+    id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 10 }),
+    at: fc.integer({ min: -(2 ** 40), max: 2 ** 45 }),
+    by: text,
+    userId: fc.integer({ min: -42, max: 1_000_000 }),
+    events: fc.array(
+      fc.record(
+        {
+          type: text,
+          project: name,
+          featureName: name,
+          environment: name,
+          data,
+          preData: data,
+          tags: fc.array(fc.record({ type: text, value: text }, { noNullPrototype: true }), { maxLength: 2 }),
+          hidden: data,
+        },
+        {
+          requiredKeys: ['type', 'project', 'featureName', 'environment', 'data', 'preData'],
+          noNullPrototype: true,
+        },
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+    answer: data,
+  },
+  { requiredKeys: ['id', 'at', 'by', 'userId', 'events'], noNullPrototype: true },
+);
+
+const problemOf = (value: unknown): string => decodePayload(Buffer.from(pack(value))).problem ?? 'none';
+
+test('a frame comes out as it went in', () => {
+  fc.assert(
+    fc.property(frames, (frame) => {
+      const decoded = decodePayload(Buffer.from(encodePayload(frame)));
+      assert.deepEqual(decoded, { frame, problem: null });
+    }),
+  );
+});
+
+test('a frame is written as the general encoder writes it', () => {
+  const integers = [0, 1, 31, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 45];
+  const numbers = [...integers, ...integers.map((one) => -one - 1), 1.5];
+  const texts = [
+    '',
+    'é',
+    ...[31, 32, 63, 64, 65, 255, 256, 65_535, 65_536].map((length) => 'x'.repeat(length)),
+  ];
+  const [event] = frameOf(1).events;
+  const { type, project, featureName, environment, data: after, preData } = event!;
+  const plain = { type, project, featureName, environment, data: after, preData };
+  const written = (fields: object): void => {
+    const { id, at, by, userId } = frameOf(1);
+    const frame = { id, at, by, userId, events: [plain], ...fields };
+    assert.deepEqual(Buffer.from(encodePayload(frame)), Buffer.from(pack(frame)));
+  };
+  for (const at of numbers) written({ at });
+  for (const by of texts) written({ by });
+  for (const count of [15, 16, 70_000]) written({ events: Array(count).fill(plain) });
+  fc.assert(fc.property(frames, written));
+});
+
+test('the id of a frame is read without decoding it, whatever its size', () => {
+  for (const id of [1, 127, 128, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER]) {
+    assert.equal(peekId(encodePayload(frameOf(id))), id);
+  }
+  assert.equal(peekId(Buffer.from([0x81, 0xa2, 0x69])), null);
+  assert.equal(peekId(Buffer.from(pack({ at: 1, id: 1 }))), null);
+});
+
+test('what recovery would refuse is not appended', () => {
+  const bad: [object, RegExp][] = [
+    [{ ...frameOf(1), events: [] }, /no events/],
+    [{ ...frameOf(1), id: 0 }, /no event id/],
+    [{ ...frameOf(1), id: 1.5 }, /no event id/],
+    [{ ...frameOf(1), extra: 1 }, /an unknown field "extra"/],
+    [{ ...frameOf(1), answer: new Date(0) }, /cannot be read back/],
+    [{ ...frameOf(1), answer: JSON.parse('{"__proto__":1}') }, /the key __proto__/],
+  ];
+  for (const [frame, reason] of bad) assert.throws(() => encodePayload(frame as Frame), reason);
+});
+
+test('hostile content with a valid checksum is refused by what is wrong with it', () => {
+  const good = frameOf(7);
+  const [event] = good.events;
+  const cases: [unknown, RegExp][] = [
+    [[1, 2], /not a MessagePack value/],
+    [{ ...good, id: '7' }, /no event id/],
+    [{ ...good, id: -1 }, /no event id/],
+    [{ ...good, at: Number.NaN }, /no time/],
+    [{ ...good, by: null }, /no author/],
+    [{ ...good, userId: 1.5 }, /no user id/],
+    [{ ...good, events: {} }, /no events/],
+    [{ ...good, events: ['x'] }, /an event that is not a map/],
+    [{ ...good, events: [{ ...event, type: 1 }] }, /an event without a type/],
+    [{ ...good, events: [{ ...event, project: 1 }] }, /whose project is not a name/],
+    [
+      { ...good, events: [{ type: 'x', project: null, featureName: null, environment: null }] },
+      /without data/,
+    ],
+    [{ ...good, events: [{ ...event, tags: [{ type: 'x' }] }] }, /whose tags are not tags/],
+    [{ ...good, events: [{ ...event, surprise: 1 }] }, /an unknown field "surprise" of an event/],
+    [{ ...good, toString: 1 }, /an unknown field "toString"/],
+  ];
+  for (const [value, reason] of cases) assert.match(problemOf(value), reason);
+});
+
+test('a map that holds a key twice is refused', () => {
+  const payload = Buffer.from(encodePayload(frameOf(7)));
+  const doubled = Buffer.concat([payload, Buffer.from([0xa2, 0x62, 0x79, 0xa1, 0x62])]);
+  doubled[0]! += 1;
+  assert.equal(decodePayload(doubled).problem, 'a map that holds a key twice');
+});
+
+test('a payload with any one bit flipped is decoded or refused, and never throws', () => {
+  const payload = Buffer.from(encodePayload({ ...frameOf(300, 2), answer: { status: 200, body: 'é' } }));
+  let refused = 0;
+  for (let bit = 0; bit < payload.length * 8; bit += 1) {
+    const flipped = Buffer.from(payload);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    if (decodePayload(flipped).problem !== null) refused += 1;
+  }
+  assert(refused > payload.length, 'most flips change the shape');
+});

@@ -1,0 +1,416 @@
+/**
+ * The decision table of recovery, every label of it, and folders that somebody has moved files in, out and about.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import type { FrameLinks } from '../../../src/persistence/journal/frame.ts';
+import { sealFrame } from '../../../src/persistence/journal/frame.ts';
+import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
+import { pack } from '../../../src/persistence/codec/message-pack.ts';
+import { recover } from '../../../src/persistence/recovery/recovery.ts';
+import {
+  decideRecovery,
+  RECOVERY_CASES,
+  type RecoveryFacts,
+  type RecoveryLabel,
+} from '../../../src/persistence/recovery/recovery-cases.ts';
+import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
+import {
+  appendFrames,
+  diskWithJournal,
+  FIRST_SEGMENT,
+  FOLDER,
+  frameOf,
+  idsUpTo,
+  JOURNAL,
+  MARK,
+  type Recovered,
+  recoverFrom,
+  replayedIds,
+  SNAPSHOTS,
+  snapshotOf,
+} from '../../support/journal-fixture.ts';
+import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+
+/** A disk with snapshots of events 10 and 20 and a journal of 25 events, three segments. */
+async function fullDisk(): Promise<{ disk: MemoryFileSystem; older: string; newer: string }> {
+  const disk = await diskWithJournal({ frames: 10 });
+  const segmentBytes = 200;
+  const ten = await recoverFrom(disk);
+  const older = await snapshotOf(disk, ten.report.tail);
+  await appendFrames(disk, { frames: 10, batch: 10, tail: ten.report.tail, segmentBytes });
+  const twenty = await recoverFrom(disk);
+  const newer = await snapshotOf(disk, twenty.report.tail);
+  await appendFrames(disk, { frames: 5, batch: 5, tail: twenty.report.tail, segmentBytes });
+  return { disk, older, newer };
+}
+
+function damage(disk: MemoryFileSystem, path: string, at = 100): void {
+  const bytes = disk.bytesOf(path);
+  bytes[at]! ^= 0x10;
+  disk.put(path, bytes);
+}
+
+const SEGMENTS = [1, 11, 21].map((id) => `${JOURNAL}/${String(id).padStart(20, '0')}.journal`);
+
+/** All ids of the recovered state: those the snapshot held, then those replayed. */
+const stateOf = (recovered: Recovered): unknown[] => [
+  ...recovered.loaded.map(([, record]) => record),
+  ...replayedIds(recovered),
+];
+
+interface Folder {
+  readonly disk: MemoryFileSystem;
+  readonly older: string;
+  readonly newer: string;
+}
+
+/** How to bring a full folder into each case, and what must come of it. */
+const CASES: Record<
+  RecoveryLabel,
+  | { arrange: (folder: Folder) => void; state: number[] }
+  | { arrange: (folder: Folder) => void; refusal: RegExp; file: string }
+> = {
+  fresh: {
+    arrange: ({ disk, older, newer }) => {
+      for (const path of [...SEGMENTS, MARK, older, newer]) disk.take(path);
+    },
+    state: [],
+  },
+  'snapshot-only': {
+    arrange: ({ disk }) => {
+      for (const path of [...SEGMENTS, MARK]) disk.take(path);
+    },
+    state: idsUpTo(20),
+  },
+  'snapshot-only-damaged': {
+    arrange: ({ disk, newer }) => {
+      for (const path of [...SEGMENTS, MARK]) disk.take(path);
+      damage(disk, newer);
+    },
+    refusal: /There is no journal, and the newest snapshot is damaged.*To go back to event 10, move/,
+    file: `${SNAPSHOTS}/00000000000000000020.snapshot`,
+  },
+  'journal-missing': {
+    arrange: ({ disk }) => {
+      for (const path of SEGMENTS) disk.take(path);
+    },
+    refusal: /The journal is missing: durable\.mark says that events up to 25 had been written/,
+    file: JOURNAL,
+  },
+  'journal-damaged': {
+    arrange: ({ disk }) => damage(disk, SEGMENTS[1]!),
+    refusal: /The journal is damaged: a checksum does not match/,
+    file: SEGMENTS[1]!,
+  },
+  'journal-behind-mark': {
+    arrange: ({ disk }) => disk.take(SEGMENTS[2]!),
+    refusal: /whole up to event 20 only, and events up to 25 had been on disk/,
+    file: SEGMENTS[1]!,
+  },
+  'journal-behind-snapshot': {
+    arrange: ({ disk }) => {
+      for (const path of [SEGMENTS[1]!, SEGMENTS[2]!, MARK]) disk.take(path);
+    },
+    refusal: /The journal ends with event 10, before the snapshot of event 20/,
+    file: SEGMENTS[0]!,
+  },
+  'journal-starts-late': {
+    arrange: ({ disk, older, newer }) => {
+      disk.take(SEGMENTS[0]!);
+      disk.take(SEGMENTS[1]!);
+      disk.take(older);
+      damage(disk, newer);
+    },
+    refusal: /The events from 1 to 20 are in no journal file and no good snapshot.*is damaged/,
+    file: SEGMENTS[2]!,
+  },
+  'snapshot-foreign': {
+    arrange: ({ disk, newer }) => {
+      const bytes = disk.bytesOf(newer);
+      bytes.writeUInt32LE(123, 12);
+      bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+      bytes.writeUInt32LE(crc32(bytes.subarray(0, bytes.length - 20)), bytes.length - 4);
+      const end = bytes.subarray(bytes.length - 20);
+      end.writeUInt32LE(crc32(end.subarray(8), crc32(end.subarray(0, 4))), 4);
+      disk.put(newer, bytes);
+    },
+    refusal: /The snapshot and the journal do not belong together: event 20 is another in each/,
+    file: `${SNAPSHOTS}/00000000000000000020.snapshot`,
+  },
+  'journal-only': {
+    arrange: ({ disk, older, newer }) => {
+      disk.take(older);
+      disk.take(newer);
+    },
+    state: idsUpTo(25),
+  },
+  'journal-instead-of-snapshots': {
+    arrange: ({ disk, older, newer }) => {
+      damage(disk, older);
+      disk.put(newer, Buffer.alloc(0));
+    },
+    state: idsUpTo(25),
+  },
+  'snapshot-and-journal': { arrange: () => undefined, state: idsUpTo(25) },
+  'older-snapshot-and-journal': { arrange: ({ disk, newer }) => damage(disk, newer), state: idsUpTo(25) },
+};
+
+const allFiles = (disk: MemoryFileSystem): unknown =>
+  [JOURNAL, SNAPSHOTS].flatMap((folder) =>
+    disk.namesIn(folder).map((name) => [name, disk.bytesOf(`${folder}/${name}`).toString('hex')]),
+  );
+
+for (const [label, expected] of Object.entries(CASES)) {
+  test(`recovery knows the case "${label}"`, async () => {
+    const folder = await fullDisk();
+    expected.arrange(folder);
+    if ('state' in expected) {
+      const recovered = await recoverFrom(folder.disk);
+      assert.equal(recovered.report.label, label);
+      assert.deepEqual(stateOf(recovered), expected.state);
+      assert.equal(recovered.report.lastId, expected.state.length);
+      return;
+    }
+    const before = allFiles(folder.disk);
+    await assert.rejects(recoverFrom(folder.disk), (error) => {
+      assert(error instanceof DataFolderError);
+      assert.match(error.message, expected.refusal);
+      assert.equal(error.file, expected.file);
+      return true;
+    });
+    assert.deepEqual(allFiles(folder.disk), before, 'a refusal changes nothing');
+  });
+}
+
+test('exactly one case holds for every combination of facts', () => {
+  const labels = new Set<RecoveryLabel>();
+  const ids = [0, 1, 10, 11, 20, 25];
+  for (const journal of ['none', 'good', 'damaged'] as const)
+    for (const mark of ['absent', 'unreadable', 'good'] as const)
+      for (const reachesMark of [true, false])
+        for (const holdsSnapshotFrame of [true, false])
+          for (const firstId of ids)
+            for (const lastId of ids)
+              for (const newestSnapshotId of ids)
+                for (const newestGoodSnapshotId of ids.filter((id) => id <= newestSnapshotId)) {
+                  const facts: RecoveryFacts = {
+                    journal,
+                    mark,
+                    reachesMark,
+                    holdsSnapshotFrame,
+                    firstId,
+                    lastId,
+                    newestSnapshotId,
+                    newestGoodSnapshotId,
+                  };
+                  labels.add(decideRecovery(facts).label);
+                }
+  assert.equal(labels.size, RECOVERY_CASES.length);
+});
+
+test('a damaged snapshot is set aside under another name, once the journal has made up for it', async () => {
+  const folder = await fullDisk();
+  damage(folder.disk, folder.newer);
+  const damaged = folder.disk.bytesOf(folder.newer);
+  const { report, warnings } = await recoverFrom(folder.disk);
+  assert.equal(report.snapshotId, 10);
+  assert.deepEqual(report.setAside, [folder.newer]);
+  assert(warnings.includes('A snapshot is damaged; the journal makes up for it.'));
+  assert.deepEqual(folder.disk.bytesOf(`${folder.newer}.damaged`), damaged);
+  assert.equal((await recoverFrom(folder.disk)).report.label, 'snapshot-and-journal');
+});
+
+test('starting from a snapshot alone warns loudly, and the journal goes on behind it', async () => {
+  const { disk } = await fullDisk();
+  for (const path of [...SEGMENTS, MARK]) disk.take(path);
+  const { report, warnings } = await recoverFrom(disk);
+  assert.deepEqual(warnings, [
+    'There is no journal: starting from the snapshot alone. The history of events before it is gone.',
+  ]);
+  await appendFrames(disk, { frames: 3, tail: report.tail });
+  const again = await recoverFrom(disk);
+  assert.equal(again.report.label, 'snapshot-and-journal');
+  assert.deepEqual(stateOf(again), idsUpTo(23));
+  assert.equal(again.report.lastAt, 1_023);
+});
+
+test('the journal may have lost its oldest segments to retention, when a snapshot covers them', async () => {
+  const { disk } = await fullDisk();
+  disk.take(SEGMENTS[0]!);
+  disk.take(SEGMENTS[1]!);
+  const recovered = await recoverFrom(disk);
+  assert.equal(recovered.report.label, 'snapshot-and-journal');
+  assert.deepEqual(stateOf(recovered), idsUpTo(25));
+});
+
+test('a snapshot under the name of another event is no good snapshot', async () => {
+  const { disk, older, newer } = await fullDisk();
+  disk.put(newer, disk.bytesOf(older));
+  const recovered = await recoverFrom(disk);
+  assert.equal(recovered.report.label, 'older-snapshot-and-journal');
+  assert.deepEqual(stateOf(recovered), idsUpTo(25));
+});
+
+test('any bit flipped in the newest snapshot is noticed, and the older one and the journal give the same state', async () => {
+  const { disk, newer } = await fullDisk();
+  const size = disk.bytesOf(newer).length;
+  for (let at = 0; at < size; at += 1) {
+    const damaged = disk.copy();
+    damage(damaged, newer, at);
+    const recovered = await recoverFrom(damaged);
+    assert.equal(recovered.report.label, 'older-snapshot-and-journal', `byte ${at}`);
+    assert.deepEqual(stateOf(recovered), idsUpTo(25), `byte ${at}`);
+  }
+});
+
+test('unfinished files are removed, derived ones ignored, and unknown ones reported and left alone', async () => {
+  const { disk } = await fullDisk();
+  const leftover = `${SNAPSHOTS}/00000000000000000024.snapshot.tmp`;
+  const index = `${JOURNAL}/00000000000000000001.index`;
+  const note = `${JOURNAL}/notes.txt`;
+  for (const path of [leftover, index, note]) disk.put(path, Buffer.from('x'));
+  const { warnings } = await recoverFrom(disk);
+  assert.deepEqual(warnings, ['A file in the data folder is none of the server and ignored.']);
+  assert(!(await disk.exists(leftover)));
+  assert(await disk.exists(index));
+  assert(await disk.exists(note));
+});
+
+test('a journal file or snapshot that was renamed is refused, since it would be missed otherwise', async () => {
+  for (const path of [
+    `${JOURNAL}/old.journal`,
+    `${SNAPSHOTS}/20.snapshot`,
+    `${JOURNAL}/${'0'.repeat(20)}.journal`,
+  ]) {
+    const { disk } = await fullDisk();
+    disk.put(path, Buffer.from('x'));
+    await assert.rejects(recoverFrom(disk), (error) => {
+      assert(error instanceof DataFolderError);
+      assert.equal(error.file, path);
+      assert.match(error.message, /without an event id of 20 digits/);
+      return true;
+    });
+  }
+});
+
+test('files of a newer format are refused, saying so', async () => {
+  const { disk } = await fullDisk();
+  const bytes = disk.bytesOf(SEGMENTS[2]!);
+  bytes.writeUInt32LE(9, 8);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+  disk.put(SEGMENTS[2]!, bytes);
+  await assert.rejects(
+    recoverFrom(disk),
+    /format 9, this server knows 1.*Start the version of the server that wrote it/,
+  );
+});
+
+test('an unreadable mark is no reason to refuse, but is said', async () => {
+  const { disk } = await fullDisk();
+  disk.put(MARK, Buffer.alloc(10));
+  const recovered = await recoverFrom(disk);
+  assert.deepEqual(stateOf(recovered), idsUpTo(25));
+  assert(recovered.warnings.some((warning) => warning.startsWith('The durable mark cannot be read')));
+});
+
+test('the mark of another journal is refused', async () => {
+  const { disk } = await fullDisk();
+  const other = await diskWithJournal({ frames: 25, by: 'b' });
+  disk.put(MARK, other.bytesOf(MARK));
+  await assert.rejects(recoverFrom(disk), /The journal and durable\.mark do not belong together/);
+});
+
+/** A journal of one segment with these payloads, every checksum right. */
+function forgedJournal(payloads: readonly Buffer[]): MemoryFileSystem {
+  const parts = [encodeSegmentHeader({ firstId: 1, chain: 0 })];
+  let offset = 64;
+  let previous = 0;
+  for (const payload of payloads) {
+    const frame = Buffer.concat([Buffer.alloc(16), payload]);
+    const links: FrameLinks = { payloadBytes: payload.length, previous, batchStart: offset };
+    previous = sealFrame(frame, 0, links);
+    parts.push(frame);
+    offset += frame.length;
+  }
+  const disk = new MemoryFileSystem();
+  disk.put(FIRST_SEGMENT, Buffer.concat(parts));
+  return disk;
+}
+
+const payloadOf = (id: number, events = 1): Buffer => Buffer.from(encodePayload(frameOf(id, events)));
+
+test('hostile content with valid checksums is refused with its place, whatever it is', async () => {
+  const nested = JSON.parse(`${'['.repeat(1_000)}${']'.repeat(1_000)}`) as unknown;
+  const deep = Buffer.from(pack({ ...frameOf(2), answer: nested }));
+  const hostile: [string, Buffer[], RegExp][] = [
+    ['a forged journal as such is fine', [payloadOf(1), payloadOf(2)], /^$/],
+    ['a gap', [payloadOf(1), payloadOf(3), payloadOf(4)], /has event 3 where 2 belongs/],
+    ['an event twice', [payloadOf(1), payloadOf(1), payloadOf(2)], /event 1 is out of order/],
+    ['overlapping events', [payloadOf(1, 3), payloadOf(2), payloadOf(3)], /has event 2 where 4 belongs/],
+    ['another first event', [payloadOf(2)], /event 2 is out of order/],
+    ['deep nesting', [payloadOf(1), deep, payloadOf(3)], /nesting deeper than/],
+    ['no map', [payloadOf(1), Buffer.from([0xc0]), payloadOf(2)], /a frame holds no event id/],
+    [
+      'a huge length',
+      [Buffer.from([0x82, 0xa2, 0x69, 0x64, 1, 0xa1, 0x61, 0xdd, 255, 255, 255, 255])],
+      /beyond the end/,
+    ],
+  ];
+  for (const [name, payloads, reason] of hostile) {
+    const recovering = recoverFrom(forgedJournal(payloads));
+    if (reason.test('')) {
+      assert.equal((await recovering).report.lastId, 2, name);
+      continue;
+    }
+    await assert.rejects(recovering, (error) => {
+      assert(error instanceof DataFolderError, `${name}: ${error}`);
+      assert.match(error.message, reason, name);
+      assert.equal(error.file, FIRST_SEGMENT);
+      assert(error.offset !== null && error.lastGoodEventId !== null, name);
+      return true;
+    });
+  }
+});
+
+test('a frame that claims a write which cannot have been is damage, though its checksum holds', async () => {
+  const good = forgedJournal([payloadOf(1), payloadOf(2), payloadOf(3)]);
+  const bytes = good.bytesOf(FIRST_SEGMENT);
+  const last = bytes.length - 16 - payloadOf(3).length;
+  const links = { payloadBytes: payloadOf(3).length, previous: bytes.readUInt32LE(last + 8) };
+  for (const [batchStart, damaged] of [
+    [last, false],
+    [64, false],
+    [63, true],
+    [last + 1, true],
+  ] as const) {
+    const forged = Buffer.from(bytes);
+    sealFrame(forged, last, { ...links, batchStart });
+    good.put(FIRST_SEGMENT, forged);
+    const recovering = recoverFrom(good);
+    if (damaged) await assert.rejects(recovering, /a frame claims a write that cannot have been/);
+    else assert.equal((await recovering).report.lastId, 3);
+  }
+});
+
+test('an event that does not fit the state is refused with its place, and the cause is kept', async () => {
+  const { disk } = await fullDisk();
+  const cause = new Error('no such flag');
+  const loader = {
+    reset: () => undefined,
+    load: () => undefined,
+    replay: ({ id }: { id: number }) => {
+      if (id === 22) throw cause;
+    },
+  };
+  const log = { info: () => undefined, warn: () => undefined };
+  await assert.rejects(recover({ fs: disk, folder: FOLDER, loader, log }), (error) => {
+    assert(error instanceof DataFolderError);
+    assert.match(error.message, /event 22 does not fit: no such flag/);
+    assert.equal(error.lastGoodEventId, 21);
+    assert.equal(error.cause, cause);
+    return true;
+  });
+});
