@@ -1,7 +1,7 @@
 /** The commands that make a data set, in the order in which they have to be carried out. */
 import { parse } from 'valibot';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { type StrategyInput, StrategyInputSchema } from '../../src/domain/strategy.ts';
+import { type StrategyInput, StrategyInputSchema } from '../../src/domain/flags/strategy.ts';
 import { type DataSet, FLAG_ENVIRONMENT, flagName, projectName } from './data-set.ts';
 
 /** The schema fills in what a client leaves out, as it does for every request. */

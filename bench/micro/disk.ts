@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { loaderOf } from '../../src/actors/store.ts';
 import { snapshotSections } from '../../src/actors/world-snapshot.ts';
-import { emptyWorld } from '../../src/domain/world.ts';
+import { emptyWorld } from '../../src/domain/state/world.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import { realFileSystem as fs } from '../../src/persistence/disk/file-system.ts';

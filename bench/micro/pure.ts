@@ -1,6 +1,6 @@
 /** Without disk and network: the machines and their tables, encoding of frames, answers as JSON. */
 import { transition } from 'xstate';
-import { environmentSwitchMachine, nextSwitch } from '../../src/domain/environment-switch.ts';
+import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/environment-switch.ts';
 import { wholeFlag } from '../../src/http/render-flag.ts';
 import { projectOverview } from '../../src/http/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';

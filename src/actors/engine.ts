@@ -10,14 +10,14 @@
  * error. An event that cannot be applied, or a journal that cannot be written, stops the process (invariant 6):
  * the state in memory would no longer be what a restart rebuilds.
  */
-import { apply } from '../domain/apply.ts';
+import { apply } from '../domain/state/apply.ts';
 import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
-import type { DomainEvent } from '../domain/events.ts';
-import { jsonSize } from '../domain/json.ts';
-import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
-import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
-import type { World } from '../domain/world.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import { jsonSize } from '../domain/json/json.ts';
+import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
+import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/state/idempotency-cache.ts';
+import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { Frame, FramePosition, RecordedEvent } from '../persistence/journal/frame.ts';
 import type { Journal } from '../persistence/journal/journal.ts';

@@ -6,11 +6,11 @@
  *
  * A change of several events was never seen in part: the moment of an event in its middle is the end of the change.
  */
-import { apply } from '../domain/apply.ts';
-import type { DomainEvent } from '../domain/events.ts';
-import type { Flag } from '../domain/flag.ts';
-import { notFound, type Refusal } from '../domain/refusal.ts';
-import { emptyWorld, type ProjectState, type World } from '../domain/world.ts';
+import { apply } from '../domain/state/apply.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import type { Flag } from '../domain/flags/flag.ts';
+import { notFound, type Refusal } from '../domain/state/refusal.ts';
+import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';

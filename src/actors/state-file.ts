@@ -1,25 +1,25 @@
 /**
- * The state out of a service and into another one, as a document (see src/domain/state-document.ts). Importing an
+ * The state out of a service and into another one, as a document (see src/domain/document/state-document.ts). Importing an
  * export gives a state whose export is the same.
  *
  * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
  * in IMPORT_FRAME_BYTES_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
-import type { DomainEvent } from '../domain/events.ts';
-import type { Flag } from '../domain/flag.ts';
-import { ISSUES_MAX, type Issue } from '../domain/issues.ts';
-import { jsonSize } from '../domain/json.ts';
-import { knownRole } from '../domain/roles.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import type { Flag } from '../domain/flags/flag.ts';
+import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
+import { jsonSize } from '../domain/json/json.ts';
+import { knownRole } from '../domain/state/roles.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
   type ProjectDocument,
   STATE_FORMAT_VERSION,
   type StateDocument,
-} from '../domain/state-document.ts';
-import { planImport } from '../domain/state-import.ts';
-import type { ProjectState, User, World } from '../domain/world.ts';
+} from '../domain/document/state-document.ts';
+import { planImport } from '../domain/document/state-import.ts';
+import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 

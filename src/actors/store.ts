@@ -4,10 +4,10 @@
  * come in this way. The folder's lock is the caller's.
  */
 import { performance } from 'node:perf_hooks';
-import { apply } from '../domain/apply.ts';
-import type { DomainEvent } from '../domain/events.ts';
-import { type RememberedAnswer, rememberAnswer } from '../domain/remembered-answers.ts';
-import { emptyWorld, type World } from '../domain/world.ts';
+import { apply } from '../domain/state/apply.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import { type RememberedAnswer, rememberAnswer } from '../domain/state/idempotency-cache.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';

@@ -7,8 +7,8 @@
  */
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import type { Flag } from '../domain/flag.ts';
-import type { DatedAnswer } from '../domain/remembered-answers.ts';
+import type { Flag } from '../domain/flags/flag.ts';
+import type { DatedAnswer } from '../domain/state/idempotency-cache.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -17,8 +17,8 @@ import type {
   ProjectSettings,
   User,
   World,
-} from '../domain/world.ts';
-import { emptyWorld } from '../domain/world.ts';
+} from '../domain/state/world.ts';
+import { emptyWorld } from '../domain/state/world.ts';
 import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
 import { SharedStrings } from './shared-strings.ts';
 

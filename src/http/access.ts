@@ -7,9 +7,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { Actor } from '../domain/decide/decision.ts';
-import { type Refusal, refuse } from '../domain/refusal.ts';
-import { knownRole, OWNER_ROLE_ID, type RoleName } from '../domain/roles.ts';
-import type { User, World } from '../domain/world.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import { knownRole, OWNER_ROLE_ID, type RoleName } from '../domain/state/roles.ts';
+import type { User, World } from '../domain/state/world.ts';
 
 /** Ids that stand for callers who are no users (decisions.md §6). */
 export const API_TOKEN_USER_ID = -42;

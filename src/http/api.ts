@@ -8,9 +8,9 @@
 import type { Engine, Outcome } from '../actors/engine.ts';
 import type { FlagHistory } from '../actors/flag-history.ts';
 import type { Command } from '../domain/decide/decide.ts';
-import type { DomainEvent } from '../domain/events.ts';
-import { isRefusal, type Refusal, refuse } from '../domain/refusal.ts';
-import type { World } from '../domain/world.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { World } from '../domain/state/world.ts';
 import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { internalErrorReply, refusalReply } from './errors.ts';

@@ -2,9 +2,9 @@
  * Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of their history, so they cost no
  * hashing, survive restarts, and are strong: equal tags mean equal bytes.
  */
-import { locateFlag, locateFlagAnywhere } from '../domain/locate.ts';
-import { type Refusal, refuse } from '../domain/refusal.ts';
-import type { World } from '../domain/world.ts';
+import { locateFlag, locateFlagAnywhere } from '../domain/state/locate.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { World } from '../domain/state/world.ts';
 import type { Params } from './params.ts';
 import { flagEtag } from './render-flag.ts';
 import { ReplyHeaders } from './reply-headers.ts';

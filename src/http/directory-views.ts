@@ -1,7 +1,7 @@
 /** Answers about projects as a whole, environments, tokens and the caller, made anew each time. */
 
 import { ALL } from '../domain/decide/token-commands.ts';
-import { ROLES, type Role } from '../domain/roles.ts';
+import { ROLES, type Role } from '../domain/state/roles.ts';
 import {
   type ApiToken,
   type Environment,
@@ -10,7 +10,7 @@ import {
   projectEnvironments,
   type User,
   type World,
-} from '../domain/world.ts';
+} from '../domain/state/world.ts';
 import type { Caller } from './access.ts';
 import { projectFigures } from './project-figures.ts';
 import { userView } from './views.ts';

@@ -4,7 +4,7 @@
  * `{ msg }`.
  */
 import { randomUUID } from 'node:crypto';
-import type { Refusal, RefusalName } from '../domain/refusal.ts';
+import type { Refusal, RefusalName } from '../domain/state/refusal.ts';
 import { JSON_HEADERS } from './json-reply.ts';
 import type { Reply } from './transport.ts';
 

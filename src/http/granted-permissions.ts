@@ -2,7 +2,7 @@
  * What a caller may do, in the words that clients of this interface know. They ask so as to hide what would be
  * refused; what is refused is decided in access.ts alone, from which this list is made.
  */
-import type { World } from '../domain/world.ts';
+import type { World } from '../domain/state/world.ts';
 import { type Caller, mayDo, type Permission } from './access.ts';
 
 interface GrantedPermission {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Retry } from '../actors/engine.ts';
-import { invalid, type Refusal } from '../domain/refusal.ts';
+import { invalid, type Refusal } from '../domain/state/refusal.ts';
 import { JSON_HEADERS } from './json-reply.ts';
 import { NO_HEADERS } from './reply-headers.ts';
 import type { Reply, TransportRequest } from './transport.ts';

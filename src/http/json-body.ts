@@ -1,6 +1,6 @@
 /**
  * From the bytes of a body to a JSON value that can be kept: it comes back equal from the journal, a snapshot and
- * an answer (see src/domain/json.ts), and means the same to every reader. So, beyond what is no JSON,
+ * an answer (see src/domain/json/json.ts), and means the same to every reader. So, beyond what is no JSON,
  * - bytes that are not UTF-8 are refused instead of replaced, and so is a byte order mark;
  * - a name given twice in one object is refused: readers differ on which of the two counts;
  * - numbers beyond the range of a double, half surrogate pairs and fields named __proto__ are refused;
@@ -11,7 +11,7 @@
  * fields. JSON.parse keeps only the last of equal names, so the two counts differ exactly when a name is given
  * twice: a body that is in order needs no set of names. All of it is linear.
  */
-import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../domain/json.ts';
+import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../domain/json/json.ts';
 import { diagnoseJson } from './json-diagnosis.ts';
 
 export type ParsedBody =

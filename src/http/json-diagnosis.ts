@@ -2,8 +2,8 @@
  * Where and why a text is refused as a body. Runs only on texts already known to be bad, so that good ones never
  * pay for it, and says what JSON.parse does not: the place in every case, and which name is given twice.
  */
-import { shown } from '../domain/issues.ts';
-import { pointerToken } from '../domain/json-pointer.ts';
+import { shown } from '../domain/json/issues.ts';
+import { pointerToken } from '../domain/json/json-pointer.ts';
 
 export interface JsonFault {
   readonly message: string;

@@ -4,7 +4,7 @@
  */
 import type { Registry } from 'prom-client';
 import type { Engine } from '../actors/engine.ts';
-import { refuse } from '../domain/refusal.ts';
+import { refuse } from '../domain/state/refusal.ts';
 import type { PlainRoute } from './api.ts';
 import { refusalReply } from './errors.ts';
 import { jsonReply } from './json-reply.ts';

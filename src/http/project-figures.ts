@@ -2,7 +2,7 @@
  * Numbers about a project's flags, for lists of projects and environments. One walk over the flags makes all of
  * them; they are kept until something in the project changes, or until the health figure does.
  */
-import type { ProjectState } from '../domain/world.ts';
+import type { ProjectState } from '../domain/state/world.ts';
 import { type Health, healthOf, isHealthOf } from './render-project.ts';
 
 export interface ProjectFigures {

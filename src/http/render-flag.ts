@@ -5,15 +5,15 @@
  * What a flag's JSON shows of its surroundings is the project's environments: `environmentsRevision` tells when
  * those changed. The ETag is the newest of both revisions, so it costs no hashing.
  */
-import { environmentOf, type Flag, flagData, flagVariants } from '../domain/flag.ts';
-import { firstEnvironment } from '../domain/locate.ts';
+import { environmentOf, type Flag, flagData, flagVariants } from '../domain/flags/flag.ts';
+import { firstEnvironment } from '../domain/state/locate.ts';
 import {
   type Environment,
   type FlagRecord,
   type ProjectState,
   projectEnvironments,
   type World,
-} from '../domain/world.ts';
+} from '../domain/state/world.ts';
 import { type TaggedReply, taggedReply } from './json-reply.ts';
 
 interface FlagBytes {

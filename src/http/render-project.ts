@@ -3,8 +3,8 @@
  * project changes, or until the health figure does, which also depends on the date. After a change of one flag most of
  * the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made anew.
  */
-import { type Flag, LIFETIME_DAYS } from '../domain/flag.ts';
-import { type ProjectState, projectEnvironments, type World } from '../domain/world.ts';
+import { type Flag, LIFETIME_DAYS } from '../domain/flags/flag.ts';
+import { type ProjectState, projectEnvironments, type World } from '../domain/state/world.ts';
 import { type TaggedReply, taggedReply } from './json-reply.ts';
 import { environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
 

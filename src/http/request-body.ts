@@ -3,8 +3,8 @@
  * are dropped by the schema (decisions.md §1).
  */
 import * as v from 'valibot';
-import { issuesOf } from '../domain/issues.ts';
-import { type Refusal, refuse } from '../domain/refusal.ts';
+import { issuesOf } from '../domain/json/issues.ts';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 import type { TransportRequest } from './transport.ts';

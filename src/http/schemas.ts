@@ -3,11 +3,11 @@
  * tests hold every answer against them. What requests may hold is in the schemas beside the rules in src/domain.
  */
 import * as v from 'valibot';
-import { ConstraintSchema } from '../domain/constraint.ts';
-import { EVENT_TYPES } from '../domain/event-types.ts';
-import { FLAG_TYPES } from '../domain/flag.ts';
-import { ParametersSchema } from '../domain/strategy.ts';
-import { VariantSchema } from '../domain/variant.ts';
+import { ConstraintSchema } from '../domain/flags/constraint.ts';
+import { EVENT_TYPES } from '../domain/state/event-types.ts';
+import { FLAG_TYPES } from '../domain/flags/flag.ts';
+import { ParametersSchema } from '../domain/flags/strategy.ts';
+import { VariantSchema } from '../domain/flags/variant.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const NullableTimestamp = v.nullable(Timestamp);

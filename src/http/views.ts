@@ -1,7 +1,7 @@
 /** Answers that are small and made anew each time: users and profiles. */
 import { createHash } from 'node:crypto';
-import { knownRole, roleByName } from '../domain/roles.ts';
-import type { User, World } from '../domain/world.ts';
+import { knownRole, roleByName } from '../domain/state/roles.ts';
+import type { User, World } from '../domain/state/world.ts';
 import type { Caller } from './access.ts';
 
 /** Gravatar's address for an email, which only a browser ever opens: no request leaves the server. */

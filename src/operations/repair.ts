@@ -10,7 +10,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loaderOf, replayFrame } from '../actors/store.ts';
 import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
-import { emptyWorld, type World } from '../domain/world.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { withFile } from '../persistence/journal/frame-reader.ts';

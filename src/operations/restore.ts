@@ -8,7 +8,7 @@
 import { statSync } from 'node:fs';
 import { loaderOf } from '../actors/store.ts';
 import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
-import { emptyWorld, type World } from '../domain/world.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
 import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
 import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';

@@ -7,7 +7,7 @@
  * and taking the beginning would lose what another one wants to keep.
  */
 import { loaderOf, replayFrame } from '../actors/store.ts';
-import { emptyWorld, type World } from '../domain/world.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
 import type { Boundary } from '../persistence/recovery/journal-survey.ts';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { CHANGE_SIZE_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { aboutFlag, type DomainEvent } from '../../src/domain/events.ts';
+import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 
 const refusalOf = ({ outcome }: Submitted): string | null =>

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadSnapshotRecord, snapshotSections, stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { emptyWorld, type World } from '../../src/domain/world.ts';
+import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 import { pack, unpack } from '../../src/persistence/codec/message-pack.ts';
 import { openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { COMMAND_TYPES, commands, withRealIds } from '../support/every-command.ts';

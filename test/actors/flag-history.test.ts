@@ -1,7 +1,7 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Flag } from '../../src/domain/flag.ts';
+import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';

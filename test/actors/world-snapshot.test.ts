@@ -7,7 +7,7 @@ import {
   snapshotSections,
   stateHash,
 } from '../../src/actors/world-snapshot.ts';
-import { emptyWorld, type World } from '../../src/domain/world.ts';
+import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 import { TestWorld } from '../support/test-world.ts';
 
 const STRATEGY = {

@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore, type Store } from '../../src/actors/store.ts';
-import { initialEvents } from '../../src/domain/initial-events.ts';
+import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { createFlag, TESTER } from '../support/engine.ts';

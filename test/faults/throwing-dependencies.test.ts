@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
-import type { World } from '../../src/domain/world.ts';
+import type { World } from '../../src/domain/state/world.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
 import type { Route } from '../../src/http/route.ts';
 import { ROUTES } from '../../src/http/routes.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../src/domain/json.ts';
+import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../src/domain/json/json.ts';
 import { parseJsonBody } from '../../src/http/json-body.ts';
 
 const encoder = new TextEncoder();

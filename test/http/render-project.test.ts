@@ -1,7 +1,7 @@
 /** The overview of a project: its health, which depends on the date, and its flags, of which most bytes are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FlagType } from '../../src/domain/flag.ts';
+import type { FlagType } from '../../src/domain/flags/flag.ts';
 import { flagSummary } from '../../src/http/render-flag.ts';
 import { flagList, healthOf, projectOverview } from '../../src/http/render-project.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import type { Engine, Outcome, Retry } from '../../src/actors/engine.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { DomainEvent } from '../../src/domain/events.ts';
-import { isRefusal } from '../../src/domain/refusal.ts';
-import { ANSWER_LIFETIME_MS } from '../../src/domain/remembered-answers.ts';
-import type { FlagRecord } from '../../src/domain/world.ts';
+import type { DomainEvent } from '../../src/domain/state/events.ts';
+import { isRefusal } from '../../src/domain/state/refusal.ts';
+import { ANSWER_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
+import type { FlagRecord } from '../../src/domain/state/world.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { isInjected } from './injected.ts';

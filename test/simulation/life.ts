@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
-import { initialEvents } from '../../src/domain/initial-events.ts';
+import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';

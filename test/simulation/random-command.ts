@@ -3,8 +3,8 @@
  * has an entry for each type of command: a new one does not compile before the simulation knows it too.
  */
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { Flag } from '../../src/domain/flag.ts';
-import type { World } from '../../src/domain/world.ts';
+import type { Flag } from '../../src/domain/flags/flag.ts';
+import type { World } from '../../src/domain/state/world.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import {
   anyStrategy,

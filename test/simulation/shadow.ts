@@ -3,8 +3,8 @@
  * share nothing with the engine. It knows less, and says where the two disagree.
  */
 import assert from 'node:assert/strict';
-import type { DomainEvent } from '../../src/domain/events.ts';
-import type { World } from '../../src/domain/world.ts';
+import type { DomainEvent } from '../../src/domain/state/events.ts';
+import type { World } from '../../src/domain/state/world.ts';
 
 interface ShadowFlag {
   description: string | null;

@@ -13,7 +13,7 @@
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/actors/engine.ts';
 import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
-import type { DomainEvent } from '../../src/domain/events.ts';
+import type { DomainEvent } from '../../src/domain/state/events.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import type { SnapshotSection } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import { shadowOf } from './shadow.ts';

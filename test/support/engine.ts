@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import type { Outcome, Submission } from '../../src/actors/engine.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { initialEvents } from '../../src/domain/initial-events.ts';
+import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 

@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { FLAG_TYPES } from '../../src/domain/flag.ts';
-import type { World } from '../../src/domain/world.ts';
+import { FLAG_TYPES } from '../../src/domain/flags/flag.ts';
+import type { World } from '../../src/domain/state/world.ts';
 import { PATCH_OPERATIONS } from './random-patches.ts';
 
 /** Little would ever be found if names were chosen evenly. */

@@ -1,9 +1,9 @@
 /** What the suites of the interface share: flags to work on, users to act as, and what a call did to the service. */
 import assert from 'node:assert/strict';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
-import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/events.ts';
-import { knownRole } from '../../src/domain/roles.ts';
-import type { User } from '../../src/domain/world.ts';
+import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
+import { knownRole } from '../../src/domain/state/roles.ts';
+import type { User } from '../../src/domain/state/world.ts';
 import { digestOf } from '../../src/http/access.ts';
 import type { Answer, Call, RequestOptions, TestServer } from './server.ts';
 

@@ -1,6 +1,6 @@
 /** JSON Patches for properties: aimed at what flags, strategies and variants have, and beside it. */
 import fc from 'fast-check';
-import type { PatchOperation } from '../../src/domain/json-patch.ts';
+import type { PatchOperation } from '../../src/domain/json/json-patch.ts';
 
 const values = fc.constantFrom<unknown>(
   null,

@@ -1,9 +1,9 @@
 /** The decision that sets all of a project's members at once. */
-import { type DomainEvent, inProject } from '../events.ts';
-import { locateProject } from '../locate.ts';
-import { isRefusal, type Refusal } from '../refusal.ts';
-import { knownRole, OWNER_ROLE_ID } from '../roles.ts';
-import type { ProjectState, World } from '../world.ts';
+import { type DomainEvent, inProject } from '../state/events.ts';
+import { locateProject } from '../state/locate.ts';
+import { isRefusal, type Refusal } from '../state/refusal.ts';
+import { knownRole, OWNER_ROLE_ID } from '../state/roles.ts';
+import type { ProjectState, World } from '../state/world.ts';
 import type { Decision } from './decision.ts';
 import { locateMembership, membershipData, NEEDS_OWNER } from './membership-commands.ts';
 

@@ -3,12 +3,12 @@
  * nothing. The state machine in archive-switch.ts says what is possible; an archived flag has neither parents nor
  * children, so that nothing in use hangs on one.
  */
-import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../archive-switch.ts';
-import { aboutFlag, type DomainEvent } from '../events.ts';
-import type { Flag } from '../flag.ts';
-import { type LocatedFlag, locateFlag } from '../locate.ts';
-import { invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
-import type { World } from '../world.ts';
+import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
+import { aboutFlag, type DomainEvent } from '../state/events.ts';
+import type { Flag } from '../flags/flag.ts';
+import { type LocatedFlag, locateFlag } from '../state/locate.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
 import type { Decision } from './decision.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';

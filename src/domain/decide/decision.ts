@@ -2,8 +2,8 @@
  * What deciding a command gives: the events of the change, none when nothing changes, or a refusal. Deciding is
  * pure: it reads the state and what arrives in the context, and changes nothing.
  */
-import type { DomainEvent } from '../events.ts';
-import type { Refusal } from '../refusal.ts';
+import type { DomainEvent } from '../state/events.ts';
+import type { Refusal } from '../state/refusal.ts';
 
 export type Decision = readonly DomainEvent[] | Refusal;
 

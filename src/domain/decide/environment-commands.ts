@@ -1,8 +1,8 @@
 /** Decisions on the environments of the service: their list, its order, and the end of one. */
-import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../events.ts';
-import { enabledFlagCount, locateEnvironment } from '../locate.ts';
-import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../refusal.ts';
-import type { Environment, World } from '../world.ts';
+import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
+import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
+import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
+import type { Environment, World } from '../state/world.ts';
 import type { Decision } from './decision.ts';
 import { tokensOfEnvironmentDeleted } from './token-commands.ts';
 

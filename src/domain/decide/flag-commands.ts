@@ -1,5 +1,5 @@
 /** Decisions on a flag as a whole: create, update, patch, clone (endpoints 3 and 5–7). */
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../events.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import {
   FLAG_TYPES,
   type Flag,
@@ -8,12 +8,12 @@ import {
   type FlagType,
   flagData,
   flagVariants,
-} from '../flag.ts';
-import { type JsonObject, type JsonValue, jsonEqual } from '../json.ts';
-import { applyPatch, type PatchOperation } from '../json-patch.ts';
-import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../locate.ts';
-import { invalid, invalidOperation, isRefusal } from '../refusal.ts';
-import type { World } from '../world.ts';
+} from '../flags/flag.ts';
+import { type JsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
+import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseTakenName } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';

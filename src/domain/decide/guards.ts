@@ -1,8 +1,8 @@
 /** Checks that several decisions share. */
-import type { Flag } from '../flag.ts';
-import { jsonGrowth, jsonSize } from '../json.ts';
-import { invalidOperation, nameExists, type Refusal, refuse } from '../refusal.ts';
-import type { World } from '../world.ts';
+import type { Flag } from '../flags/flag.ts';
+import { jsonGrowth, jsonSize } from '../json/json.ts';
+import { invalidOperation, nameExists, type Refusal, refuse } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
 
 /**
  * Size of one flag with all its strategies and variants, as `jsonSize` counts it. Protects snapshots, where a

@@ -2,11 +2,11 @@
  * Decisions on who is a member of a project, and with which role (endpoints 17–19). A user holds at most one role
  * in a project, and a project keeps at least one owner.
  */
-import { inProject, type MembershipData } from '../events.ts';
-import { locateProject, locateUser } from '../locate.ts';
-import { isRefusal, notFound, type Refusal, refuse } from '../refusal.ts';
-import { knownRole, OWNER_ROLE_ID, type Role, roleById } from '../roles.ts';
-import type { ProjectState, User, World } from '../world.ts';
+import { inProject, type MembershipData } from '../state/events.ts';
+import { locateProject, locateUser } from '../state/locate.ts';
+import { isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';
+import { knownRole, OWNER_ROLE_ID, type Role, roleById } from '../state/roles.ts';
+import type { ProjectState, User, World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 
 interface NamesMembership {

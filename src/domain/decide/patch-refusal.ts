@@ -1,6 +1,6 @@
 /** How a JSON Patch that cannot be applied is refused: with the index of the operation at fault (decisions.md §2). */
-import type { PatchOperation } from '../json-patch.ts';
-import { type Refusal, refuse } from '../refusal.ts';
+import type { PatchOperation } from '../json/json-patch.ts';
+import { type Refusal, refuse } from '../state/refusal.ts';
 
 interface PatchFailure {
   readonly kind: 'invalid' | 'test-failed';

@@ -1,19 +1,19 @@
 /** Decisions on strategies and switches of a flag in an environment (endpoints 9–14). */
-import { nextSwitch } from '../environment-switch.ts';
-import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../events.ts';
-import type { Flag } from '../flag.ts';
-import { type JsonValue, jsonEqual } from '../json.ts';
-import { applyPatch, type PatchOperation } from '../json-patch.ts';
-import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../locate.ts';
-import { invalidOperation } from '../refusal.ts';
+import { nextSwitch } from '../flags/environment-switch.ts';
+import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
+import type { Flag } from '../flags/flag.ts';
+import { type JsonValue, jsonEqual } from '../json/json.ts';
+import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../state/locate.ts';
+import { invalidOperation } from '../state/refusal.ts';
 import {
   createStrategy,
   nextSortOrder,
   parseStrategyFields,
   type Strategy,
   type StrategyInput,
-} from '../strategy.ts';
-import type { World } from '../world.ts';
+} from '../flags/strategy.ts';
+import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';

@@ -1,9 +1,9 @@
 /** Decisions on the tags of a flag. A tag is a type and a value; a flag has each pair at most once. */
-import { aboutFlag } from '../events.ts';
-import type { Flag, Tag } from '../flag.ts';
-import { locateFlag } from '../locate.ts';
-import { invalidOperation, notFound } from '../refusal.ts';
-import type { World } from '../world.ts';
+import { aboutFlag } from '../state/events.ts';
+import type { Flag, Tag } from '../flags/flag.ts';
+import { locateFlag } from '../state/locate.ts';
+import { invalidOperation, notFound } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived } from './guards.ts';
 

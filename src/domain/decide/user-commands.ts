@@ -1,9 +1,9 @@
 /** Decisions on users: create, update (endpoint 21), delete. */
-import { ABOUT_NOTHING } from '../events.ts';
-import { locateUser } from '../locate.ts';
-import { invalid, invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
-import { ADMIN_ROLE_ID } from '../roles.ts';
-import type { ProjectState, User, World } from '../world.ts';
+import { ABOUT_NOTHING } from '../state/events.ts';
+import { locateUser } from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import { ADMIN_ROLE_ID } from '../state/roles.ts';
+import type { ProjectState, User, World } from '../state/world.ts';
 import { memberRemoved } from './access-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { isSoleOwner } from './membership-commands.ts';

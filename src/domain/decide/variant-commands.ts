@@ -1,12 +1,12 @@
 /** Decisions on variants: of the whole flag (endpoints 15, 16), or of one environment. */
-import { aboutFlag, aboutFlagEnvironment } from '../events.ts';
-import { environmentOf, flagVariants } from '../flag.ts';
-import { type JsonValue, jsonEqual } from '../json.ts';
-import { applyPatch, type PatchOperation } from '../json-patch.ts';
-import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../locate.ts';
-import { invalidOperation, isRefusal, type Refusal } from '../refusal.ts';
-import { normaliseVariants, type Variant } from '../variant.ts';
-import type { World } from '../world.ts';
+import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
+import { environmentOf, flagVariants } from '../flags/flag.ts';
+import { type JsonValue, jsonEqual } from '../json/json.ts';
+import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import { normaliseVariants, type Variant } from '../flags/variant.ts';
+import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';

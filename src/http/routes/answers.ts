@@ -1,5 +1,5 @@
 /** Answers that several routes make alike. */
-import type { DomainEvent } from '../../domain/events.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
 import { jsonReply } from '../json-reply.ts';
 import type { ReadAnswer, RequestContext } from '../route.ts';
 

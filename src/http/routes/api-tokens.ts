@@ -1,8 +1,8 @@
 /** API tokens: credentials of programs. */
 import * as v from 'valibot';
 import { ALL } from '../../domain/decide/token-commands.ts';
-import { invalid, isRefusal, type Refusal } from '../../domain/refusal.ts';
-import type { ApiToken } from '../../domain/world.ts';
+import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { ApiToken } from '../../domain/state/world.ts';
 import { ApiTokenSchema, ApiTokensSchema, NewApiTokenSchema } from '../directory-schemas.ts';
 import { apiTokenView } from '../directory-views.ts';
 import { makeSecret, secretOf } from '../fresh-secret.ts';

@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import type { Command } from '../../domain/decide/decide.ts';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
-import { locateFlagAnywhere } from '../../domain/locate.ts';
-import { isRefusal } from '../../domain/refusal.ts';
-import type { ProjectState, World } from '../../domain/world.ts';
+import { locateFlagAnywhere } from '../../domain/state/locate.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import { ArchivedFlagsSchema } from '../directory-schemas.ts';
 import { emptyReply } from '../json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../route.ts';

@@ -1,10 +1,10 @@
 /** Schemas of request bodies that more than one route reads, and those of small ones. */
 import * as v from 'valibot';
-import { isDateTime } from '../../domain/constraint-value.ts';
-import { isEmail } from '../../domain/email.ts';
-import { FLAG_TYPES, flagNameFault } from '../../domain/flag.ts';
-import { ROLE_NAMES, ROLES, roleByName } from '../../domain/roles.ts';
-import { urlNameFault } from '../../domain/url-name.ts';
+import { isDateTime } from '../../domain/flags/constraint-value.ts';
+import { isEmail } from '../../domain/state/email.ts';
+import { FLAG_TYPES, flagNameFault } from '../../domain/flags/flag.ts';
+import { ROLE_NAMES, ROLES, roleByName } from '../../domain/state/roles.ts';
+import { urlNameFault } from '../../domain/flags/url-name.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (faultOf: (name: string) => string | null) =>

@@ -1,8 +1,8 @@
 /** The environments of the service. */
 import * as v from 'valibot';
-import { isJsonObject } from '../../domain/json.ts';
-import { isRefusal } from '../../domain/refusal.ts';
-import { URL_NAME_LENGTH_MAX } from '../../domain/url-name.ts';
+import { isJsonObject } from '../../domain/json/json.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { URL_NAME_LENGTH_MAX } from '../../domain/flags/url-name.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from '../directory-schemas.ts';
 import { environmentView } from '../directory-views.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';

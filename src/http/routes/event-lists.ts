@@ -1,6 +1,6 @@
 /** The event log read without a body: all of it, and of one flag; and the types that events have. */
-import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { invalid, isRefusal, type Refusal } from '../../domain/refusal.ts';
+import { EVENT_TYPES } from '../../domain/state/event-types.ts';
+import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../directory-schemas.ts';
 import { taggedReply } from '../json-reply.ts';
 import { etagOf } from '../render-flag.ts';

@@ -1,7 +1,7 @@
 /** Search in the event log (endpoint 20). */
 import * as v from 'valibot';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
-import { isRefusal } from '../../domain/refusal.ts';
+import { EVENT_TYPES } from '../../domain/state/event-types.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
 import { taggedReply } from '../json-reply.ts';
 import { etagOf } from '../render-flag.ts';
 import { type Route, readRoute } from '../route.ts';

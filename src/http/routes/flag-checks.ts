@@ -1,9 +1,9 @@
 /** What a client asks before it creates a flag: which types there are, and whether a name can be had. */
 import * as v from 'valibot';
 import { refuseTakenName } from '../../domain/decide/guards.ts';
-import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flag.ts';
-import { locateProject } from '../../domain/locate.ts';
-import { isRefusal } from '../../domain/refusal.ts';
+import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../domain/flags/flag.ts';
+import { locateProject } from '../../domain/state/locate.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
 import { FlagTypesSchema } from '../directory-schemas.ts';
 import { emptyReply } from '../json-reply.ts';
 import { type Route, readRoute } from '../route.ts';

@@ -1,10 +1,10 @@
 /** A flag in one environment: read whole, its strategies read and put in order. */
 import * as v from 'valibot';
 import { strategyData } from '../../domain/decide/strategy-commands.ts';
-import type { Flag } from '../../domain/flag.ts';
-import { environmentOf } from '../../domain/flag.ts';
-import type { Environment } from '../../domain/world.ts';
-import { projectEnvironments } from '../../domain/world.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import type { Environment } from '../../domain/state/world.ts';
+import { projectEnvironments } from '../../domain/state/world.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../directory-schemas.ts';
 import { emptyReply } from '../json-reply.ts';
 import { environmentView } from '../render-flag.ts';

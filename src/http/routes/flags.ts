@@ -1,9 +1,9 @@
 /** Flags as a whole (endpoints 3–8), and the flags that may be parents of one (endpoint 23). */
 import * as v from 'valibot';
 import { dataOf } from '../../domain/decide/flag-commands.ts';
-import { PatchSchema } from '../../domain/json-patch.ts';
-import { locateFlag } from '../../domain/locate.ts';
-import type { World } from '../../domain/world.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { locateFlag } from '../../domain/state/locate.ts';
+import type { World } from '../../domain/state/world.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
 import type { Params } from '../params.ts';
 import { environmentsRevision, wholeFlag } from '../render-flag.ts';

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import type { PastFlag } from '../../actors/flag-history.ts';
 import { plannedRollback } from '../../domain/decide/rollback-command.ts';
-import type { DomainEvent } from '../../domain/events.ts';
-import { invalid, isRefusal, type Refusal, refuse } from '../../domain/refusal.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { invalid, isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { jsonReply } from '../json-reply.ts';
 import { wholeFlagView } from '../render-flag.ts';
 import {

@@ -13,9 +13,9 @@ import {
   locateProject,
   locateStrategy,
   locateUser,
-} from '../../domain/locate.ts';
-import { isRefusal, notFound, type Refusal } from '../../domain/refusal.ts';
-import type { World } from '../../domain/world.ts';
+} from '../../domain/state/locate.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 import { digestOf } from '../access.ts';
 import type { Params } from '../params.ts';
 

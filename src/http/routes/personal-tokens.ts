@@ -1,8 +1,8 @@
 /** Personal tokens, with which a user acts: one's own, and those of any user for an Admin. */
 import * as v from 'valibot';
 import { personalTokensOf } from '../../domain/decide/token-commands.ts';
-import { isRefusal, type Refusal } from '../../domain/refusal.ts';
-import type { World } from '../../domain/world.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
 import type { Permission } from '../access.ts';
 import { NewPersonalTokenSchema, PersonalTokensSchema } from '../directory-schemas.ts';
 import { personalTokenView } from '../directory-views.ts';

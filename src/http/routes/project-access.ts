@@ -1,7 +1,7 @@
 /** All members of a project at once; one at a time they are set in members.ts. */
 import * as v from 'valibot';
-import { isRefusal } from '../../domain/refusal.ts';
-import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../domain/roles.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../domain/state/roles.ts';
 import { ProjectAccessSchema } from '../directory-schemas.ts';
 import { projectAccessView } from '../directory-views.ts';
 import { jsonReply } from '../json-reply.ts';

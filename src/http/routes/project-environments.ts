@@ -1,6 +1,6 @@
 /** Which of the service's environments a project has. */
 import * as v from 'valibot';
-import { isRefusal } from '../../domain/refusal.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
 import { ProjectEnvironmentsSchema } from '../directory-schemas.ts';
 import { projectEnvironmentViews } from '../directory-views.ts';
 import { emptyReply } from '../json-reply.ts';

@@ -1,7 +1,7 @@
 /** A project's overview and its list of flags (endpoints 1, 2). */
 
-import { isRefusal } from '../../domain/refusal.ts';
-import type { ProjectState, World } from '../../domain/world.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import type { TaggedReply } from '../json-reply.ts';
 import { flagList, projectOverview, projectRevision } from '../render-project.ts';
 import { type Route, readRoute } from '../route.ts';

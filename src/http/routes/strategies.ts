@@ -1,9 +1,9 @@
 /** Strategies and switches of a flag in an environment (endpoints 9–14). */
 import type { Command } from '../../domain/decide/decide.ts';
 import { strategyData } from '../../domain/decide/strategy-commands.ts';
-import type { DomainEvent } from '../../domain/events.ts';
-import { PatchSchema } from '../../domain/json-patch.ts';
-import { StrategyInputSchema } from '../../domain/strategy.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { StrategyInputSchema } from '../../domain/flags/strategy.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
 import type { Params } from '../params.ts';
 import { type RequestContext, type Route, writeRoute } from '../route.ts';

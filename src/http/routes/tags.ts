@@ -1,7 +1,7 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
-import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flag.ts';
-import { isDotSegment } from '../../domain/url-name.ts';
+import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../domain/flags/flag.ts';
+import { isDotSegment } from '../../domain/flags/url-name.ts';
 import { TagsSchema } from '../directory-schemas.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../route.ts';

@@ -1,8 +1,8 @@
 /** The users of the service, and their roles; one user is changed in users.ts (endpoint 21). */
 import * as v from 'valibot';
-import { isRefusal } from '../../domain/refusal.ts';
-import { ROLES } from '../../domain/roles.ts';
-import type { User, World } from '../../domain/world.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { ROLES } from '../../domain/state/roles.ts';
+import type { User, World } from '../../domain/state/world.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, RolesSchema, UsersSchema } from '../directory-schemas.ts';
 import { callerView, foundUserView, roleView, rootRoleViews } from '../directory-views.ts';
 import { grantedPermissions } from '../granted-permissions.ts';

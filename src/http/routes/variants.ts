@@ -2,10 +2,10 @@
  * Variants of a flag: read, replaced and patched, in all environments at once (endpoints 15, 16) or in one. Both kinds
  * of path have the same three routes; a scope says what differs.
  */
-import { environmentOf, flagVariants } from '../../domain/flag.ts';
-import { PatchSchema } from '../../domain/json-patch.ts';
-import { firstEnvironment } from '../../domain/locate.ts';
-import { distributeWeights, type Variant, VariantListSchema } from '../../domain/variant.ts';
+import { environmentOf, flagVariants } from '../../domain/flags/flag.ts';
+import { PatchSchema } from '../../domain/json/json-patch.ts';
+import { firstEnvironment } from '../../domain/state/locate.ts';
+import { distributeWeights, type Variant, VariantListSchema } from '../../domain/flags/variant.ts';
 import { jsonReply } from '../json-reply.ts';
 import type { Params } from '../params.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../route.ts';

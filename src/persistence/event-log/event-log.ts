@@ -9,7 +9,7 @@
  * a TextSearch, which reads the segment files elsewhere. Everything but the journal is derived: losing it costs time.
  */
 import assert from 'node:assert/strict';
-import type { Refusal } from '../../domain/refusal.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';

@@ -6,7 +6,7 @@
  * thread dies, the search it was busy with fails, and the next one starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
-import type { Refusal } from '../../domain/refusal.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
 

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { exportState } from '../../../src/actors/state-file.ts';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import { isEventType } from '../../../src/domain/event-types.ts';
-import { isRefusal } from '../../../src/domain/refusal.ts';
-import { OWNER_ROLE_ID } from '../../../src/domain/roles.ts';
-import { planImport } from '../../../src/domain/state-import.ts';
-import type { ProjectState, World } from '../../../src/domain/world.ts';
+import { isEventType } from '../../../src/domain/state/event-types.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
+import { OWNER_ROLE_ID } from '../../../src/domain/state/roles.ts';
+import { planImport } from '../../../src/domain/document/state-import.ts';
+import type { ProjectState, World } from '../../../src/domain/state/world.ts';
 import { anyCommand, anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

@@ -1,7 +1,7 @@
 /** Parts of a flag read by themselves, strategies in order, variants of one environment, and lists about flags. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { EVENT_TYPES } from '../../../src/domain/event-types.ts';
+import { EVENT_TYPES } from '../../../src/domain/state/event-types.ts';
 import '../../support/check-answers.ts';
 import {
   addProject,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { isEventType } from '../../../src/domain/event-types.ts';
+import { isEventType } from '../../../src/domain/state/event-types.ts';
 import type { Route } from '../../../src/http/route.ts';
 import { ROUTES } from '../../../src/http/routes.ts';
 import '../../support/check-answers.ts';

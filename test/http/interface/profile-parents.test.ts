@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';
-import { aboutFlag } from '../../../src/domain/events.ts';
+import { aboutFlag } from '../../../src/domain/state/events.ts';
 import {
   addClientToken,
   addProject,

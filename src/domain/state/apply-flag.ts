@@ -8,8 +8,8 @@
 import { type Draft, produce, setAutoFreeze } from 'immer';
 import type { EventStamp } from './apply.ts';
 import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
-import { type Dependency, environmentOf, type Flag, type FlagData, type FlagEnvironment } from './flag.ts';
-import { bySortOrder, type Strategy } from './strategy.ts';
+import { type Dependency, environmentOf, type Flag, type FlagData, type FlagEnvironment } from '../flags/flag.ts';
+import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
 // Immutability is kept by the types (everything is readonly) and by the property tests, which freeze. Freezing

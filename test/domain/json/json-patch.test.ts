@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import jsonPatch from 'fast-json-patch';
 import * as v from 'valibot';
-import { issuesOf } from '../../src/domain/issues.ts';
-import { checkStorable, JSON_DEPTH_MAX, type JsonValue, jsonEqual } from '../../src/domain/json.ts';
+import { issuesOf } from '../../../src/domain/json/issues.ts';
+import { checkStorable, JSON_DEPTH_MAX, type JsonValue, jsonEqual } from '../../../src/domain/json/json.ts';
 import {
   applyPatch,
   PATCH_OPERATIONS_MAX,
   PATCH_SIZE_MAX,
   type PatchOperation,
   PatchSchema,
-} from '../../src/domain/json-patch.ts';
-import { pointerToken } from '../../src/domain/json-pointer.ts';
+} from '../../../src/domain/json/json-patch.ts';
+import { pointerToken } from '../../../src/domain/json/json-pointer.ts';
 
 function patched(document: JsonValue, ...operations: PatchOperation[]): JsonValue {
   const outcome = applyPatch(document, operations);

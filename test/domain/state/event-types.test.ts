@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EVENT_TYPES, isEventType } from '../../src/domain/event-types.ts';
+import { EVENT_TYPES, isEventType } from '../../../src/domain/state/event-types.ts';
 
 test('all 144 event types of the interface are known, each once', () => {
   assert.equal(EVENT_TYPES.length, 144);

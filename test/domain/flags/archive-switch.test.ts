@@ -6,8 +6,8 @@ import {
   type ArchiveState,
   archiveSwitchMachine,
   nextArchiveState,
-} from '../../src/domain/archive-switch.ts';
-import type { Outcome } from '../../src/domain/transition-table.ts';
+} from '../../../src/domain/flags/archive-switch.ts';
+import type { Outcome } from '../../../src/domain/flags/transition-table.ts';
 
 const STATES: ArchiveState[] = ['active', 'archived', 'deleted'];
 const EVENTS: ArchiveEvent[] = ['ARCHIVE', 'REVIVE', 'DELETE'];

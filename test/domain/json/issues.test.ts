@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { ISSUES_MAX, issuesOf, shown } from '../../src/domain/issues.ts';
+import { ISSUES_MAX, issuesOf, shown } from '../../../src/domain/json/issues.ts';
 
 const Schema = v.object({
   name: v.string(),

@@ -5,8 +5,8 @@
  */
 import * as v from 'valibot';
 import { type Constraint, ConstraintSchema } from './constraint.ts';
-import { type Issue, issuesOf } from './issues.ts';
-import { isJsonObject, type JsonObject } from './json.ts';
+import { type Issue, issuesOf } from '../json/issues.ts';
+import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
 const STRATEGY_NAME_LENGTH_MAX = 100;

@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot';
 import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
-import { shown } from './issues.ts';
+import { shown } from '../json/issues.ts';
 
 export const MULTI_VALUE_OPERATORS = [
   'NOT_IN',

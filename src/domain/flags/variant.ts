@@ -6,7 +6,7 @@
  */
 import * as v from 'valibot';
 import { isNumberText } from './constraint-value.ts';
-import { type Issue, issuesOf, shown } from './issues.ts';
+import { type Issue, issuesOf, shown } from '../json/issues.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */
 export const WEIGHT_TOTAL = 1000;

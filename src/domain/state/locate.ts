@@ -2,9 +2,9 @@
  * Finding what a request names, in the order in which it names it. The first thing that does not exist is a 404
  * whose message says which and where.
  */
-import { environmentOf, type FlagEnvironment } from './flag.ts';
+import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import { notFound, type Refusal } from './refusal.ts';
-import type { Strategy } from './strategy.ts';
+import type { Strategy } from '../flags/strategy.ts';
 import {
   type ApiToken,
   type Environment,

@@ -10,8 +10,8 @@ import {
   jsonGrowth,
   jsonSize,
   measureJson,
-} from '../../src/domain/json.ts';
-import { pack, unpack } from '../../src/persistence/codec/message-pack.ts';
+} from '../../../src/domain/json/json.ts';
+import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
 
 /** Names and numbers that have broken serialisers before, beside ordinary ones. */
 const hostileKey = fc.oneof(

@@ -7,8 +7,8 @@
  *
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
-import type { Flag } from './flag.ts';
-import type { DatedAnswer } from './remembered-answers.ts';
+import type { Flag } from '../flags/flag.ts';
+import type { DatedAnswer } from './idempotency-cache.ts';
 
 /** The holder of one flag. `bytes` is the renderer's cache, dropped at each change of the flag. */
 export interface FlagRecord {

@@ -6,8 +6,8 @@ import {
   ConstraintSchema,
   MULTI_VALUE_OPERATORS,
   SINGLE_VALUE_OPERATORS,
-} from '../../src/domain/constraint.ts';
-import { type Issue, issuesOf } from '../../src/domain/issues.ts';
+} from '../../../src/domain/flags/constraint.ts';
+import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
 
 function accepted(value: unknown): Constraint {
   return v.parse(ConstraintSchema, value);

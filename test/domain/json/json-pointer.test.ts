@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { arrayIndex, parsePointer, pointerToken } from '../../src/domain/json-pointer.ts';
+import { arrayIndex, parsePointer, pointerToken } from '../../../src/domain/json/json-pointer.ts';
 
 test('a pointer written from tokens is read back as the same tokens', () => {
   const token = fc.string().filter((text) => !['__proto__', 'constructor', 'prototype'].includes(text));

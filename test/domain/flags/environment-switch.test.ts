@@ -6,7 +6,7 @@ import {
   nextSwitch,
   type SwitchEvent,
   type SwitchOutcome,
-} from '../../src/domain/environment-switch.ts';
+} from '../../../src/domain/flags/environment-switch.ts';
 
 const EVENTS: SwitchEvent[] = ['ON', 'OFF', 'LAST_STRATEGY_REMOVED'];
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { type Issue, issuesOf } from '../../src/domain/issues.ts';
+import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
 import {
   distributeWeights,
   normaliseVariants,
@@ -10,7 +10,7 @@ import {
   type Variant,
   VariantSchema,
   WEIGHT_TOTAL,
-} from '../../src/domain/variant.ts';
+} from '../../../src/domain/flags/variant.ts';
 
 function weights(list: unknown): number[] {
   const result = normaliseVariants(list);

@@ -5,9 +5,9 @@
  * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
  * token, is in `hidden`, which never leaves the journal.
  */
-import type { Dependency, FlagData, Tag } from './flag.ts';
-import type { Strategy } from './strategy.ts';
-import type { Variant } from './variant.ts';
+import type { Dependency, FlagData, Tag } from '../flags/flag.ts';
+import type { Strategy } from '../flags/strategy.ts';
+import type { Variant } from '../flags/variant.ts';
 import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
 
 /** An event of type `T`, about the things that `Scope` names. */

@@ -10,11 +10,11 @@ import {
   type DomainEvent,
   inProject,
   ofEnvironment,
-} from './events.ts';
-import type { FlagData } from './flag.ts';
-import { type Issue, issuesOf } from './issues.ts';
-import { checkStorable } from './json.ts';
-import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from './roles.ts';
+} from '../state/events.ts';
+import type { FlagData } from '../flags/flag.ts';
+import { type Issue, issuesOf } from '../json/issues.ts';
+import { checkStorable } from '../json/json.ts';
+import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -23,9 +23,9 @@ import {
   StateDocumentSchema,
 } from './state-document.ts';
 import { stateFaults } from './state-faults.ts';
-import { createStrategy } from './strategy.ts';
-import { distributeWeights } from './variant.ts';
-import type { User } from './world.ts';
+import { createStrategy } from '../flags/strategy.ts';
+import { distributeWeights } from '../flags/variant.ts';
+import type { User } from '../state/world.ts';
 
 export type ImportPlan =
   | { readonly ok: true; readonly events: readonly DomainEvent[] }
