@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { StorageReader } from './actors/storage-figures.ts';
+import { StorageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';

@@ -23,7 +23,7 @@ import type { Frame, FramePosition, RecordedEvent } from '../persistence/journal
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
 import { Scheduler } from './scheduler.ts';
-import { Settlement } from './settlement.ts';
+import { Settlement } from './durability-waiters.ts';
 
 /**
  * What may be appended and not yet synced. On a stuck disk this, and not the number of requests, bounds the

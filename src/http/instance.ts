@@ -1,6 +1,6 @@
 /** The running process as people watch it: what it holds, how far it is on disk, and what it takes. */
 import type { Engine } from '../actors/engine.ts';
-import type { StorageFigures, StorageReader } from '../actors/storage-figures.ts';
+import type { StorageFigures, StorageReader } from '../actors/disk-usage.ts';
 import { VERSION } from '../version.ts';
 import type { Transport } from './transport.ts';
 

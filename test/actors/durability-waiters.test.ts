@@ -1,7 +1,7 @@
 /** Who waits for which event to be durable. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Settlement } from '../../src/actors/settlement.ts';
+import { Settlement } from '../../src/actors/durability-waiters.ts';
 
 describe('a settlement', () => {
   it('lets on at once, synchronously, who waits for what is durable', () => {

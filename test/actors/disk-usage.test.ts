@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { StorageReader } from '../../src/actors/storage-figures.ts';
+import { StorageReader } from '../../src/actors/disk-usage.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import '../support/check-answers.ts';
 import { makeFlag } from '../support/interface.ts';
