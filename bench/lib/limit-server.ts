@@ -11,8 +11,8 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { constants, openSync, readFileSync, writev } from 'node:fs';
-import { statusLine } from '../../src/http/reply-headers.ts';
-import { loadUws } from '../../src/http/uws-transport.ts';
+import { statusLine } from '../../src/http/transport/reply-headers.ts';
+import { loadUws } from '../../src/http/transport/uws/uws-transport.ts';
 
 export type LimitKind = 'bare' | 'group-commit';
 

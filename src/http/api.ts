@@ -22,7 +22,7 @@ import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts
 import { readBody } from './request-body.ts';
 import type { ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
-import type { Reply, RequestHandler, TransportRequest, TransportResponse } from './transport.ts';
+import type { Reply, RequestHandler, TransportRequest, TransportResponse } from './transport/transport.ts';
 
 /** A path outside the table of routes: health, pages. Answers without looking at the state's flags. */
 export interface PlainRoute {

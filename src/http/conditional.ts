@@ -7,8 +7,8 @@ import { type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import type { Params } from './params.ts';
 import { flagEtag } from './render-flag.ts';
-import { ReplyHeaders } from './reply-headers.ts';
-import type { Reply, TransportRequest } from './transport.ts';
+import { ReplyHeaders } from './transport/reply-headers.ts';
+import type { Reply, TransportRequest } from './transport/transport.ts';
 
 /** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */
 export function isNotModified(request: TransportRequest, etag: string): boolean {

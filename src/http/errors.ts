@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../domain/state/refusal.ts';
 import { JSON_HEADERS } from './json-reply.ts';
-import type { Reply } from './transport.ts';
+import type { Reply } from './transport/transport.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 

@@ -2,7 +2,7 @@
 import type { Engine } from '../actors/engine.ts';
 import type { StorageFigures, StorageReader } from '../actors/disk-usage.ts';
 import { VERSION } from '../version.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 export interface InstanceSources {
   readonly storage: StorageReader;

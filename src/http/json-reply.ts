@@ -1,6 +1,6 @@
 /** Replies with and without a JSON body: the headers that every one of them carries. */
-import { NO_HEADERS, ReplyHeaders } from './reply-headers.ts';
-import type { Reply } from './transport.ts';
+import { NO_HEADERS, ReplyHeaders } from './transport/reply-headers.ts';
+import type { Reply } from './transport/transport.ts';
 
 export const JSON_HEADERS = ReplyHeaders.of('content-type', 'application/json; charset=utf-8');
 

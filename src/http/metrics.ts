@@ -7,7 +7,7 @@ import type { Engine } from '../actors/engine.ts';
 import type { SnapshotKeeper } from '../actors/snapshot-keeper.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from './meters.ts';
-import type { Transport } from './transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** What happens at each commit of the journal. Made before the journal, which reports to it. */
 export class CommitMeter {

@@ -8,8 +8,8 @@ import { refuse } from '../domain/state/refusal.ts';
 import type { PlainRoute } from './api.ts';
 import { refusalReply } from './errors.ts';
 import { jsonReply } from './json-reply.ts';
-import { ReplyHeaders } from './reply-headers.ts';
-import type { Reply, RequestHandler } from './transport.ts';
+import { ReplyHeaders } from './transport/reply-headers.ts';
+import type { Reply, RequestHandler } from './transport/transport.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
 

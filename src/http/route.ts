@@ -14,7 +14,7 @@ import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedReply } from './json-reply.ts';
 import type { Params } from './params.ts';
-import type { Reply } from './transport.ts';
+import type { Reply } from './transport/transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

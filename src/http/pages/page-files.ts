@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { PlainRoute } from '../api.ts';
 import { isNotModified } from '../conditional.ts';
-import { ReplyHeaders } from '../reply-headers.ts';
-import type { Reply } from '../transport.ts';
+import { ReplyHeaders } from '../transport/reply-headers.ts';
+import type { Reply } from '../transport/transport.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

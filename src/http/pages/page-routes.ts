@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PlainRoute } from '../api.ts';
-import { ReplyHeaders } from '../reply-headers.ts';
+import { ReplyHeaders } from '../transport/reply-headers.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
 
 const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));

@@ -7,7 +7,7 @@ import { EnvironmentSchema, EnvironmentsSchema } from '../directory-schemas.ts';
 import { environmentView } from '../directory-views.ts';
 import { emptyReply, jsonReply } from '../json-reply.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../route.ts';
-import type { Reply } from '../transport.ts';
+import type { Reply } from '../transport/transport.ts';
 import { settledAnswer } from './answers.ts';
 import { EnvironmentNameSchema, lineOfText } from './bodies.ts';
 import * as locate from './locators.ts';

@@ -10,7 +10,7 @@ import { environmentsRevision, wholeFlag } from '../render-flag.ts';
 import { projectRevision } from '../render-project.ts';
 import { type Route, readRoute, writeRoute } from '../route.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas.ts';
-import type { Reply } from '../transport.ts';
+import type { Reply } from '../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from './bodies.ts';
 import { AT_PARAMETER, readPastFlag } from './history.ts';
 import * as locate from './locators.ts';

@@ -8,7 +8,7 @@ import { emptyReply, jsonReply } from '../json-reply.ts';
 import type { Params } from '../params.ts';
 import { type RequestContext, type Route, writeRoute } from '../route.ts';
 import { StrategySchema } from '../schemas.ts';
-import type { Reply } from '../transport.ts';
+import type { Reply } from '../transport/transport.ts';
 import * as locate from './locators.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { DeadlineEntry, DeadlineQueue } from '../../../src/http/deadlines.ts';
+import { DeadlineEntry, DeadlineQueue } from '../../../src/http/transport/deadlines.ts';
 import { ManualClock } from './engines.ts';
 
 class Recorded extends DeadlineEntry {

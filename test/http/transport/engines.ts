@@ -4,11 +4,11 @@
 import type { TestContext } from 'node:test';
 import { describe } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TransportClock } from '../../../src/http/deadlines.ts';
-import { createNodeTransport } from '../../../src/http/node-transport.ts';
-import { ReplyHeaders } from '../../../src/http/reply-headers.ts';
-import type { Reply, RequestHandler, Transport, TransportOptions } from '../../../src/http/transport.ts';
-import { createUwsTransport } from '../../../src/http/uws-transport.ts';
+import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
+import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
+import type { Reply, RequestHandler, Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
+import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
 
 export interface Engine {
   readonly name: 'uws' | 'node';

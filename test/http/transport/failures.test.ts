@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ReplyHeaders } from '../../../src/http/reply-headers.ts';
-import type { TransportResponse } from '../../../src/http/transport.ts';
+import { NO_HEADERS, ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
+import type { TransportResponse } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 

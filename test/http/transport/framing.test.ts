@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/reply-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
 import type { Engine } from './engines.ts';
 import { overBothEngines, start, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';

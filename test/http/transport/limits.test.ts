@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/reply-headers.ts';
-import { HEADERS_MAX } from '../../../src/http/transport-limits.ts';
+import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
+import { HEADERS_MAX } from '../../../src/http/transport/transport-limits.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 

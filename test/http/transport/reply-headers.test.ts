@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ReplyHeaders } from '../../../src/http/reply-headers.ts';
+import { ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
 
 describe('reply headers', () => {
   for (const pairs of [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectTransport } from '../../../src/http/select-transport.ts';
-import type { Transport, TransportOptions } from '../../../src/http/transport.ts';
-import { connectionsWithin, resolveLimits } from '../../../src/http/transport-limits.ts';
+import { selectTransport } from '../../../src/http/transport/select-transport.ts';
+import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
+import { connectionsWithin, resolveLimits } from '../../../src/http/transport/transport-limits.ts';
 import { text } from './engines.ts';
 
 const noBinary = async (): Promise<Transport> => {

@@ -5,13 +5,13 @@
  * order; what is left to do here is to keep in step with the other engine.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyCollector } from './body-collector.ts';
-import type { ExchangeServer } from './exchange.ts';
-import { Exchange } from './exchange.ts';
-import type { Fault } from './received-request.ts';
-import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from './received-request.ts';
-import { bytesOf, isBodiless } from './reply-headers.ts';
-import type { Reply } from './transport.ts';
+import { BodyCollector } from '../body-collector.ts';
+import type { ExchangeServer } from '../exchange.ts';
+import { Exchange } from '../exchange.ts';
+import type { Fault } from '../received-request.ts';
+import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
+import { bytesOf, isBodiless } from '../reply-headers.ts';
+import type { Reply } from '../transport.ts';
 
 export class NodeExchange extends Exchange {
   readonly #message: IncomingMessage;

@@ -2,9 +2,9 @@
  * Chooses the HTTP engine. `auto` takes uWebSockets.js where there is a binary for this platform and Node version,
  * and node:http with one warning where there is none.
  */
-import { createNodeTransport } from './node-transport.ts';
+import { createNodeTransport } from './node/node-transport.ts';
 import type { Transport, TransportOptions } from './transport.ts';
-import { createUwsTransport } from './uws-transport.ts';
+import { createUwsTransport } from './uws/uws-transport.ts';
 
 export const HTTP_ENGINES = ['auto', 'uws', 'node'] as const;
 export type HttpEngine = (typeof HTTP_ENGINES)[number];

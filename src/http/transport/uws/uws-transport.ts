@@ -12,12 +12,12 @@
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
-import type { ExchangeServer } from './exchange.ts';
-import { createExchangeServer } from './exchange.ts';
-import { explainListenFailure } from './listen-failure.ts';
-import { ReceivedRequest } from './received-request.ts';
-import type { Transport, TransportOptions } from './transport.ts';
-import { HEADER_BLOCK_BYTES_MAX } from './transport-limits.ts';
+import type { ExchangeServer } from '../exchange.ts';
+import { createExchangeServer } from '../exchange.ts';
+import { explainListenFailure } from '../listen-failure.ts';
+import { ReceivedRequest } from '../received-request.ts';
+import type { Transport, TransportOptions } from '../transport.ts';
+import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
 
 /** What is used of the module at run time; its type declarations leave some of it out. */

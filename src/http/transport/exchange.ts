@@ -7,7 +7,7 @@ import { BodyBudget } from './body-collector.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
 import { HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
-import { refusal, sendableReply } from './refusal.ts';
+import { refusal, sendableReply } from './safe-reply.ts';
 import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
 import type { TransportLimits } from './transport-limits.ts';
 import { resolveLimits } from './transport-limits.ts';

@@ -15,13 +15,13 @@
  *   cached read, so small bodies are spared it most times: see OFFERED_SHARE.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { BodyCollector } from './body-collector.ts';
-import type { ExchangeServer } from './exchange.ts';
-import { Exchange } from './exchange.ts';
-import type { Fault, ReceivedRequest } from './received-request.ts';
-import { BODY_TOO_LARGE } from './received-request.ts';
-import { bytesOf, isBodiless } from './reply-headers.ts';
-import type { Reply } from './transport.ts';
+import { BodyCollector } from '../body-collector.ts';
+import type { ExchangeServer } from '../exchange.ts';
+import { Exchange } from '../exchange.ts';
+import type { Fault, ReceivedRequest } from '../received-request.ts';
+import { BODY_TOO_LARGE } from '../received-request.ts';
+import { bytesOf, isBodiless } from '../reply-headers.ts';
+import type { Reply } from '../transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
 
 /** Copied per connection at most, where `end` is used: what a reader that never reads may cost. */
