@@ -1,8 +1,8 @@
 /** Without disk and network: the machines and their tables, encoding of frames, answers as JSON. */
 import { transition } from 'xstate';
 import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/environment-switch.ts';
-import { wholeFlag } from '../../src/http/render-flag.ts';
-import { projectOverview } from '../../src/http/render-project.ts';
+import { wholeFlag } from '../../src/http/admin/views/render-flag.ts';
+import { projectOverview } from '../../src/http/admin/views/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';
 import { decodePayload, encodePayload } from '../../src/persistence/journal/frame-payload.ts';
 import { flagName } from '../lib/data-set.ts';

@@ -9,7 +9,7 @@ import type { Command } from '../../src/domain/decide/decide.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import { planImport } from '../../src/domain/document/state-import.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
-import { digestOf } from '../../src/http/access.ts';
+import { digestOf } from '../../src/http/dispatch/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { WorkerTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { temporaryFolder } from '../support/server.ts';

@@ -4,7 +4,7 @@ import { stateHash } from '../../src/actors/world-snapshot.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
 import { knownRole } from '../../src/domain/state/roles.ts';
 import type { User } from '../../src/domain/state/world.ts';
-import { digestOf } from '../../src/http/access.ts';
+import { digestOf } from '../../src/http/dispatch/access.ts';
 import type { Answer, Call, RequestOptions, TestServer } from './server.ts';
 
 export const FEATURES = '/projects/default/features';

@@ -1,6 +1,6 @@
 /**
  * What a command answers when it is not carried out: a closed set of expected refusals, returned as values.
- * A refusal changes nothing. The HTTP layer maps each name to a status in one table (src/http/errors.ts).
+ * A refusal changes nothing. The HTTP layer maps each name to a status in one table (src/http/dispatch/errors.ts).
  */
 
 /** A part of the request that is at fault. `path` is a JSON pointer from the request, such as `/body/name`. */

@@ -2,8 +2,8 @@
  * Which errors an operation can answer, read off its route, and how each is described. A status that several errors
  * share is described by all of them; the body names the one.
  */
-import { ERROR_STATUS, type ErrorName } from '../errors.ts';
-import type { Route } from '../route.ts';
+import { ERROR_STATUS, type ErrorName } from '../dispatch/errors.ts';
+import type { Route } from '../dispatch/route.ts';
 import type { JsonSchema } from './component-schemas.ts';
 
 export type OpenApiObject = { readonly [field: string]: unknown };

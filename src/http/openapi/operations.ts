@@ -1,6 +1,6 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
-import type { Permission } from '../access.ts';
-import type { Route } from '../route.ts';
+import type { Permission } from '../dispatch/access.ts';
+import type { Route } from '../dispatch/route.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 import { errorsOf, type OpenApiObject } from './error-answers.ts';
 import { exampleOf } from './examples.ts';

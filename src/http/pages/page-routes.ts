@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PlainRoute } from '../api.ts';
+import type { PlainRoute } from '../dispatch/dispatcher.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
 

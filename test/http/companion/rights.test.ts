@@ -1,15 +1,15 @@
 /**
  * Who may do what (decisions.md §8): every route of the table × every kind of caller. What is expected stands here,
- * written by hand and not taken from src/http/access.ts: which permission an operation asks for, and whom it is
+ * written by hand and not taken from src/http/dispatch/access.ts: which permission an operation asks for, and whom it is
  * given to. A route or a kind of caller without a decision fails.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { digestOf, type Permission } from '../../../src/http/access.ts';
-import type { Route } from '../../../src/http/route.ts';
-import { ROUTES } from '../../../src/http/routes.ts';
+import { digestOf, type Permission } from '../../../src/http/dispatch/access.ts';
+import type { Route } from '../../../src/http/dispatch/route.ts';
+import { ROUTES } from '../../../src/http/admin/routes.ts';
 import '../../support/check-answers.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';

@@ -1,0 +1,166 @@
+/** Archived flags, and changes to many flags at once: all of them in one step, or none. */
+import * as v from 'valibot';
+import type { Command } from '../../../domain/decide/decide.ts';
+import { dataOf } from '../../../domain/decide/flag-commands.ts';
+import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../../domain/state/world.ts';
+import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
+import { emptyReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { settledAnswer } from '../answers.ts';
+import * as locate from '../locators.ts';
+
+/** The format version of the list. */
+const ARCHIVE_VERSION = 2;
+
+/** Flags changed by one request: each is an event of its frame, and nobody else gets a turn meanwhile. */
+export const BULK_FLAGS_MAX = 1000;
+
+const NamesSchema = v.pipe(
+  v.array(v.string(), 'a list of flag names'),
+  v.minLength(1, 'a list of at least one flag name'),
+  v.maxLength(BULK_FLAGS_MAX, `a list of at most ${BULK_FLAGS_MAX} flag names`),
+  v.description('Names of flags of the project.'),
+);
+
+const BulkBody = v.pipe(v.object({ features: NamesSchema }), v.title('BatchFeatures'));
+const BulkStaleBody = v.pipe(v.object({ features: NamesSchema, stale: v.boolean() }), v.title('BatchStale'));
+
+function archivedFlags(world: World, projects: Iterable<ProjectState>) {
+  const features: object[] = [];
+  for (const project of projects) {
+    for (const record of project.flags.values()) {
+      const { archivedAt } = record.flag;
+      if (archivedAt !== null) features.push({ ...dataOf(world, { project, record }), archivedAt });
+    }
+  }
+  return { version: ARCHIVE_VERSION, features };
+}
+
+interface BulkRoute {
+  readonly path: 'archive' | 'revive' | 'delete';
+  readonly operationId: string;
+  readonly summary: string;
+  readonly status: number;
+}
+
+function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `/projects/:projectId/${path}`,
+    operationId,
+    tag: 'Archive',
+    summary,
+    permission: 'flag:write',
+    locate: locate.project,
+    body: BulkBody,
+    success: { status, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }): Command => ({
+      type: `${path}-flags`,
+      project: params.projectId,
+      flags: body.features,
+    }),
+    answer: () => emptyReply(status),
+  });
+}
+
+/** The command on one flag, whose project the path does not tell. */
+function onFlag(type: 'revive-flags' | 'delete-flags'): Parameters<typeof writeRoute>[0]['command'] {
+  return ({ world, params }) => {
+    const located = locateFlagAnywhere(world, params.featureName);
+    if (located.refused) return located;
+    return { type, project: located.project.settings.id, flags: [params.featureName] };
+  };
+}
+
+export const archiveRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/archive/features',
+    operationId: 'getArchivedFeatures',
+    tag: 'Archive',
+    summary: 'List all archived flags.',
+    permission: 'read',
+    success: { status: 200, schema: ArchivedFlagsSchema },
+    read: (context) => settledAnswer(context, archivedFlags(context.world, context.world.projects.values())),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/archive/features/:projectId',
+    operationId: 'getArchivedFeaturesByProjectId',
+    tag: 'Archive',
+    summary: 'List the archived flags of a project.',
+    permission: 'read',
+    success: { status: 200, schema: ArchivedFlagsSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const project = locate.project(context.world, context.params);
+      if (isRefusal(project)) return project;
+      return settledAnswer(context, archivedFlags(context.world, [project]));
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: '/archive/revive/:featureName',
+    operationId: 'reviveFeature',
+    tag: 'Archive',
+    summary: 'Take a flag back out of the archive, as it was.',
+    permission: 'flag:write',
+    locate: locate.flagAnywhere,
+    success: { status: 200, schema: null },
+    command: onFlag('revive-flags'),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: '/archive/:featureName',
+    operationId: 'deleteFeature',
+    tag: 'Archive',
+    summary: 'Delete an archived flag for good, which frees its name.',
+    permission: 'flag:write',
+    locate: locate.flagAnywhere,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: onFlag('delete-flags'),
+    answer: () => emptyReply(200),
+  }),
+  bulkRoute({
+    path: 'archive',
+    operationId: 'archiveFeatures',
+    summary: 'Archive many flags; children may be archived together with their parents.',
+    status: 202,
+  }),
+  bulkRoute({
+    path: 'revive',
+    operationId: 'reviveFeatures',
+    summary: 'Take many flags back out of the archive.',
+    status: 200,
+  }),
+  bulkRoute({
+    path: 'delete',
+    operationId: 'deleteFeatures',
+    summary: 'Delete many archived flags for good.',
+    status: 200,
+  }),
+  writeRoute({
+    method: 'POST',
+    path: '/projects/:projectId/stale',
+    operationId: 'staleFeatures',
+    tag: 'Features',
+    summary: 'Mark many flags as stale, or as not stale.',
+    permission: 'flag:write',
+    locate: locate.project,
+    body: BulkStaleBody,
+    success: { status: 202, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'mark-flags-stale',
+      project: params.projectId,
+      flags: body.features,
+      stale: body.stale,
+    }),
+    answer: () => emptyReply(202),
+  }),
+];

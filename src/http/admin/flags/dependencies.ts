@@ -1,0 +1,86 @@
+/** Dependencies of a flag on its parents; which flags may be parents is answered in flags.ts (endpoint 23). */
+import * as v from 'valibot';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import type { Params } from '../../dispatch/params.ts';
+import { type Route, writeRoute } from '../../dispatch/route.ts';
+import { DependencySchema } from '../schemas/schemas.ts';
+import * as locate from '../locators.ts';
+
+const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
+
+/** Variants that a dependency asks for: more than any flag has. */
+const VARIANTS_MAX = 100;
+
+const DependencyBody = v.pipe(
+  v.object({
+    feature: v.pipe(v.string(), v.description('Name of the parent, a flag of the same project.')),
+    enabled: v.pipe(
+      v.optional(v.boolean(), true),
+      v.description('Whether the parent must be enabled, or disabled, for the child to be evaluated.'),
+    ),
+    variants: v.pipe(
+      v.optional(
+        v.pipe(
+          v.array(v.string(), 'a list of variant names'),
+          v.maxLength(VARIANTS_MAX, `a list of at most ${VARIANTS_MAX} variant names`),
+        ),
+        [],
+      ),
+      v.description('One of which the parent must have. Only where the parent must be enabled.'),
+    ),
+  }),
+  v.check(
+    ({ enabled, variants }) => enabled || variants.length === 0,
+    'Variants can only be asked of a parent that must be enabled: a disabled flag has none.',
+  ),
+  v.title('CreateDependency'),
+);
+
+const named = ({ projectId, child }: Params) => ({ project: projectId, child });
+
+export const dependencyRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'POST',
+    path: DEPENDENCIES,
+    operationId: 'addFeatureDependency',
+    tag: 'Dependencies',
+    summary: 'Make a flag depend on another; a second time for the same parent changes how.',
+    permission: 'flag:write',
+    locate: locate.childFlag,
+    body: DependencyBody,
+    success: { status: 200, schema: DependencySchema },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: ({ params, body }) => ({ type: 'add-dependency', ...named(params), dependency: body }),
+    answer: ({ body }) => jsonReply(200, body),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: DEPENDENCIES,
+    operationId: 'deleteFeatureDependencies',
+    tag: 'Dependencies',
+    summary: 'Remove all dependencies of a flag.',
+    permission: 'flag:write',
+    locate: locate.childFlag,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'remove-dependencies', ...named(params) }),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: `${DEPENDENCIES}/:parent`,
+    operationId: 'deleteFeatureDependency',
+    tag: 'Dependencies',
+    summary: "Remove a flag's dependency on one parent.",
+    permission: 'flag:write',
+    locate: locate.dependency,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({
+      type: 'remove-dependency',
+      ...named(params),
+      parent: params.parent,
+    }),
+    answer: () => emptyReply(200),
+  }),
+];

@@ -1,0 +1,120 @@
+/** A flag in one environment: read whole, its strategies read and put in order. */
+import * as v from 'valibot';
+import { strategyData } from '../../../domain/decide/strategy-commands.ts';
+import type { Flag } from '../../../domain/flags/flag.ts';
+import { environmentOf } from '../../../domain/flags/flag.ts';
+import type { Environment } from '../../../domain/state/world.ts';
+import { projectEnvironments } from '../../../domain/state/world.ts';
+import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
+import { emptyReply } from '../../dispatch/json-reply.ts';
+import { environmentView } from '../views/render-flag.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { StrategySchema } from '../schemas/schemas.ts';
+import { settledAnswer } from '../answers.ts';
+import * as locate from '../locators.ts';
+
+const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
+const STRATEGIES = `${ENVIRONMENT}/strategies`;
+
+/** Strategies put in order by one request: more than any environment has. */
+const ORDERED_MAX = 1000;
+
+const SortOrderBody = v.pipe(
+  v.array(
+    v.object({ id: v.string('the id of a strategy'), sortOrder: v.number() }),
+    'a list of strategy ids with their sortOrder',
+  ),
+  v.maxLength(ORDERED_MAX, `a list of at most ${ORDERED_MAX} strategies`),
+  v.title('StrategyOrder'),
+);
+
+function detailedView(flag: Flag, environment: Environment) {
+  const shown = environmentView(flag, environment);
+  const { variants } = environmentOf(flag, environment.name);
+  return {
+    ...shown,
+    featureName: flag.name,
+    environment: environment.name,
+    sortOrder: environment.sortOrder,
+    variantCount: variants.length,
+    variants,
+    hasStrategies: shown.strategies.length > 0,
+    hasEnabledStrategies: shown.strategies.some((strategy) => strategy.disabled !== true),
+  };
+}
+
+export const flagEnvironmentRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: ENVIRONMENT,
+    operationId: 'getFeatureEnvironment',
+    tag: 'Features',
+    summary: 'Read a flag in one environment.',
+    permission: 'read',
+    success: { status: 200, schema: DetailedFlagEnvironmentSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const located = locate.flagEnvironment(context.world, context.params);
+      if (located.refused) return located;
+      const environment = projectEnvironments(context.world, located.project).find(
+        (one) => one.name === located.part.name,
+      );
+      if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
+      return settledAnswer(context, detailedView(located.record.flag, environment));
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: STRATEGIES,
+    operationId: 'getFeatureStrategies',
+    tag: 'Strategies',
+    summary: 'List the strategies of a flag in an environment.',
+    permission: 'read',
+    success: { status: 200, schema: StrategiesSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const located = locate.flagEnvironment(context.world, context.params);
+      if (located.refused) return located;
+      const { flag } = located.record;
+      return settledAnswer(
+        context,
+        located.part.strategies.map((strategy) => strategyData(flag, strategy)),
+      );
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${STRATEGIES}/:strategyId`,
+    operationId: 'getFeatureStrategy',
+    tag: 'Strategies',
+    summary: 'Read a strategy.',
+    permission: 'read',
+    success: { status: 200, schema: StrategySchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const located = locate.strategy(context.world, context.params);
+      if (located.refused) return located;
+      return settledAnswer(context, strategyData(located.record.flag, located.strategy));
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${STRATEGIES}/set-sort-order`,
+    operationId: 'setStrategySortOrder',
+    tag: 'Strategies',
+    summary: 'Put the strategies of a flag in an environment in order.',
+    permission: 'flag:write',
+    locate: locate.flagEnvironment,
+    body: SortOrderBody,
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'order-strategies',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      order: body,
+    }),
+    answer: () => emptyReply(200),
+  }),
+];

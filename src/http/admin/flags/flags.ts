@@ -1,0 +1,148 @@
+/** Flags as a whole (endpoints 3–8), and the flags that may be parents of one (endpoint 23). */
+import * as v from 'valibot';
+import { dataOf } from '../../../domain/decide/flag-commands.ts';
+import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import { locateFlag } from '../../../domain/state/locate.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import type { Params } from '../../dispatch/params.ts';
+import { environmentsRevision, wholeFlag } from '../views/render-flag.ts';
+import { projectRevision } from '../views/render-project.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
+import type { Reply } from '../../transport/transport.ts';
+import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../bodies.ts';
+import { AT_PARAMETER, readPastFlag } from './history.ts';
+import * as locate from '../locators.ts';
+
+const FEATURES = '/projects/:projectId/features';
+const FEATURE = `${FEATURES}/:featureName`;
+
+/** The flag's metadata, as create, update, patch and clone answer it. */
+export function flagReply(world: World, project: string, name: string, status: number): Reply {
+  return jsonReply(status, dataOf(world, locate.present(locateFlag(world, project, name))));
+}
+
+const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
+
+export const flagRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'POST',
+    path: FEATURES,
+    operationId: 'createFeature',
+    tag: 'Features',
+    summary: 'Create a flag.',
+    permission: 'flag:write',
+    locate: locate.project,
+    body: CreateFlagBody,
+    success: { status: 201, schema: FlagSchema },
+    refusals: ['NameExistsError'],
+    command: ({ params, body: { name, ...metadata } }) => ({
+      type: 'create-flag',
+      project: params.projectId,
+      name,
+      metadata,
+    }),
+    answer: ({ world, params, body }) => flagReply(world, params.projectId, body.name, 201),
+  }),
+  readRoute({
+    method: 'GET',
+    path: FEATURE,
+    operationId: 'getFeature',
+    tag: 'Features',
+    summary: 'Read a flag with its environments and strategies.',
+    permission: 'read',
+    query: { at: AT_PARAMETER },
+    success: { status: 200, schema: WholeFlagSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      if (context.query('at') !== '') return readPastFlag(context);
+      const { world, params } = context;
+      const located = locate.flag(world, params);
+      if (located.refused) return located;
+      const { project, record } = located;
+      const revision = Math.max(record.revision, environmentsRevision(world, project));
+      return { revision, reply: wholeFlag(world, project, record) };
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: FEATURE,
+    operationId: 'updateFeature',
+    tag: 'Features',
+    summary: "Change a flag's metadata.",
+    permission: 'flag:write',
+    locate: locate.flag,
+    body: UpdateFlagBody,
+    success: { status: 200, schema: FlagSchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body: { name, ...metadata } }) => ({
+      type: 'update-flag',
+      ...named(params),
+      name,
+      metadata,
+    }),
+    answer: ({ world, params }) => flagReply(world, params.projectId, params.featureName, 200),
+  }),
+  writeRoute({
+    method: 'PATCH',
+    path: FEATURE,
+    operationId: 'patchFeature',
+    tag: 'Features',
+    summary: "Change a flag's metadata by a JSON Patch.",
+    permission: 'flag:write',
+    locate: locate.flag,
+    body: PatchSchema,
+    success: { status: 200, schema: FlagSchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
+    answer: ({ world, params }) => flagReply(world, params.projectId, params.featureName, 200),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${FEATURE}/clone`,
+    operationId: 'cloneFeature',
+    tag: 'Features',
+    summary: 'Create a flag with the variants and strategies of another.',
+    permission: 'flag:write',
+    locate: locate.flag,
+    body: CloneFlagBody,
+    success: { status: 201, schema: FlagSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError'],
+    command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
+    answer: ({ world, params, body }) => flagReply(world, params.projectId, body.name, 201),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: FEATURE,
+    operationId: 'archiveFeature',
+    tag: 'Features',
+    summary: 'Archive a flag.',
+    permission: 'flag:write',
+    locate: locate.flag,
+    success: { status: 202, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'archive-flag', ...named(params) }),
+    answer: () => emptyReply(202),
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${FEATURES}/:child/parents`,
+    operationId: 'listParentOptions',
+    tag: 'Dependencies',
+    summary: 'List the flags that may be parents of a flag.',
+    permission: 'read',
+    success: { status: 200, schema: v.array(v.string()) },
+    refusals: ['NotFoundError'],
+    read: ({ world, params }) => {
+      const located = locate.childFlag(world, params);
+      if (located.refused) return located;
+      const options: string[] = [];
+      for (const { flag } of located.project.flags.values()) {
+        const mayBeParent = flag.archivedAt === null && flag.dependencies.length === 0;
+        if (mayBeParent && flag.name !== params.child) options.push(flag.name);
+      }
+      return { revision: projectRevision(world, located.project), reply: jsonReply(200, options) };
+    },
+  }),
+];

@@ -1,0 +1,108 @@
+/** The past of one flag: read it as it was right after an event, and bring it back to that. */
+import * as v from 'valibot';
+import type { PastFlag } from '../../../actors/flag-history.ts';
+import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
+import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { jsonReply } from '../../dispatch/json-reply.ts';
+import { wholeFlagView } from '../views/render-flag.ts';
+import {
+  type QueryParameter,
+  type ReadAnswer,
+  type RequestContext,
+  type Route,
+  writeRoute,
+} from '../../dispatch/route.ts';
+import { RollbackSchema } from '../schemas/schemas.ts';
+import * as locate from '../locators.ts';
+
+const EVENT_ID_PHRASE = 'the id of an event, an integer from 1';
+
+const EventIdSchema = v.pipe(
+  v.number(EVENT_ID_PHRASE),
+  v.safeInteger(EVENT_ID_PHRASE),
+  v.minValue(1, EVENT_ID_PHRASE),
+  v.description('The flag becomes what it was right after this event.'),
+);
+
+const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('RollbackRequest'));
+
+/** Of the route that reads a flag. */
+export const AT_PARAMETER: QueryParameter = {
+  description: 'The id of an event: answers the flag as it was right after it.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+const DRY_RUN_PARAMETER: QueryParameter = {
+  description: 'True: only answer the events that would be recorded.',
+  schema: { type: 'boolean', default: false },
+};
+
+function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<PastFlag | Refusal> {
+  const { params, engine, history } = context;
+  const { projectId: project, featureName: flag } = params;
+  return history.flagAt({ project, flag, eventId, durableId: engine.durableId });
+}
+
+/** The answer of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
+export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadAnswer | Refusal> {
+  const text = context.query('at');
+  const eventId = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
+  if (eventId === 0)
+    return invalid(`The parameter at must be ${EVENT_ID_PHRASE}, not "${text}".`, '/query/at');
+  const past = await pastFlag(context, eventId);
+  if (past.refused) return past;
+  return {
+    revision: past.eventId,
+    reply: jsonReply(200, wholeFlagView(past.world, past.project, past.flag)),
+  };
+}
+
+/** What is not there is named by the body here, and so a fault of the body. */
+function asFaultOfBody(refusal: Refusal): Refusal {
+  if (refusal.name !== 'NotFoundError') return refusal;
+  return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);
+}
+
+function shownEvent({ type, environment, data, preData }: DomainEvent) {
+  return { type, environment, data, preData };
+}
+
+export const historyRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'POST',
+    path: '/projects/:projectId/features/:featureName/rollback',
+    operationId: 'rollbackFeature',
+    tag: 'Features',
+    summary: 'Bring a flag back to what it was right after an event, as one change.',
+    permission: 'flag:write',
+    locate: locate.flag,
+    query: { dryRun: DRY_RUN_PARAMETER },
+    body: RollbackBody,
+    success: { status: 200, schema: RollbackSchema },
+    refusals: ['InvalidOperationError'],
+    command: async (context) => {
+      const dryRun = context.query('dryRun');
+      if (dryRun !== '' && dryRun !== 'true' && dryRun !== 'false') {
+        return invalid(`The parameter dryRun must be true or false, not "${dryRun}".`, '/query/dryRun');
+      }
+      const past = await pastFlag(context, context.body.eventId);
+      if (past.refused) return asFaultOfBody(past);
+      return {
+        type: 'rollback-flag',
+        project: context.params.projectId,
+        flag: context.params.featureName,
+        target: past.flag,
+        environments: past.project.settings.environments,
+        dryRun: dryRun === 'true',
+      };
+    },
+    answer: ({ world, body }, recorded, command) => {
+      if (command.type !== 'rollback-flag') throw new Error(`a rollback was asked for, not ${command.type}`);
+      const { dryRun } = command;
+      const events = dryRun ? plannedRollback(world, command) : recorded;
+      if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
+      return jsonReply(200, { eventId: body.eventId, dryRun, events: events.map(shownEvent) });
+    },
+  }),
+];

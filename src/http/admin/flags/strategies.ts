@@ -1,0 +1,126 @@
+/** Strategies and switches of a flag in an environment (endpoints 9–14). */
+import type { Command } from '../../../domain/decide/decide.ts';
+import { strategyData } from '../../../domain/decide/strategy-commands.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
+import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import type { Params } from '../../dispatch/params.ts';
+import { type RequestContext, type Route, writeRoute } from '../../dispatch/route.ts';
+import { StrategySchema } from '../schemas/schemas.ts';
+import type { Reply } from '../../transport/transport.ts';
+import * as locate from '../locators.ts';
+
+const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
+const STRATEGIES = `${ENVIRONMENT}/strategies`;
+const STRATEGY = `${STRATEGIES}/:strategyId`;
+
+const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
+  project: projectId,
+  flag: featureName,
+  environment,
+});
+const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
+
+/** The strategy as its event tells it, or as it stands where nothing changed. */
+function updatedReply({ world, params }: RequestContext<unknown>, [event]: readonly DomainEvent[]): Reply {
+  if (event?.type === 'feature-strategy-update') return jsonReply(200, event.data);
+  const { record, strategy } = locate.present(locate.strategy(world, params));
+  return jsonReply(200, strategyData(record.flag, strategy));
+}
+
+/** The strategy that was added, whose id only its event tells. */
+function addedReply(_: RequestContext<unknown>, events: readonly DomainEvent[]): Reply {
+  const added = events.find((event) => event.type === 'feature-strategy-add');
+  if (added === undefined) throw new Error('a strategy was added without its event');
+  return jsonReply(200, added.data);
+}
+
+function switchRoute(position: 'on' | 'off'): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `${ENVIRONMENT}/${position}`,
+    operationId: `toggleFeatureEnvironment${position === 'on' ? 'On' : 'Off'}`,
+    tag: 'Features',
+    summary: `Switch a flag ${position} in an environment.`,
+    permission: 'flag:write',
+    locate: locate.flagEnvironment,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }): Command => ({
+      type: 'switch-environment',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      enabled: position === 'on',
+    }),
+    answer: () => emptyReply(200),
+  });
+}
+
+export const strategyRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'POST',
+    path: STRATEGIES,
+    operationId: 'addFeatureStrategy',
+    tag: 'Strategies',
+    summary: 'Add a strategy to a flag in an environment.',
+    permission: 'flag:write',
+    locate: locate.flagEnvironment,
+    body: StrategyInputSchema,
+    success: { status: 200, schema: StrategySchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({ type: 'add-strategy', ...inEnvironment(params), strategy: body }),
+    answer: addedReply,
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: STRATEGY,
+    operationId: 'updateFeatureStrategy',
+    tag: 'Strategies',
+    summary: 'Replace a strategy.',
+    permission: 'flag:write',
+    locate: locate.strategy,
+    body: StrategyInputSchema,
+    success: { status: 200, schema: StrategySchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({ type: 'replace-strategy', ...named(params), strategy: body }),
+    answer: updatedReply,
+  }),
+  writeRoute({
+    method: 'PATCH',
+    path: STRATEGY,
+    operationId: 'patchFeatureStrategy',
+    tag: 'Strategies',
+    summary: 'Change a strategy by a JSON Patch.',
+    permission: 'flag:write',
+    locate: locate.strategy,
+    body: PatchSchema,
+    success: { status: 200, schema: StrategySchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'patch-strategy',
+      project: params.projectId,
+      flag: params.featureName,
+      environment: params.environment,
+      strategyId: params.strategyId,
+      operations: body,
+    }),
+    answer: updatedReply,
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: STRATEGY,
+    operationId: 'deleteFeatureStrategy',
+    tag: 'Strategies',
+    summary: 'Remove a strategy.',
+    permission: 'flag:write',
+    locate: locate.strategy,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'remove-strategy', ...named(params) }),
+    answer: () => emptyReply(200),
+  }),
+  switchRoute('on'),
+  switchRoute('off'),
+];

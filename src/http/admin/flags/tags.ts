@@ -1,0 +1,88 @@
+/** Tags of a flag. */
+import * as v from 'valibot';
+import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
+import { isDotSegment } from '../../../domain/flags/url-name.ts';
+import { TagsSchema } from '../schemas/directory-schemas.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { TagSchema } from '../schemas/schemas.ts';
+import { settledAnswer } from '../answers.ts';
+import { lineOfText } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const TAGS = '/features/:featureName/tags';
+
+/** Both stand in the path by which a tag is removed, so neither may be "..". */
+const tagText = (what: string) =>
+  v.pipe(
+    lineOfText(what, TAG_LENGTH_MIN, TAG_LENGTH_MAX),
+    v.check((text) => !isDotSegment(text), 'something other than "..", which is a path'),
+  );
+
+const TagBody = v.pipe(
+  v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
+  v.title('AddTag'),
+);
+
+export const tagRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: TAGS,
+    operationId: 'listTags',
+    tag: 'Tags',
+    summary: 'List the tags of a flag.',
+    permission: 'read',
+    success: { status: 200, schema: TagsSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const located = locate.flagAnywhere(context.world, context.params);
+      if (located.refused) return located;
+      return settledAnswer(context, { version: 1, tags: located.record.flag.tags });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: TAGS,
+    operationId: 'addTag',
+    tag: 'Tags',
+    summary: 'Add a tag to a flag.',
+    permission: 'flag:write',
+    locate: locate.flagAnywhere,
+    body: TagBody,
+    success: { status: 201, schema: TagSchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ world, params, body }) => {
+      const located = locate.flagAnywhere(world, params);
+      if (located.refused) return located;
+      return {
+        type: 'tag-flag',
+        project: located.project.settings.id,
+        flag: params.featureName,
+        tag: body,
+      };
+    },
+    answer: ({ body }) => jsonReply(201, body),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: `${TAGS}/:type/:value`,
+    operationId: 'removeTag',
+    tag: 'Tags',
+    summary: 'Remove a tag from a flag.',
+    permission: 'flag:write',
+    locate: locate.tag,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ world, params }) => {
+      const located = locate.flagAnywhere(world, params);
+      if (located.refused) return located;
+      return {
+        type: 'untag-flag',
+        project: located.project.settings.id,
+        flag: params.featureName,
+        tag: locate.tagOf(params),
+      };
+    },
+    answer: () => emptyReply(200),
+  }),
+];

@@ -1,0 +1,122 @@
+/**
+ * Variants of a flag: read, replaced and patched, in all environments at once (endpoints 15, 16) or in one. Both kinds
+ * of path have the same three routes; a scope says what differs.
+ */
+import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
+import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import { firstEnvironment } from '../../../domain/state/locate.ts';
+import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
+import { jsonReply } from '../../dispatch/json-reply.ts';
+import type { Params } from '../../dispatch/params.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { VariantsSchema } from '../schemas/schemas.ts';
+import { settledAnswer } from '../answers.ts';
+import * as locate from '../locators.ts';
+
+const FEATURE = '/projects/:projectId/features/:featureName';
+
+/** The format version of these answers, a string by the interface. */
+const VARIANTS_VERSION = '1';
+
+type Context = RequestContext<unknown>;
+
+interface Scope {
+  readonly path: string;
+  readonly locate: typeof locate.flag | typeof locate.flagEnvironment;
+  /** Null: all environments. */
+  readonly environment: (params: Params) => string | null;
+  readonly variants: (context: Context) => readonly Variant[];
+  readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
+  /** How summaries name what is read, and where it is written. */
+  readonly shown: string;
+  readonly where: string;
+}
+
+const WHOLE_FLAG: Scope = {
+  path: `${FEATURE}/variants`,
+  locate: locate.flag,
+  environment: () => null,
+  variants: ({ world, params }) => {
+    const { project, record } = locate.present(locate.flag(world, params));
+    return flagVariants(record.flag, firstEnvironment(world, project));
+  },
+  operationIds: {
+    get: 'getFeatureVariants',
+    put: 'overwriteFeatureVariants',
+    patch: 'patchFeatureVariants',
+  },
+  shown: "a flag's variants, those of its project's first environment",
+  where: 'in all environments',
+};
+
+const ONE_ENVIRONMENT: Scope = {
+  path: `${FEATURE}/environments/:environment/variants`,
+  locate: locate.flagEnvironment,
+  environment: ({ environment }) => environment,
+  variants: ({ world, params }) => {
+    const { record } = locate.present(locate.flagEnvironment(world, params));
+    return environmentOf(record.flag, params.environment).variants;
+  },
+  operationIds: {
+    get: 'getEnvironmentFeatureVariants',
+    put: 'overwriteEnvironmentFeatureVariants',
+    patch: 'patchEnvironmentsFeatureVariants',
+  },
+  shown: "a flag's variants in one environment",
+  where: 'in one environment',
+};
+
+function routesOf(scope: Scope): readonly Route[] {
+  const { path, operationIds } = scope;
+  const shared = {
+    path,
+    tag: 'Variants',
+    locate: scope.locate,
+    success: { status: 200, schema: VariantsSchema },
+  } as const;
+  const named = (params: Params) => ({
+    project: params.projectId,
+    flag: params.featureName,
+    environment: scope.environment(params),
+  });
+  const answer = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
+  return [
+    readRoute({
+      ...shared,
+      method: 'GET',
+      operationId: operationIds.get,
+      summary: `Read ${scope.shown}.`,
+      permission: 'read',
+      refusals: ['NotFoundError'],
+      read: (context) => settledAnswer(context, answer(context)),
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: operationIds.put,
+      summary: `Replace a flag's variants ${scope.where}.`,
+      permission: 'flag:write',
+      body: VariantListSchema,
+      refusals: ['InvalidOperationError'],
+      command: ({ params, body }) => ({
+        type: 'set-variants',
+        ...named(params),
+        variants: distributeWeights(body),
+      }),
+      answer: (context) => jsonReply(200, answer(context)),
+    }),
+    writeRoute({
+      ...shared,
+      method: 'PATCH',
+      operationId: operationIds.patch,
+      summary: `Change a flag's variants ${scope.where} by a JSON Patch.`,
+      permission: 'flag:write',
+      body: PatchSchema,
+      refusals: ['InvalidOperationError'],
+      command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
+      answer: (context) => jsonReply(200, answer(context)),
+    }),
+  ];
+}
+
+export const variantRoutes: readonly Route[] = [...routesOf(WHOLE_FLAG), ...routesOf(ONE_ENVIRONMENT)];

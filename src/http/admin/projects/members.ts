@@ -1,0 +1,47 @@
+/** Who is a member of a project, and with which role (endpoints 17–19). */
+import { emptyReply } from '../../dispatch/json-reply.ts';
+import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../locators.ts';
+
+interface MemberRoute {
+  readonly method: Method;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly command: 'add-member' | 'change-member' | 'remove-member';
+}
+
+const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Route =>
+  writeRoute({
+    method,
+    path: '/projects/:projectId/users/:userId/roles/:roleId',
+    operationId,
+    tag: 'Projects',
+    summary,
+    permission: 'project:write',
+    locate: locate.membership,
+    success: { status: 200, schema: null },
+    refusals: ['MembershipRuleError'],
+    command: ({ params }) => ({ type: command, ...locate.membershipIds(params) }),
+    answer: () => emptyReply(200),
+  });
+
+export const memberRoutes: readonly Route[] = [
+  memberRoute({
+    method: 'POST',
+    operationId: 'addUserToProject',
+    summary: 'Make a user a member of a project with a role.',
+    command: 'add-member',
+  }),
+  memberRoute({
+    method: 'PUT',
+    operationId: 'changeUserRoleInProject',
+    summary: "Change a member's role in a project.",
+    command: 'change-member',
+  }),
+  memberRoute({
+    method: 'DELETE',
+    operationId: 'removeUserFromProject',
+    summary: 'Remove a member from a project.',
+    command: 'remove-member',
+  }),
+];

@@ -1,0 +1,75 @@
+/** All members of a project at once; one at a time they are set in members.ts. */
+import * as v from 'valibot';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
+import { ProjectAccessSchema } from '../schemas/directory-schemas.ts';
+import { projectAccessView } from '../views/directory-views.ts';
+import { jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { settledAnswer } from '../answers.ts';
+import * as locate from '../locators.ts';
+
+const ACCESS = '/projects/:projectId/access';
+
+/** Members set by one request: each is one event of its frame. */
+const MEMBERS_MAX = 1000;
+
+const USER_ID_PHRASE = 'the id of a user';
+const ROLE_ID_PHRASE = `${OWNER_ROLE_ID} (Owner) or ${MEMBER_ROLE_ID} (Member)`;
+
+const MemberSchema = v.object({
+  id: v.pipe(v.number(USER_ID_PHRASE), v.safeInteger(USER_ID_PHRASE)),
+  roleId: v.pipe(v.number(ROLE_ID_PHRASE), v.safeInteger(ROLE_ID_PHRASE)),
+});
+
+const SetAccessBody = v.pipe(
+  v.object({
+    users: v.pipe(
+      v.array(MemberSchema, 'a list of members'),
+      v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} members`),
+      v.check(
+        (members) => new Set(members.map(({ id }) => id)).size === members.length,
+        'A user must not be listed more than once: a user holds one role in a project.',
+      ),
+      v.description('All members that the project shall have.'),
+    ),
+  }),
+  v.title('SetProjectAccess'),
+);
+
+export const projectAccessRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: ACCESS,
+    operationId: 'getProjectAccess',
+    tag: 'Projects',
+    summary: "List a project's members and the roles that can be held in it.",
+    permission: 'read',
+    success: { status: 200, schema: ProjectAccessSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const project = locate.project(context.world, context.params);
+      if (isRefusal(project)) return project;
+      return settledAnswer(context, projectAccessView(context.world, project));
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: ACCESS,
+    operationId: 'setProjectAccess',
+    tag: 'Projects',
+    summary: "Replace a project's members.",
+    permission: 'project:write',
+    locate: locate.project,
+    body: SetAccessBody,
+    success: { status: 200, schema: ProjectAccessSchema },
+    refusals: ['MembershipRuleError'],
+    command: ({ params, body }) => ({
+      type: 'set-project-access',
+      project: params.projectId,
+      members: body.users.map(({ id, roleId }) => ({ userId: id, roleId })),
+    }),
+    answer: ({ world, params }) =>
+      jsonReply(200, projectAccessView(world, locate.present(locate.project(world, params)))),
+  }),
+];

@@ -1,0 +1,100 @@
+/** The list of projects, and what changes a project as a whole. */
+import * as v from 'valibot';
+import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
+import { projectSummaryView, projectView } from '../views/directory-views.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { recorded, settledAnswer } from '../answers.ts';
+import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const PROJECTS = '/projects';
+const PROJECT = '/projects/:projectId';
+
+const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
+
+const SETTINGS_FIELDS = {
+  description: v.optional(v.nullable(v.string('a string or null'))),
+  mode: v.optional(v.picklist(['open', 'protected', 'private'], 'one of open, protected, private')),
+  defaultStickiness: v.optional(lineOfText('the name of a context field', 1, TEXT_LENGTH_MAX)),
+} as const;
+
+const CreateProjectBody = v.pipe(
+  v.object({
+    id: v.pipe(v.optional(ProjectIdSchema), v.description('Made from the name when it is not sent.')),
+    name: NameSchema,
+    environments: v.pipe(
+      v.optional(v.pipe(v.array(v.string()), v.minLength(1, 'a list of at least one environment'))),
+      v.description('All environments that are enabled, when it is not sent.'),
+    ),
+    ...SETTINGS_FIELDS,
+  }),
+  v.title('CreateProject'),
+);
+
+const UpdateProjectBody = v.pipe(
+  v.object({ name: v.optional(NameSchema), ...SETTINGS_FIELDS }),
+  v.title('UpdateProject'),
+);
+
+export const projectAdminRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: PROJECTS,
+    operationId: 'getProjects',
+    tag: 'Projects',
+    summary: 'List the projects.',
+    permission: 'read',
+    success: { status: 200, schema: ProjectsSchema },
+    read: (context) => {
+      const { world, now } = context;
+      const projects = [...world.projects.values()].map((one) => projectSummaryView(world, one, now()));
+      return settledAnswer(context, { version: 1, projects });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: PROJECTS,
+    operationId: 'createProject',
+    tag: 'Projects',
+    summary: 'Create a project, of which a user who creates it becomes the Owner.',
+    permission: 'project:create',
+    body: CreateProjectBody,
+    success: { status: 201, schema: ProjectSchema },
+    refusals: ['NameExistsError'],
+    command: ({ body: { id, environments, ...fields } }) => ({
+      type: 'create-project',
+      id,
+      environments,
+      fields,
+    }),
+    answer: (_, events) => jsonReply(201, recorded(events, 'project-created').data),
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: PROJECT,
+    operationId: 'updateProject',
+    tag: 'Projects',
+    summary: "Change a project's settings.",
+    permission: 'project:write',
+    locate: locate.project,
+    body: UpdateProjectBody,
+    success: { status: 200, schema: ProjectSchema },
+    command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
+    answer: ({ world, params }) =>
+      jsonReply(200, projectView(world, locate.present(locate.project(world, params)))),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: PROJECT,
+    operationId: 'deleteProject',
+    tag: 'Projects',
+    summary: 'Delete a project with its archived flags.',
+    permission: 'project:write',
+    locate: locate.project,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),
+    answer: () => emptyReply(200),
+  }),
+];

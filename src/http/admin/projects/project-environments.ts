@@ -1,0 +1,67 @@
+/** Which of the service's environments a project has. */
+import * as v from 'valibot';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
+import { projectEnvironmentViews } from '../views/directory-views.ts';
+import { emptyReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { settledAnswer } from '../answers.ts';
+import * as locate from '../locators.ts';
+
+const ENVIRONMENTS = '/projects/:projectId/environments';
+
+const AddEnvironmentBody = v.pipe(v.object({ environment: v.string() }), v.title('AddProjectEnvironment'));
+
+export const projectEnvironmentRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/environments/project/:projectId',
+    operationId: 'getProjectEnvironments',
+    tag: 'Environments',
+    summary: 'List the environments of a project.',
+    permission: 'read',
+    success: { status: 200, schema: ProjectEnvironmentsSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const project = locate.project(context.world, context.params);
+      if (isRefusal(project)) return project;
+      const environments = projectEnvironmentViews(context.world, project, context.now());
+      return settledAnswer(context, { version: 1, environments });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: ENVIRONMENTS,
+    operationId: 'addEnvironmentToProject',
+    tag: 'Environments',
+    summary: 'Add an environment to a project and all its flags.',
+    permission: 'project:write',
+    locate: locate.project,
+    body: AddEnvironmentBody,
+    success: { status: 200, schema: null },
+    refusals: ['NameExistsError'],
+    command: ({ params, body }) => ({
+      type: 'add-project-environment',
+      project: params.projectId,
+      environment: body.environment,
+    }),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: `${ENVIRONMENTS}/:environment`,
+    operationId: 'removeEnvironmentFromProject',
+    tag: 'Environments',
+    summary: 'Remove an environment in which no flag is enabled from a project and all its flags.',
+    permission: 'project:write',
+    locate: locate.projectEnvironment,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params: { projectId, environment } }) => ({
+      type: 'remove-project-environment',
+      project: projectId,
+      environment,
+    }),
+    answer: () => emptyReply(200),
+  }),
+];

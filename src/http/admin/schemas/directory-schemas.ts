@@ -1,0 +1,286 @@
+/** The shapes of answers about projects as a whole, environments, users, roles and tokens. */
+import * as v from 'valibot';
+import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
+import { FLAG_TYPES } from '../../../domain/flags/flag.ts';
+import { ROLE_NAMES } from '../../../domain/state/roles.ts';
+import { VariantSchema } from '../../../domain/flags/variant.ts';
+import {
+  EventsSchema,
+  FlagEnvironmentSchema,
+  FlagSchema,
+  StrategySchema,
+  TagSchema,
+  UserSchema,
+} from './schemas.ts';
+
+const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+const NullableTimestamp = v.nullable(Timestamp);
+const Integer = v.pipe(v.number(), v.integer());
+const Percent = v.pipe(Integer, v.minValue(0), v.maxValue(100));
+const Version = v.pipe(v.literal(1), v.description('Of the format.'));
+
+const PROJECT_FIELDS = {
+  id: v.string(),
+  name: v.string(),
+  description: v.string(),
+  mode: v.picklist(['open', 'protected', 'private']),
+  defaultStickiness: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  environments: v.pipe(v.array(v.string()), v.description('Names, in order.')),
+} as const;
+
+export const ProjectSchema = v.pipe(v.object(PROJECT_FIELDS), v.title('Project'));
+
+export const ProjectsSchema = v.pipe(
+  v.object({
+    version: Version,
+    projects: v.array(
+      v.pipe(
+        v.object({
+          ...PROJECT_FIELDS,
+          health: Percent,
+          featureCount: Integer,
+          staleFeatureCount: Integer,
+          memberCount: Integer,
+          favorite: v.boolean(),
+        }),
+        v.title('ProjectSummary'),
+      ),
+    ),
+  }),
+  v.title('Projects'),
+);
+
+const RoleSchema = v.pipe(
+  v.object({
+    id: Integer,
+    name: v.picklist(ROLE_NAMES),
+    type: v.picklist(['root', 'project']),
+    description: v.string(),
+    project: v.null(),
+  }),
+  v.title('Role'),
+);
+
+export const RolesSchema = v.pipe(
+  v.object({ version: Version, roles: v.array(RoleSchema) }),
+  v.title('Roles'),
+);
+
+export const ProjectAccessSchema = v.pipe(
+  v.object({
+    version: Version,
+    users: v.array(
+      v.pipe(
+        v.object({ ...UserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
+        v.title('ProjectMember'),
+      ),
+    ),
+    groups: v.pipe(v.array(v.unknown()), v.description('Always empty: there are no groups.')),
+    roles: v.array(RoleSchema),
+  }),
+  v.title('ProjectAccess'),
+);
+
+const ENVIRONMENT_FIELDS = {
+  name: v.string(),
+  type: v.string(),
+  enabled: v.boolean(),
+  protected: v.boolean(),
+  sortOrder: Integer,
+} as const;
+
+export const EnvironmentSchema = v.pipe(
+  v.object({
+    ...ENVIRONMENT_FIELDS,
+    projectCount: Integer,
+    apiTokenCount: Integer,
+    enabledToggleCount: Integer,
+  }),
+  v.title('Environment'),
+);
+
+export const EnvironmentsSchema = v.pipe(
+  v.object({ version: Version, environments: v.array(EnvironmentSchema) }),
+  v.title('Environments'),
+);
+
+export const ProjectEnvironmentsSchema = v.pipe(
+  v.object({
+    version: Version,
+    environments: v.array(
+      v.pipe(
+        v.object({
+          ...ENVIRONMENT_FIELDS,
+          projectApiTokenCount: Integer,
+          projectEnabledToggleCount: Integer,
+        }),
+        v.title('ProjectEnvironment'),
+      ),
+    ),
+  }),
+  v.title('ProjectEnvironments'),
+);
+
+const API_TOKEN_FIELDS = {
+  digest: v.pipe(
+    v.string(),
+    v.description('SHA-256 of the secret, by which the token can be named. The secret is stored nowhere.'),
+  ),
+  tokenName: v.string(),
+  username: v.pipe(v.string(), v.description('The same as tokenName.')),
+  type: v.picklist(['admin', 'client', 'frontend']),
+  environment: v.string(),
+  project: v.string(),
+  projects: v.array(v.string()),
+  createdAt: Timestamp,
+  expiresAt: NullableTimestamp,
+  seenAt: NullableTimestamp,
+  alias: v.nullable(v.string()),
+} as const;
+
+const Secret = v.pipe(v.string(), v.description('Shown in this answer and never again.'));
+
+export const ApiTokenSchema = v.pipe(v.object(API_TOKEN_FIELDS), v.title('ApiToken'));
+
+export const NewApiTokenSchema = v.pipe(
+  v.object({ ...API_TOKEN_FIELDS, secret: Secret }),
+  v.title('NewApiToken'),
+);
+
+export const ApiTokensSchema = v.pipe(v.object({ tokens: v.array(ApiTokenSchema) }), v.title('ApiTokens'));
+
+const PERSONAL_TOKEN_FIELDS = {
+  id: Integer,
+  userId: Integer,
+  description: v.string(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  seenAt: NullableTimestamp,
+} as const;
+
+export const NewPersonalTokenSchema = v.pipe(
+  v.object({ ...PERSONAL_TOKEN_FIELDS, secret: Secret }),
+  v.title('NewPersonalToken'),
+);
+
+export const PersonalTokensSchema = v.pipe(
+  v.object({ pats: v.array(v.pipe(v.object(PERSONAL_TOKEN_FIELDS), v.title('PersonalToken'))) }),
+  v.title('PersonalTokens'),
+);
+
+export const UsersSchema = v.pipe(
+  v.object({ users: v.array(UserSchema), rootRoles: v.array(RoleSchema) }),
+  v.title('Users'),
+);
+
+export const NewUserSchema = v.pipe(
+  v.object({
+    ...UserSchema.entries,
+    rootRole: v.pipe(
+      v.union([Integer, v.picklist(ROLE_NAMES)]),
+      v.description('As it was sent: a role id, or the name of a role.'),
+    ),
+    emailSent: v.boolean(),
+  }),
+  v.title('NewUser'),
+);
+
+export const FoundUsersSchema = v.array(
+  v.pipe(
+    v.object({
+      id: Integer,
+      name: v.nullable(v.string()),
+      username: v.nullable(v.string()),
+      email: v.nullable(v.string()),
+      imageUrl: v.string(),
+    }),
+    v.title('FoundUser'),
+  ),
+);
+
+export const MeSchema = v.pipe(
+  v.object({
+    user: v.pipe(
+      v.object({
+        id: Integer,
+        isAPI: v.boolean(),
+        name: v.nullable(v.string()),
+        username: v.nullable(v.string()),
+        email: v.nullable(v.string()),
+        imageUrl: v.nullable(v.string()),
+        seenAt: NullableTimestamp,
+        loginAttempts: Integer,
+        createdAt: NullableTimestamp,
+        accountType: v.string(),
+      }),
+      v.title('MeUser'),
+    ),
+    permissions: v.array(
+      v.pipe(
+        v.object({ permission: v.string(), project: v.exactOptional(v.string()) }),
+        v.title('GrantedPermission'),
+      ),
+    ),
+    feedback: v.array(v.unknown()),
+    splash: v.object({}),
+  }),
+  v.title('Me'),
+);
+
+export const TagsSchema = v.pipe(v.object({ version: Version, tags: v.array(TagSchema) }), v.title('Tags'));
+
+export const ArchivedFlagsSchema = v.pipe(
+  v.object({
+    version: v.literal(2),
+    features: v.array(
+      v.pipe(v.object({ ...FlagSchema.entries, archivedAt: Timestamp }), v.title('ArchivedFlag')),
+    ),
+  }),
+  v.title('ArchivedFlags'),
+);
+
+export const FlagTypesSchema = v.pipe(
+  v.object({
+    version: Version,
+    types: v.array(
+      v.pipe(
+        v.object({
+          id: v.picklist(FLAG_TYPES),
+          name: v.string(),
+          description: v.string(),
+          lifetimeDays: v.nullable(Integer),
+        }),
+        v.title('FlagType'),
+      ),
+    ),
+  }),
+  v.title('FlagTypes'),
+);
+
+export const EventTypesSchema = v.pipe(
+  v.object({ version: Version, types: v.array(v.picklist(EVENT_TYPES)) }),
+  v.title('EventTypes'),
+);
+
+export const FlagEventsSchema = v.pipe(
+  v.object({ ...EventsSchema.entries, toggleName: v.string() }),
+  v.title('FlagEvents'),
+);
+
+export const DetailedFlagEnvironmentSchema = v.pipe(
+  v.object({
+    ...FlagEnvironmentSchema.entries,
+    featureName: v.string(),
+    environment: v.string(),
+    sortOrder: Integer,
+    variantCount: Integer,
+    variants: v.array(VariantSchema),
+    hasStrategies: v.boolean(),
+    hasEnabledStrategies: v.boolean(),
+  }),
+  v.title('DetailedFlagEnvironment'),
+);
+
+export const StrategiesSchema = v.array(StrategySchema);

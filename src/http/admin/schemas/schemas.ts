@@ -1,0 +1,222 @@
+/**
+ * The shapes of answers, as the interface document gives them. They document (OpenAPI comes from them) and the
+ * tests hold every answer against them. What requests may hold is in the schemas beside the rules in src/domain.
+ */
+import * as v from 'valibot';
+import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
+import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
+import { FLAG_TYPES } from '../../../domain/flags/flag.ts';
+import { ParametersSchema } from '../../../domain/flags/strategy.ts';
+import { VariantSchema } from '../../../domain/flags/variant.ts';
+
+const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+const NullableTimestamp = v.nullable(Timestamp);
+const FlagTypeSchema = v.picklist(FLAG_TYPES);
+
+export const ErrorSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.uuid()),
+    name: v.string(),
+    message: v.string(),
+    details: v.array(v.object({ message: v.string(), path: v.exactOptional(v.string()) })),
+  }),
+  v.title('Error'),
+);
+
+export const MembershipErrorSchema = v.pipe(
+  v.array(v.object({ msg: v.string() })),
+  v.title('MembershipError'),
+);
+
+/** A constraint as it is kept: what the client may leave out is there. */
+const KeptConstraintSchema = v.pipe(
+  v.object({
+    ...ConstraintSchema.entries,
+    caseInsensitive: v.boolean(),
+    inverted: v.boolean(),
+    values: v.array(v.string()),
+  }),
+  v.title('Constraint'),
+);
+
+export const StrategySchema = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.uuid()),
+    name: v.string(),
+    title: v.nullable(v.string()),
+    disabled: v.nullable(v.boolean()),
+    constraints: v.array(KeptConstraintSchema),
+    parameters: ParametersSchema,
+    variants: v.array(VariantSchema),
+    segments: v.array(v.number()),
+    sortOrder: v.number(),
+    featureName: v.string(),
+  }),
+  v.title('Strategy'),
+);
+
+const FLAG_FIELDS = {
+  name: v.string(),
+  project: v.string(),
+  description: v.nullable(v.string()),
+  type: FlagTypeSchema,
+  stale: v.boolean(),
+  impressionData: v.boolean(),
+  createdAt: Timestamp,
+  lastSeenAt: NullableTimestamp,
+  variants: v.nullable(v.array(VariantSchema)),
+  archived: v.boolean(),
+} as const;
+
+export const FlagSchema = v.pipe(v.object(FLAG_FIELDS), v.title('Flag'));
+
+export const FlagEnvironmentSchema = v.pipe(
+  v.object({
+    name: v.string(),
+    displayName: v.string(),
+    type: v.string(),
+    enabled: v.boolean(),
+    lastSeenAt: NullableTimestamp,
+    strategies: v.array(StrategySchema),
+  }),
+  v.title('FlagEnvironment'),
+);
+
+export const TagSchema = v.pipe(
+  v.object({ type: v.string(), value: v.pipe(v.string(), v.minLength(2), v.maxLength(50)) }),
+  v.title('Tag'),
+);
+
+export const DependencySchema = v.pipe(
+  v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
+  v.title('Dependency'),
+);
+
+export const WholeFlagSchema = v.pipe(
+  v.object({
+    ...FLAG_FIELDS,
+    archivedAt: NullableTimestamp,
+    environments: v.array(FlagEnvironmentSchema),
+    children: v.array(v.string()),
+    dependencies: v.array(DependencySchema),
+    tags: v.array(TagSchema),
+  }),
+  v.title('WholeFlag'),
+);
+
+export const FlagSummarySchema = v.pipe(
+  v.object({
+    name: v.string(),
+    type: FlagTypeSchema,
+    stale: v.boolean(),
+    createdAt: Timestamp,
+    lastSeenAt: NullableTimestamp,
+    environments: v.array(v.object({ name: v.string(), displayName: v.string(), enabled: v.boolean() })),
+  }),
+  v.title('FlagSummary'),
+);
+
+export const FlagListSchema = v.pipe(
+  v.object({ version: v.number(), features: v.array(FlagSummarySchema) }),
+  v.title('FlagList'),
+);
+
+export const ProjectOverviewSchema = v.pipe(
+  v.object({
+    version: v.number(),
+    name: v.string(),
+    description: v.string(),
+    health: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
+    members: v.pipe(v.number(), v.integer()),
+    defaultStickiness: v.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    environments: v.array(v.object({ environment: v.string() })),
+    features: v.array(FlagSummarySchema),
+  }),
+  v.title('ProjectOverview'),
+);
+
+export const VariantsSchema = v.pipe(
+  v.object({ version: v.string(), variants: v.array(VariantSchema) }),
+  v.title('Variants'),
+);
+
+export const EventSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.number(), v.integer()),
+    createdAt: Timestamp,
+    type: v.picklist(EVENT_TYPES),
+    createdBy: v.string(),
+    createdByUserId: v.pipe(v.number(), v.integer()),
+    environment: v.nullable(v.string()),
+    project: v.nullable(v.string()),
+    featureName: v.nullable(v.string()),
+    data: v.nullable(v.record(v.string(), v.unknown())),
+    preData: v.nullable(v.record(v.string(), v.unknown())),
+    tags: v.array(TagSchema),
+  }),
+  v.title('Event'),
+);
+
+export const EventsSchema = v.pipe(
+  v.object({
+    version: v.literal(1),
+    events: v.array(EventSchema),
+    totalEvents: v.pipe(v.number(), v.integer()),
+  }),
+  v.title('Events'),
+);
+
+export const UserSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.number(), v.integer()),
+    isAPI: v.boolean(),
+    name: v.nullable(v.string()),
+    email: v.exactOptional(v.string()),
+    username: v.nullable(v.string()),
+    imageUrl: v.string(),
+    loginAttempts: v.pipe(v.number(), v.integer()),
+    rootRole: v.pipe(v.number(), v.integer()),
+    seenAt: NullableTimestamp,
+    createdAt: Timestamp,
+    accountType: v.string(),
+    permissions: v.array(v.string()),
+    scimId: v.nullable(v.string()),
+  }),
+  v.title('User'),
+);
+
+export const ProfileSchema = v.pipe(
+  v.object({
+    rootRole: v.object({
+      id: v.pipe(v.number(), v.integer()),
+      type: v.string(),
+      name: v.string(),
+      description: v.string(),
+      project: v.nullable(v.string()),
+    }),
+    projects: v.array(v.string()),
+    features: v.array(v.unknown()),
+  }),
+  v.title('Profile'),
+);
+
+export const RollbackSchema = v.pipe(
+  v.object({
+    eventId: v.pipe(v.number(), v.integer()),
+    dryRun: v.boolean(),
+    events: v.pipe(
+      v.array(
+        v.object({
+          type: v.picklist(EVENT_TYPES),
+          environment: v.nullable(v.string()),
+          data: v.nullable(v.record(v.string(), v.unknown())),
+          preData: v.nullable(v.record(v.string(), v.unknown())),
+        }),
+      ),
+      v.description('What was recorded, or would be; none when the flag is like that already.'),
+    ),
+  }),
+  v.title('Rollback'),
+);

@@ -1,0 +1,56 @@
+/** The figures of the running process. */
+import * as v from 'valibot';
+import { jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute } from '../../dispatch/route.ts';
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Bytes = v.pipe(Count, v.description('Bytes.'));
+
+const SnapshotSchema = v.pipe(
+  v.object({
+    eventId: v.pipe(Count, v.description('Of the last event in it.')),
+    eventAt: v.pipe(v.string(), v.isoTimestamp(), v.description('Time of that event.')),
+    ageSeconds: Count,
+    bytes: Bytes,
+  }),
+  v.title('SnapshotFigures'),
+);
+
+const InstanceSchema = v.pipe(
+  v.object({
+    version: v.string(),
+    httpEngine: v.picklist(['uws', 'node']),
+    uptimeSeconds: Count,
+    writable: v.pipe(v.boolean(), v.description('Whether changes are accepted.')),
+    refusalReason: v.nullable(v.string()),
+    lastEventId: Count,
+    durableEventId: v.pipe(Count, v.description('The last event that is on disk.')),
+    waitingCommands: Count,
+    connections: Count,
+    projects: Count,
+    flags: v.pipe(Count, v.description('Archived ones included.')),
+    users: Count,
+    events: v.pipe(Count, v.description('That can be searched.')),
+    journal: v.object({ bytes: Bytes, segments: Count }),
+    snapshots: v.object({ count: Count, newest: v.nullable(SnapshotSchema) }),
+    disk: v.object({ freeBytes: v.nullable(Bytes) }),
+    memory: v.object({ rssBytes: Bytes, heapUsedBytes: Bytes }),
+  }),
+  v.title('InstanceFigures'),
+);
+
+export const instanceRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/instance-stats',
+    operationId: 'getInstanceStats',
+    tag: 'Instance',
+    summary: 'Read what the running process holds, how far it is on disk, and what it takes.',
+    permission: 'read',
+    success: { status: 200, schema: InstanceSchema },
+    read: async ({ instance, engine, now }) => {
+      const figures = await instance.figures(engine, now());
+      return { revision: figures.lastEventId, reply: jsonReply(200, figures) };
+    },
+  }),
+];

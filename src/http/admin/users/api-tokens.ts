@@ -1,0 +1,153 @@
+/** API tokens: credentials of programs. */
+import * as v from 'valibot';
+import { ALL } from '../../../domain/decide/token-commands.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { ApiToken } from '../../../domain/state/world.ts';
+import { ApiTokenSchema, ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
+import { apiTokenView } from '../views/directory-views.ts';
+import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { recorded, settledAnswer } from '../answers.ts';
+import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const TOKENS = '/api-tokens';
+const TOKEN = `${TOKENS}/:token`;
+
+/** Projects that one token names. */
+const PROJECTS_MAX = 100;
+
+const TYPE_PHRASE = 'one of admin, client, frontend';
+const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
+
+const CreateTokenBody = v.pipe(
+  v.object({
+    tokenName: v.optional(NameSchema),
+    username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
+    type: v.pipe(
+      v.string(TYPE_PHRASE),
+      v.transform((type) => type.toLowerCase()),
+      v.picklist(['admin', 'client', 'frontend'], TYPE_PHRASE),
+      v.description('In any case.'),
+    ),
+    environment: v.pipe(
+      v.optional(v.string()),
+      v.description('The one in which a client or frontend token holds; an admin token holds in all, *.'),
+    ),
+    project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
+    projects: v.pipe(
+      v.optional(
+        v.pipe(
+          v.array(v.string(), 'a list of project ids'),
+          v.minLength(1, 'a list of at least one project id'),
+          v.maxLength(PROJECTS_MAX, `a list of at most ${PROJECTS_MAX} project ids`),
+        ),
+      ),
+      v.description('Ids, or * for every project, which is the default.'),
+    ),
+    expiresAt: v.optional(v.nullable(DateTimeSchema), null),
+  }),
+  v.title('CreateApiToken'),
+);
+
+const UpdateTokenBody = v.pipe(
+  v.object({
+    expiresAt: v.pipe(v.nullable(DateTimeSchema), v.description('Null: the token does not expire.')),
+  }),
+  v.title('UpdateApiToken'),
+);
+
+type TokenFields = Omit<ApiToken, 'digest' | 'createdAt'>;
+
+/** What the body asks for, in one spelling. Whether it exists is decided with the command. */
+function tokenFields(body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
+  const { type, expiresAt } = body;
+  const tokenName = body.tokenName ?? body.username;
+  if (tokenName === undefined) return invalid('The field tokenName is required.', '/body/tokenName');
+  const environment = body.environment ?? (type === 'admin' ? ALL : undefined);
+  if (environment === undefined) {
+    return invalid(`A ${type} token holds for one environment; name it.`, '/body/environment');
+  }
+  const named = [...new Set(body.projects ?? [body.project ?? ALL])];
+  const projects = named.includes(ALL) ? [ALL] : named;
+  return { tokenName, type, environment, projects, expiresAt };
+}
+
+/** `[]` stands for several projects, which would not fit. */
+function secretPrefix({ projects, environment }: TokenFields): string {
+  const [first = ALL] = projects;
+  return `${projects.length > 1 ? '[]' : first}:${environment}.`;
+}
+
+export const apiTokenRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: TOKENS,
+    operationId: 'getAllApiTokens',
+    tag: 'API tokens',
+    summary: 'List the API tokens, without their secrets.',
+    permission: 'admin',
+    success: { status: 200, schema: ApiTokensSchema },
+    read: (context) => {
+      const tokens = [...context.world.directory.apiTokens.values()].map(apiTokenView);
+      return settledAnswer(context, { tokens });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: TOKENS,
+    operationId: 'createApiToken',
+    tag: 'API tokens',
+    summary: 'Create an API token. The answer is the only one that shows its secret.',
+    permission: 'admin',
+    body: CreateTokenBody,
+    success: { status: 201, schema: NewApiTokenSchema },
+    refusals: ['InvalidOperationError'],
+    secretField: 'secret',
+    command: (context) => {
+      const fields = tokenFields(context.body);
+      if (isRefusal(fields)) return fields;
+      const digest = makeSecret(context, secretPrefix(fields));
+      return { type: 'create-api-token', token: { digest, ...fields } };
+    },
+    answer: (context, events) => {
+      const { data, hidden } = recorded(events, 'api-token-created');
+      const token = apiTokenView({ digest: hidden.digest, ...data });
+      return jsonReply(201, { ...token, secret: secretOf(context) });
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: TOKEN,
+    operationId: 'updateApiToken',
+    tag: 'API tokens',
+    summary: 'Change when an API token expires. It is named by its secret or its digest.',
+    permission: 'admin',
+    locate: locate.apiToken,
+    body: UpdateTokenBody,
+    success: { status: 200, schema: ApiTokenSchema },
+    command: ({ world, params, body }) => ({
+      type: 'update-api-token',
+      digest: locate.tokenDigest(world, params),
+      expiresAt: body.expiresAt,
+    }),
+    answer: ({ world, params }) =>
+      jsonReply(200, apiTokenView(locate.present(locate.apiToken(world, params)))),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: TOKEN,
+    operationId: 'deleteApiToken',
+    tag: 'API tokens',
+    summary: 'Delete an API token. It is named by its secret or its digest.',
+    permission: 'admin',
+    locate: locate.apiToken,
+    success: { status: 200, schema: null },
+    command: ({ world, params }) => ({
+      type: 'delete-api-token',
+      digest: locate.tokenDigest(world, params),
+    }),
+    answer: () => emptyReply(200),
+  }),
+];

@@ -1,0 +1,122 @@
+/** Personal tokens, with which a user acts: one's own, and those of any user for an Admin. */
+import * as v from 'valibot';
+import { personalTokensOf } from '../../../domain/decide/token-commands.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import type { Permission } from '../../dispatch/access.ts';
+import { NewPersonalTokenSchema, PersonalTokensSchema } from '../schemas/directory-schemas.ts';
+import { personalTokenView } from '../views/directory-views.ts';
+import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import type { ParamName, Params } from '../../dispatch/params.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { recorded, settledAnswer } from '../answers.ts';
+import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const CreateTokenBody = v.pipe(
+  v.object({
+    description: v.pipe(
+      lineOfText('a description', 1, TEXT_LENGTH_MAX),
+      v.description("Different from that of the user's other tokens."),
+    ),
+    expiresAt: DateTimeSchema,
+  }),
+  v.title('CreatePersonalToken'),
+);
+
+interface TokenRoutes {
+  readonly base: string;
+  /** The path parameter that names a token. */
+  readonly tokenParam: ParamName;
+  /** `Pat` in the ids of the operations on one's own. */
+  readonly noun: string;
+  readonly whose: string;
+  readonly permission: Permission;
+  locateOwner?(world: World, params: Params): object | Refusal;
+  locateToken?(world: World, params: Params): object | Refusal;
+  ownerId(context: RequestContext<unknown>): number;
+}
+
+function tokenRoutes(options: TokenRoutes): readonly Route[] {
+  const { base, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
+  const shared = { tag: 'Personal tokens', permission } as const;
+  const located = locateOwner === undefined ? {} : { locate: locateOwner };
+  return [
+    readRoute({
+      ...shared,
+      ...located,
+      method: 'GET',
+      path: base,
+      operationId: `get${noun}s`,
+      summary: `List ${whose} personal tokens, without their secrets.`,
+      success: { status: 200, schema: PersonalTokensSchema },
+      read: (context) => {
+        const pats = personalTokensOf(context.world, ownerId(context)).map(personalTokenView);
+        return settledAnswer(context, { pats });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      ...located,
+      method: 'POST',
+      path: base,
+      operationId: `create${noun}`,
+      summary: `Create one of ${whose} personal tokens. The answer is the only one that shows its secret.`,
+      body: CreateTokenBody,
+      success: { status: 201, schema: NewPersonalTokenSchema },
+      refusals: ['NameExistsError', 'InvalidOperationError'],
+      secretField: 'secret',
+      command: (context) => ({
+        type: 'create-personal-token',
+        userId: ownerId(context),
+        digest: makeSecret(context, 'user:'),
+        ...context.body,
+      }),
+      answer: (context, events) => {
+        const token = { ...recorded(events, 'pat-created').data, seenAt: null };
+        return jsonReply(201, { ...token, secret: secretOf(context) });
+      },
+    }),
+    writeRoute({
+      ...shared,
+      ...(locateToken === undefined ? {} : { locate: locateToken }),
+      method: 'DELETE',
+      path: `${base}/:${tokenParam}`,
+      operationId: `delete${noun}`,
+      summary: `Delete one of ${whose} personal tokens.`,
+      success: { status: 200, schema: null },
+      refusals: ['NotFoundError'],
+      command: (context) => {
+        const userId = ownerId(context);
+        const token = locate.personalTokenOf(context.world, userId, context.params[tokenParam]);
+        return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id: token.id };
+      },
+      answer: () => emptyReply(200),
+    }),
+  ];
+}
+
+export const personalTokenRoutes: readonly Route[] = [
+  ...tokenRoutes({
+    base: '/user/tokens',
+    tokenParam: 'id',
+    noun: 'Pat',
+    whose: "the caller's",
+    permission: 'personal',
+    ownerId: ({ caller }) => {
+      if (caller.user === null) throw new Error('a caller who is no user got past the rights of this route');
+      return caller.user.id;
+    },
+  }),
+  ...tokenRoutes({
+    base: '/user-admin/:id/tokens',
+    tokenParam: 'tokenId',
+    noun: 'UserToken',
+    whose: "a user's",
+    permission: 'admin',
+    locateOwner: locate.user,
+    locateToken: locate.personalToken,
+    ownerId: ({ params }) => locate.numericId(params.id),
+  }),
+];

@@ -1,0 +1,142 @@
+/** The users of the service, and their roles; one user is changed in users.ts (endpoint 21). */
+import * as v from 'valibot';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import { ROLES } from '../../../domain/state/roles.ts';
+import type { User, World } from '../../../domain/state/world.ts';
+import { FoundUsersSchema, MeSchema, NewUserSchema, RolesSchema, UsersSchema } from '../schemas/directory-schemas.ts';
+import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
+import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { UserSchema } from '../schemas/schemas.ts';
+import { userView } from '../views/views.ts';
+import { recorded, settledAnswer } from '../answers.ts';
+import { DisplayNameSchema, EmailSchema, RoleReferenceSchema, roleIdOf, UsernameSchema } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const USERS = '/user-admin';
+const USER = `${USERS}/:id`;
+
+/** Users that one search finds: enough to choose from, and no way to read the whole list. */
+const FOUND_MAX = 100;
+
+const CreateUserBody = v.pipe(
+  v.object({
+    email: v.optional(v.nullable(EmailSchema)),
+    username: v.optional(v.nullable(UsernameSchema)),
+    name: v.optional(v.nullable(DisplayNameSchema)),
+    rootRole: RoleReferenceSchema,
+    sendEmail: v.pipe(v.optional(v.boolean()), v.description('Accepted; no email is ever sent.')),
+  }),
+  v.title('CreateUser'),
+);
+
+/** Whatever the case, in name, username and email; in order of id. */
+function findUsers(world: World, text: string): User[] {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return [];
+  const found: User[] = [];
+  for (const user of world.directory.users.values()) {
+    const fields = [user.name, user.username, user.email];
+    if (fields.some((field) => field?.toLowerCase().includes(wanted))) found.push(user);
+    if (found.length === FOUND_MAX) break;
+  }
+  return found;
+}
+
+export const userAdminRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: USERS,
+    operationId: 'getUsers',
+    tag: 'Users',
+    summary: 'List the users and the root roles.',
+    permission: 'admin',
+    success: { status: 200, schema: UsersSchema },
+    read: (context) => {
+      const users = [...context.world.directory.users.values()].map(userView);
+      return settledAnswer(context, { users, rootRoles: rootRoleViews() });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: USERS,
+    operationId: 'createUser',
+    tag: 'Users',
+    summary: 'Create a user.',
+    permission: 'admin',
+    body: CreateUserBody,
+    success: { status: 201, schema: NewUserSchema },
+    command: ({ body: { email, username, name, rootRole } }) => ({
+      type: 'create-user',
+      fields: { email, username, name, rootRole: roleIdOf(rootRole) },
+    }),
+    answer: ({ body }, events) => {
+      const user = userView(recorded(events, 'user-created').data);
+      return jsonReply(201, { ...user, rootRole: body.rootRole, emailSent: false });
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${USERS}/search`,
+    operationId: 'searchUsers',
+    tag: 'Users',
+    summary: 'Find users by part of their name, username or email.',
+    permission: 'read',
+    query: { q: { description: 'The part that is looked for.' } },
+    success: { status: 200, schema: FoundUsersSchema },
+    read: (context) =>
+      settledAnswer(context, findUsers(context.world, context.query('q')).map(foundUserView)),
+  }),
+  readRoute({
+    method: 'GET',
+    path: USER,
+    operationId: 'getUser',
+    tag: 'Users',
+    summary: 'Read a user.',
+    permission: 'admin',
+    success: { status: 200, schema: UserSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const user = locate.user(context.world, context.params);
+      return isRefusal(user) ? user : settledAnswer(context, userView(user));
+    },
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: USER,
+    operationId: 'deleteUser',
+    tag: 'Users',
+    summary: "Delete a user with the user's tokens and memberships.",
+    permission: 'admin',
+    locate: locate.user,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
+    answer: () => emptyReply(200),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/roles',
+    operationId: 'getRoles',
+    tag: 'Users',
+    summary: 'List the roles.',
+    permission: 'read',
+    success: { status: 200, schema: RolesSchema },
+    read: (context) => settledAnswer(context, { version: 1, roles: ROLES.map(roleView) }),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/user',
+    operationId: 'getMe',
+    tag: 'Users',
+    summary: 'Read who the caller is and what the caller may do.',
+    permission: 'self',
+    success: { status: 200, schema: MeSchema },
+    read: (context) => {
+      const { world, caller } = context;
+      const permissions = grantedPermissions(world, caller);
+      return settledAnswer(context, { user: callerView(caller), permissions, feedback: [], splash: {} });
+    },
+  }),
+];

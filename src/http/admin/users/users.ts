@@ -1,0 +1,51 @@
+/** Users and the caller's own profile (endpoints 21, 22). */
+import * as v from 'valibot';
+import { jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { ProfileSchema, UserSchema } from '../schemas/schemas.ts';
+import { profileView, userView } from '../views/views.ts';
+import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from '../bodies.ts';
+import * as locate from '../locators.ts';
+
+const UpdateUserBody = v.pipe(
+  v.object({
+    email: v.optional(v.nullable(EmailSchema)),
+    username: v.optional(v.nullable(UsernameSchema)),
+    name: v.optional(v.nullable(DisplayNameSchema)),
+    rootRole: v.optional(RootRoleSchema),
+  }),
+  v.title('UpdateUser'),
+);
+
+export const userRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'PUT',
+    path: '/user-admin/:id',
+    operationId: 'updateUser',
+    tag: 'Users',
+    summary: 'Change a user.',
+    permission: 'admin',
+    locate: locate.user,
+    body: UpdateUserBody,
+    success: { status: 200, schema: UserSchema },
+    command: ({ params, body }) => ({
+      type: 'update-user',
+      userId: locate.numericId(params.id),
+      fields: body,
+    }),
+    answer: ({ world, params }) => jsonReply(200, userView(locate.present(locate.user(world, params)))),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/user/profile',
+    operationId: 'getProfile',
+    tag: 'Users',
+    summary: "Read the caller's profile.",
+    permission: 'self',
+    success: { status: 200, schema: ProfileSchema },
+    read: ({ world, caller }) => ({
+      revision: world.directory.accessRevision,
+      reply: jsonReply(200, profileView(world, caller)),
+    }),
+  }),
+];

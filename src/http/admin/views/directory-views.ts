@@ -1,0 +1,121 @@
+/** Answers about projects as a whole, environments, tokens and the caller, made anew each time. */
+
+import { ALL } from '../../../domain/decide/token-commands.ts';
+import { ROLES, type Role } from '../../../domain/state/roles.ts';
+import {
+  type ApiToken,
+  type Environment,
+  type PersonalToken,
+  type ProjectState,
+  projectEnvironments,
+  type User,
+  type World,
+} from '../../../domain/state/world.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import { projectFigures } from './project-figures.ts';
+import { userView } from './views.ts';
+
+export function projectView(world: World, project: ProjectState) {
+  const environments = projectEnvironments(world, project).map(({ name }) => name);
+  return { ...project.settings, environments };
+}
+
+export function projectSummaryView(world: World, project: ProjectState, now: number) {
+  const { flagCount, staleCount, health } = projectFigures(project, now);
+  return {
+    ...projectView(world, project),
+    health: health.percent,
+    featureCount: flagCount,
+    staleFeatureCount: staleCount,
+    memberCount: project.members.size,
+    favorite: false,
+  };
+}
+
+export const roleView = ({ id, name, type, description }: Role) => ({
+  id,
+  name,
+  type,
+  description,
+  project: null,
+});
+
+export const rootRoleViews = () => ROLES.filter((role) => role.type === 'root').map(roleView);
+
+export function projectAccessView(world: World, project: ProjectState) {
+  const users = [...project.members].map(([userId, roleId]) => {
+    const user = world.directory.users.get(userId);
+    if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
+    return { ...userView(user), roleId, roles: [roleId] };
+  });
+  const roles = ROLES.filter((role) => role.type === 'project').map(roleView);
+  return { version: 1, users, groups: [], roles };
+}
+
+export function environmentView(world: World, environment: Environment, now: number) {
+  const { name } = environment;
+  let projectCount = 0;
+  let enabledToggleCount = 0;
+  for (const project of world.projects.values()) {
+    if (!project.settings.environments.includes(name)) continue;
+    projectCount += 1;
+    enabledToggleCount += projectFigures(project, now).enabledCounts.get(name) ?? 0;
+  }
+  const apiTokenCount = countTokens(world, (token) => token.environment === name);
+  return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
+}
+
+export function projectEnvironmentViews(world: World, project: ProjectState, now: number) {
+  const { enabledCounts } = projectFigures(project, now);
+  const isForProject = ({ projects }: ApiToken) =>
+    projects.includes(project.settings.id) || projects.includes(ALL);
+  return projectEnvironments(world, project).map((environment) => ({
+    ...environment,
+    projectApiTokenCount: countTokens(
+      world,
+      (token) => token.environment === environment.name && isForProject(token),
+    ),
+    projectEnabledToggleCount: enabledCounts.get(environment.name) ?? 0,
+  }));
+}
+
+function countTokens(world: World, isCounted: (token: ApiToken) => boolean): number {
+  let count = 0;
+  for (const token of world.directory.apiTokens.values()) if (isCounted(token)) count += 1;
+  return count;
+}
+
+/** Without the secret, which is stored nowhere. */
+export function apiTokenView(token: ApiToken) {
+  const { tokenName, projects } = token;
+  return { ...token, username: tokenName, project: projects.join(','), seenAt: null, alias: null };
+}
+
+export function personalTokenView({ digest: _, ...token }: PersonalToken) {
+  return { ...token, seenAt: null };
+}
+
+export function foundUserView(user: User) {
+  const { id, name, username, imageUrl } = userView(user);
+  return { id, name, username, email: user.email, imageUrl };
+}
+
+/** An API token shows itself as a user of its name, since clients look for one. */
+export function callerView({ user, actor, kind }: Caller) {
+  if (user !== null) {
+    const { rootRole: _, permissions: __, scimId: ___, ...shown } = userView(user);
+    return { ...shown, email: user.email };
+  }
+  return {
+    id: actor.userId,
+    isAPI: kind !== 'anyone',
+    name: actor.name,
+    username: actor.name,
+    email: null,
+    imageUrl: null,
+    seenAt: null,
+    loginAttempts: 0,
+    createdAt: null,
+    accountType: kind === 'anyone' ? 'User' : 'Service Account',
+  };
+}

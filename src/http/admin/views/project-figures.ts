@@ -1,0 +1,42 @@
+/**
+ * Numbers about a project's flags, for lists of projects and environments. One walk over the flags makes all of
+ * them; they are kept until something in the project changes, or until the health figure does.
+ */
+import type { ProjectState } from '../../../domain/state/world.ts';
+import { type Health, healthOf, isHealthOf } from './render-project.ts';
+
+export interface ProjectFigures {
+  /** Of flags that are not archived, like all of these. */
+  readonly flagCount: number;
+  readonly staleCount: number;
+  readonly health: Health;
+  /** By environment: flags that are enabled in it. Absent: none. */
+  readonly enabledCounts: ReadonlyMap<string, number>;
+}
+
+/** Keyed by the state's own objects: a deleted project's figures go with it. */
+const cache = new WeakMap<ProjectState, ProjectFigures & { readonly revision: number }>();
+
+export function projectFigures(project: ProjectState, now: number): ProjectFigures {
+  const known = cache.get(project);
+  if (known !== undefined && known.revision === project.revision && isHealthOf(known.health, now))
+    return known;
+  const fresh = { revision: project.revision, health: healthOf(project, now), ...countFlags(project) };
+  cache.set(project, fresh);
+  return fresh;
+}
+
+function countFlags(project: ProjectState): Omit<ProjectFigures, 'health'> {
+  const enabledCounts = new Map<string, number>();
+  let flagCount = 0;
+  let staleCount = 0;
+  for (const { flag } of project.flags.values()) {
+    if (flag.archivedAt !== null) continue;
+    flagCount += 1;
+    if (flag.stale) staleCount += 1;
+    for (const { name, enabled } of flag.environments) {
+      if (enabled) enabledCounts.set(name, (enabledCounts.get(name) ?? 0) + 1);
+    }
+  }
+  return { flagCount, staleCount, enabledCounts };
+}

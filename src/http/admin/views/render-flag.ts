@@ -1,0 +1,103 @@
+/**
+ * A flag as JSON bytes: whole, and as a summary in lists. Both are made once per change of the flag and kept in
+ * its record; a read of an unchanged flag sends the same bytes again.
+ *
+ * What a flag's JSON shows of its surroundings is the project's environments: `environmentsRevision` tells when
+ * those changed. The ETag is the newest of both revisions, so it costs no hashing.
+ */
+import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
+import { firstEnvironment } from '../../../domain/state/locate.ts';
+import {
+  type Environment,
+  type FlagRecord,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../../../domain/state/world.ts';
+import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
+
+interface FlagBytes {
+  readonly environmentsRevision: number;
+  whole: TaggedReply | null;
+  summary: string | null;
+}
+
+export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedReply {
+  const bytes = bytesOf(world, project, record);
+  if (bytes.whole === null) {
+    const etag = flagEtag(world, project, record);
+    const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
+    bytes.whole = taggedReply(etag, body);
+  }
+  return bytes.whole;
+}
+
+/** In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. */
+export function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
+  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
+}
+
+/** In quotes. `tag` tells apart all that a path can answer within one history. */
+export function etagOf({ lineage }: World, tag: number | string): string {
+  return `"${tag}-${lineage}"`;
+}
+
+export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {
+  const bytes = bytesOf(world, project, record);
+  bytes.summary ??= JSON.stringify(summaryView(record.flag, projectEnvironments(world, project)));
+  return bytes.summary;
+}
+
+/** The newest event that any flag's JSON in the project shows besides those about the flag itself. */
+export function environmentsRevision(world: World, project: ProjectState): number {
+  return Math.max(project.environmentsRevision, world.directory.environmentsRevision);
+}
+
+function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {
+  const revision = environmentsRevision(world, project);
+  const cached = record.bytes as FlagBytes | null;
+  if (cached !== null && cached.environmentsRevision === revision) return cached;
+  const fresh: FlagBytes = { environmentsRevision: revision, whole: null, summary: null };
+  record.bytes = fresh;
+  return fresh;
+}
+
+function summaryView(flag: Flag, environments: readonly Environment[]) {
+  return {
+    name: flag.name,
+    type: flag.type,
+    stale: flag.stale,
+    createdAt: flag.createdAt,
+    lastSeenAt: null,
+    environments: environments.map(({ name }) => ({
+      name,
+      displayName: name,
+      enabled: environmentOf(flag, name).enabled,
+    })),
+  };
+}
+
+export function wholeFlagView(world: World, project: ProjectState, flag: Flag) {
+  return {
+    ...flagData(flag, flagVariants(flag, firstEnvironment(world, project))),
+    archivedAt: flag.archivedAt,
+    environments: projectEnvironments(world, project).map((environment) =>
+      environmentView(flag, environment),
+    ),
+    children: flag.children,
+    dependencies: flag.dependencies,
+    tags: flag.tags,
+  };
+}
+
+export function environmentView(flag: Flag, { name, type }: Environment) {
+  const { enabled, strategies } = environmentOf(flag, name);
+  return {
+    name,
+    displayName: name,
+    type,
+    enabled,
+    lastSeenAt: null,
+    strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * A project's overview and list of flags: the cached summaries of its flags, joined. Kept until something in the
+ * project changes, or until the health figure does, which also depends on the date. After a change of one flag most of
+ * the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made anew.
+ */
+import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
+import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
+import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
+import { environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
+
+/** The format versions of these answers (decisions.md §2). */
+const OVERVIEW_VERSION = 1;
+const FLAG_LIST_VERSION = 2;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The summaries of so many flags are one block: few enough to encode in microseconds, and few blocks to put together. */
+const BLOCK_FLAGS = 128;
+
+interface Block {
+  readonly summaries: readonly string[];
+  /** With the comma that separates it from the block before. */
+  readonly bytes: Buffer;
+}
+
+interface ProjectBytes {
+  readonly revision: number;
+  readonly blocks: readonly Block[];
+  readonly health: Health;
+  overview: TaggedReply | null;
+  list: TaggedReply | null;
+}
+
+export interface Health {
+  /** Percent. */
+  readonly percent: number;
+  /** Milliseconds since 1970: when it was worked out, */
+  readonly validFrom: number;
+  /** and when the next flag outlives its type. */
+  readonly validUntil: number;
+}
+
+/** Not before it was worked out either: clocks are set back at times. */
+export function isHealthOf({ validFrom, validUntil }: Health, now: number): boolean {
+  return validFrom <= now && now < validUntil;
+}
+
+/** Keyed by the state's own objects: a deleted project's bytes go with it. */
+const cache = new WeakMap<ProjectState, ProjectBytes>();
+
+/** The newest event that the overview and the list show. */
+export function projectRevision(world: World, project: ProjectState): number {
+  return Math.max(project.revision, environmentsRevision(world, project));
+}
+
+export function projectOverview(world: World, project: ProjectState, now: number): TaggedReply {
+  const bytes = bytesOf(world, project, now);
+  bytes.overview ??= taggedReply(
+    etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
+    withFeatures(overviewHead(world, project, bytes.health), bytes.blocks),
+  );
+  return bytes.overview;
+}
+
+export function flagList(world: World, project: ProjectState, now: number): TaggedReply {
+  const bytes = bytesOf(world, project, now);
+  bytes.list ??= taggedReply(
+    etagOf(world, bytes.revision),
+    withFeatures({ version: FLAG_LIST_VERSION }, bytes.blocks),
+  );
+  return bytes.list;
+}
+
+function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
+  const revision = projectRevision(world, project);
+  const known = cache.get(project);
+  if (known !== undefined && known.revision === revision && isHealthOf(known.health, now)) return known;
+  const fresh: ProjectBytes = {
+    revision,
+    blocks: blocksOf(summariesOf(world, project), known?.blocks ?? []),
+    health: healthOf(project, now),
+    overview: null,
+    list: null,
+  };
+  cache.set(project, fresh);
+  return fresh;
+}
+
+function summariesOf(world: World, project: ProjectState): string[] {
+  const summaries: string[] = [];
+  for (const record of project.flags.values()) {
+    if (record.flag.archivedAt === null) summaries.push(flagSummary(world, project, record));
+  }
+  return summaries;
+}
+
+/** Blocks of `known` are taken over where they have the same strings; those are kept beside the flags, so they are. */
+function blocksOf(summaries: readonly string[], known: readonly Block[]): Block[] {
+  const blocks: Block[] = [];
+  for (let start = 0; start < summaries.length; start += BLOCK_FLAGS) {
+    const own = summaries.slice(start, start + BLOCK_FLAGS);
+    const before = known[blocks.length];
+    blocks.push(before !== undefined && isSame(own, before.summaries) ? before : blockOf(own, start === 0));
+  }
+  return blocks;
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+function blockOf(summaries: readonly string[], isFirst: boolean): Block {
+  return { summaries, bytes: Buffer.from((isFirst ? '' : ',') + summaries.join(',')) };
+}
+
+function overviewHead(world: World, project: ProjectState, health: Health) {
+  const { name, description, defaultStickiness, createdAt, updatedAt } = project.settings;
+  return {
+    version: OVERVIEW_VERSION,
+    name,
+    description,
+    health: health.percent,
+    members: project.members.size,
+    defaultStickiness,
+    createdAt,
+    updatedAt,
+    environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
+  };
+}
+
+/** Puts the summaries, which are JSON already, in as the last field. */
+function withFeatures(head: object, blocks: readonly Block[]): Buffer {
+  const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`);
+  return Buffer.concat([start, ...blocks.map(({ bytes }) => bytes), END_OF_FEATURES]);
+}
+
+const END_OF_FEATURES = Buffer.from(']}');
+
+/** Share of the unarchived flags that are neither stale nor older than their type's lifetime; 100 with none. */
+export function healthOf(project: ProjectState, now: number): Health {
+  let count = 0;
+  let healthyCount = 0;
+  let validUntil = Number.POSITIVE_INFINITY;
+  for (const { flag } of project.flags.values()) {
+    if (flag.archivedAt !== null) continue;
+    count += 1;
+    if (flag.stale) continue;
+    const end = endOfLife(flag);
+    if (end <= now) continue;
+    healthyCount += 1;
+    validUntil = Math.min(validUntil, end);
+  }
+  const percent = count === 0 ? 100 : Math.round((100 * healthyCount) / count);
+  return { percent, validFrom: now, validUntil };
+}
+
+function endOfLife(flag: Flag): number {
+  const days = LIFETIME_DAYS[flag.type];
+  return days === null ? Number.POSITIVE_INFINITY : timeOf(flag.createdAt) + days * DAY_MS;
+}
+
+/** Times already read: `Date.parse` of every flag would take a third of an overview. Flags made at once share theirs. */
+const times = new Map<string, number>();
+
+/** Protects memory; beyond it the map begins anew. */
+const TIMES_MAX = 100_000;
+
+function timeOf(createdAt: string): number {
+  let time = times.get(createdAt);
+  if (time === undefined) {
+    if (times.size >= TIMES_MAX) times.clear();
+    time = Date.parse(createdAt);
+    times.set(createdAt, time);
+  }
+  return time;
+}

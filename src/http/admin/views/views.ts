@@ -1,0 +1,49 @@
+/** Answers that are small and made anew each time: users and profiles. */
+import { createHash } from 'node:crypto';
+import { knownRole, roleByName } from '../../../domain/state/roles.ts';
+import type { User, World } from '../../../domain/state/world.ts';
+import type { Caller } from '../../dispatch/access.ts';
+
+/** Gravatar's address for an email, which only a browser ever opens: no request leaves the server. */
+function imageUrl(user: User): string {
+  const identity = (user.email ?? user.username ?? '').trim().toLowerCase();
+  const hash = createHash('sha256').update(identity).digest('hex');
+  return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
+}
+
+export function userView(user: User) {
+  return {
+    id: user.id,
+    isAPI: false,
+    name: user.name,
+    // The interface knows no email of null: one that a user does not have is left out.
+    ...(user.email === null ? {} : { email: user.email }),
+    username: user.username,
+    imageUrl: imageUrl(user),
+    loginAttempts: 0,
+    rootRole: user.rootRole,
+    seenAt: null,
+    createdAt: user.createdAt,
+    accountType: 'User',
+    permissions: [],
+    scimId: null,
+  };
+}
+
+/** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
+export function profileView(world: World, caller: Caller) {
+  const role = caller.user === null ? roleByName('Admin') : knownRole(caller.user.rootRole);
+  if (role === undefined) throw new Error('the role Admin is missing from the table of roles');
+  const { id, type, name, description } = role;
+  return {
+    rootRole: { id, type, name, description, project: null },
+    projects: caller.user === null ? [] : projectsOf(world, caller.user.id),
+    features: [],
+  };
+}
+
+function projectsOf(world: World, userId: number): string[] {
+  return [...world.projects.values()]
+    .filter((project) => project.members.has(userId))
+    .map((project) => project.settings.id);
+}

@@ -1,0 +1,200 @@
+/**
+ * Who is calling, and what they may do (decisions.md §8).
+ *
+ * A token is hashed and looked up once; the outcome is remembered under the header's value until anything about
+ * users, tokens or memberships changes. An unknown token is never remembered, so guessing costs a hash each time
+ * and no memory, and every kind of bad token gets the same answer.
+ */
+import { createHash } from 'node:crypto';
+import type { Actor } from '../../domain/decide/decision.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
+import type { User, World } from '../../domain/state/world.ts';
+
+/** Ids that stand for callers who are no users (decisions.md §6). */
+export const API_TOKEN_USER_ID = -42;
+export const UNKNOWN_USER_ID = -1;
+
+/**
+ * What a route asks of its caller. `read`: any root role, or a role in the project named; `flag:write`, `project:write`:
+ * in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about themselves; `personal`:
+ * any user, about what only users have. API tokens are no users, and neither is anyone where authentication is off.
+ */
+export type Permission =
+  | 'read'
+  | 'flag:write'
+  | 'project:write'
+  | 'project:create'
+  | 'admin'
+  | 'self'
+  | 'personal';
+
+export interface Caller {
+  readonly kind: 'admin-token' | 'sdk-token' | 'user' | 'anyone';
+  readonly actor: Actor;
+  readonly user: User | null;
+  /** What holds in every project. */
+  readonly role: RoleName | null;
+}
+
+const ANYONE: Caller = {
+  kind: 'anyone',
+  actor: { name: 'unknown', userId: UNKNOWN_USER_ID },
+  user: null,
+  role: 'Admin',
+};
+
+/**
+ * Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. The
+ * longest names a project and an environment of 100 characters each before its 64 hexadecimal digits.
+ */
+const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
+
+/** Callers remembered. Protects memory against a client with very many valid tokens; far more than anyone has. */
+const REMEMBERED_MAX = 10_000;
+
+export const AUTHENTICATION_REQUIRED: Refusal = refuse(
+  'AuthenticationRequired',
+  'A valid API token or personal token is required in the header Authorization.',
+);
+
+interface Remembered {
+  readonly caller: Caller;
+  /** Milliseconds since 1970; Infinity for a token that does not expire. */
+  readonly expiresAt: number;
+}
+
+export interface AuthenticatorOptions {
+  readonly world: World;
+  /** True with `AUTH_TYPE=none`: everybody may do everything. */
+  readonly open: boolean;
+  now(): number;
+}
+
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+  readonly #remembered = new Map<string, Remembered>();
+  /** The header that was remembered last, and its caller: to compare it is faster than to look it up. */
+  #lastHeader = '';
+  #last: Remembered | null = null;
+  #accessRevision = -1;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /** The caller whose token `authorization` carries; null for a missing, malformed, unknown or expired one. */
+  authenticate(authorization: string): Caller | null {
+    const { world, open } = this.#options;
+    if (open) return ANYONE;
+    if (world.directory.accessRevision !== this.#accessRevision) {
+      this.#remembered.clear();
+      this.#last = null;
+      this.#accessRevision = world.directory.accessRevision;
+    }
+    const known = this.#recall(authorization) ?? this.#resolve(authorization);
+    return known === null || this.#hasExpired(known) ? null : known.caller;
+  }
+
+  #recall(authorization: string): Remembered | undefined {
+    if (this.#last !== null && authorization === this.#lastHeader) return this.#last;
+    const known = this.#remembered.get(authorization);
+    if (known === undefined) return undefined;
+    this.#lastHeader = authorization;
+    this.#last = known;
+    return known;
+  }
+
+  #hasExpired({ expiresAt }: Remembered): boolean {
+    return expiresAt !== Number.POSITIVE_INFINITY && expiresAt <= this.#options.now();
+  }
+
+  #resolve(authorization: string): Remembered | null {
+    const secret = CREDENTIALS_PATTERN.exec(authorization)?.[1];
+    if (secret === undefined) return null;
+    const known = resolveDigest(this.#options.world, digestOf(secret));
+    if (known === null) return null;
+    if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
+    this.#remembered.set(authorization, known);
+    return known;
+  }
+}
+
+/** SHA-256, hexadecimal: all that is kept of a secret. */
+export function digestOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function resolveDigest(world: World, digest: string): Remembered | null {
+  const { apiTokens, personalTokens, users } = world.directory;
+  const token = apiTokens.get(digest);
+  if (token !== undefined) {
+    const admin = token.type === 'admin';
+    const caller: Caller = {
+      kind: admin ? 'admin-token' : 'sdk-token',
+      actor: { name: token.tokenName, userId: API_TOKEN_USER_ID },
+      user: null,
+      role: admin ? 'Admin' : null,
+    };
+    return { caller, expiresAt: expiryOf(token.expiresAt) };
+  }
+  const personal = personalTokens.get(digest);
+  const user = personal === undefined ? undefined : users.get(personal.userId);
+  if (personal === undefined || user === undefined) return null;
+  const caller: Caller = {
+    kind: 'user',
+    actor: { name: user.username ?? user.email ?? String(user.id), userId: user.id },
+    user,
+    role: knownRole(user.rootRole).name,
+  };
+  return { caller, expiresAt: expiryOf(personal.expiresAt) };
+}
+
+function expiryOf(expiresAt: string | null): number {
+  return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+}
+
+/** What a root role allows in every project; Admin allows everything. */
+const ROOT_RIGHTS: Readonly<Record<RoleName, readonly Permission[]>> = {
+  Admin: ['read', 'flag:write', 'project:write', 'project:create', 'admin', 'self'],
+  Editor: ['read', 'flag:write', 'project:create', 'self'],
+  Viewer: ['read', 'self'],
+  Owner: ['read', 'flag:write', 'project:write', 'self'],
+  Member: ['read', 'flag:write', 'self'],
+};
+
+/** What a role in a project allows there. */
+const OWNER_RIGHTS: readonly Permission[] = ['read', 'flag:write', 'project:write'];
+const MEMBER_RIGHTS: readonly Permission[] = ['read', 'flag:write'];
+
+/** Whether the caller may do what a route asks, in `projectId` where the route names a project. */
+export function mayDo(
+  world: World,
+  caller: Caller,
+  permission: Permission,
+  projectId: string | null,
+): boolean {
+  if (permission === 'personal') return caller.user !== null;
+  if (caller.role !== null && ROOT_RIGHTS[caller.role].includes(permission)) return true;
+  if (caller.user === null || projectId === null) return false;
+  const held = world.projects.get(projectId)?.members.get(caller.user.id);
+  if (held === undefined) return false;
+  return (held === OWNER_ROLE_ID ? OWNER_RIGHTS : MEMBER_RIGHTS).includes(permission);
+}
+
+export function noAccess(caller: Caller, permission: Permission, projectId: string | null): Refusal {
+  const where = projectId === null ? '' : ` in the project "${projectId}"`;
+  if (caller.kind === 'sdk-token') {
+    return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
+  }
+  if (permission === 'personal') {
+    return refuse(
+      'NoAccessError',
+      `Personal tokens belong to users, and ${caller.actor.name} is none. An Admin manages those of others at /user-admin/:id/tokens.`,
+    );
+  }
+  return refuse(
+    'NoAccessError',
+    `The user "${caller.actor.name}" lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
+  );
+}

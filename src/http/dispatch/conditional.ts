@@ -1,0 +1,51 @@
+/**
+ * Conditional requests (RFC 9110 §13). ETags are revisions: event ids with the name of their history, so they cost no
+ * hashing, survive restarts, and are strong: equal tags mean equal bytes.
+ */
+import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Params } from './params.ts';
+import { flagEtag } from '../admin/views/render-flag.ts';
+import { ReplyHeaders } from '../transport/reply-headers.ts';
+import type { Reply, TransportRequest } from '../transport/transport.ts';
+
+/** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */
+export function isNotModified(request: TransportRequest, etag: string): boolean {
+  const ifNoneMatch = request.header('if-none-match');
+  // A search is a POST: its answer has a tag, but 304 is for what can be cached.
+  if (ifNoneMatch === '' || request.method === 'POST') return false;
+  return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
+}
+
+export function notModifiedReply(etag: string): Reply {
+  return { status: 304, headers: ReplyHeaders.of('etag', etag), body: null };
+}
+
+/**
+ * The precondition of a write to the flag in the path: `If-Match` names the flag as the client read it. Undefined
+ * where the request has none, or the route is about no flag. The comparison is strong: weak tags never match.
+ */
+export function flagPrecondition(
+  ifMatch: string,
+  params: Params,
+): ((world: World) => Refusal | null) | undefined {
+  const name = params.featureName ?? params.child;
+  if (ifMatch === '' || name === undefined) return undefined;
+  const tags = tagsIn(ifMatch);
+  return (world) => {
+    const located =
+      params.projectId === undefined
+        ? locateFlagAnywhere(world, name)
+        : locateFlag(world, params.projectId, name);
+    if (located.refused) return located;
+    const etag = flagEtag(world, located.project, located.record);
+    if (tags.includes('*') || tags.includes(etag)) return null;
+    const message = `The flag "${name}" has changed: its ETag is ${etag}, not ${ifMatch.slice(0, 100)}. Read it again.`;
+    return refuse('PreconditionFailedError', message);
+  };
+}
+
+function tagsIn(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim());
+}

@@ -1,0 +1,90 @@
+/**
+ * The one table from refusals to HTTP, and the one place where an error body is made (decisions.md §1):
+ * `{ id, name, message, details }`, but for the membership rules, whose body the interface fixes as a list of
+ * `{ msg }`.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
+import { JSON_HEADERS } from './json-reply.ts';
+import type { Reply } from '../transport/transport.ts';
+
+export type ErrorName = RefusalName | 'InternalError';
+
+export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
+  ValidationError: 400,
+  MembershipRuleError: 400,
+  AuthenticationRequired: 401,
+  NoAccessError: 403,
+  NotFoundError: 404,
+  MethodNotAllowedError: 405,
+  NameExistsError: 409,
+  InvalidOperationError: 409,
+  PreconditionFailedError: 412,
+  PayloadTooLargeError: 413,
+  UnsupportedMediaTypeError: 415,
+  ServiceUnavailableError: 503,
+  InternalError: 500,
+};
+
+/** Seconds: longer than any stall worth waiting for, short enough that a client does not give up. */
+const RETRY_AFTER_SECONDS = '1';
+
+export interface ErrorBody {
+  readonly id: string;
+  readonly name: string;
+  readonly message: string;
+  readonly details: readonly { readonly message: string; readonly path?: string }[];
+}
+
+export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] = []): Reply {
+  const { name, message, details } = refusal;
+  const status = ERROR_STATUS[name];
+  if (name === 'MembershipRuleError') {
+    return { status, headers: JSON_HEADERS, body: JSON.stringify([{ msg: message }]) };
+  }
+  const retry = name === 'ServiceUnavailableError' ? ['retry-after', RETRY_AFTER_SECONDS] : [];
+  return errorReply(status, name, message, details, [...extraHeaders, ...retry]);
+}
+
+/** What went wrong inside is for the log; the client learns an id by which to ask for it. */
+export function internalErrorReply(): Reply & { readonly errorId: string } {
+  const errorId = randomUUID();
+  const message = `The server failed to answer this request; its log says more under the id ${errorId}.`;
+  const body: ErrorBody = { id: errorId, name: 'InternalError', message, details: [{ message }] };
+  return { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body), errorId };
+}
+
+/** Refusals that the transport makes before a request reaches the routes, by status. */
+const TRANSPORT_NAMES: Readonly<Record<number, string>> = {
+  400: 'ValidationError',
+  408: 'RequestTimeoutError',
+  413: 'PayloadTooLargeError',
+  414: 'UriTooLongError',
+  431: 'RequestHeaderFieldsTooLargeError',
+  500: 'InternalError',
+  501: 'NotImplementedError',
+  503: 'ServiceUnavailableError',
+  505: 'HttpVersionNotSupportedError',
+};
+
+export function transportRefusal(status: number, reason: string): Reply {
+  const retry = status === 503 ? ['retry-after', RETRY_AFTER_SECONDS] : [];
+  return errorReply(
+    status,
+    TRANSPORT_NAMES[status] ?? 'ValidationError',
+    reason,
+    [{ message: reason }],
+    retry,
+  );
+}
+
+function errorReply(
+  status: number,
+  name: string,
+  message: string,
+  details: ErrorBody['details'],
+  extraHeaders: readonly string[],
+): Reply {
+  const body: ErrorBody = { id: randomUUID(), name, message, details };
+  return { status, headers: JSON_HEADERS.with(...extraHeaders), body: JSON.stringify(body) };
+}

@@ -1,0 +1,45 @@
+/**
+ * `Idempotency-Key`: a write that is sent again, because its answer was lost, gets the first answer and changes
+ * nothing twice; for 24 hours, across restarts too. Remembered are successes that changed something: a refusal
+ * changed nothing, and its cause may have gone.
+ */
+import { createHash } from 'node:crypto';
+import type { Retry } from '../../actors/engine.ts';
+import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import { JSON_HEADERS } from './json-reply.ts';
+import { NO_HEADERS } from '../transport/reply-headers.ts';
+import type { Reply, TransportRequest } from '../transport/transport.ts';
+
+/** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
+
+/** Undefined without the header. `redact` takes out of a body what may be shown only once. */
+export function retryOf(
+  request: TransportRequest,
+  redact: (body: string) => string,
+): Retry<Reply> | Refusal | undefined {
+  const header = request.header('idempotency-key');
+  if (header === '') return undefined;
+  if (!KEY_PATTERN.test(header)) {
+    return invalid(
+      'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+      '/headers/idempotency-key',
+    );
+  }
+  return {
+    // Of the credentials and not of who they stand for: two tokens may have one name.
+    key: sha256(JSON.stringify([request.header('authorization'), header])),
+    fingerprint: sha256(`${request.method} ${request.path}\n`, request.body),
+    toRemember: ({ status, body }) => ({
+      status,
+      body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),
+    }),
+    fromMemory: ({ status, body }) => ({ status, headers: body === null ? NO_HEADERS : JSON_HEADERS, body }),
+  };
+}
+
+function sha256(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
+}

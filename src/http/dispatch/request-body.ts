@@ -1,0 +1,55 @@
+/**
+ * A request's body, from bytes to the value that a route's schema lets through. Nothing is coerced; unknown fields
+ * are dropped by the schema (decisions.md §1).
+ */
+import * as v from 'valibot';
+import { issuesOf } from '../../domain/json/issues.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { parseJsonBody } from './json-body.ts';
+import type { Route } from './route.ts';
+import type { TransportRequest } from '../transport/transport.ts';
+
+const JSON_TYPES = ['application/json', 'application/json-patch+json'];
+
+export type BodyOutcome = { readonly value: unknown } | Refusal;
+
+export function readBody(route: Route, request: TransportRequest): BodyOutcome {
+  if (route.body === undefined) return { value: undefined };
+  if (!request.hasBody) return atFault([{ path: '', message: 'A JSON body is required; none was sent.' }]);
+  const wrongType = refuseContentType(request.header('content-type'));
+  if (wrongType !== null) return wrongType;
+  const parsed = parseJsonBody(request.body);
+  if (!parsed.ok) return atFault([{ path: parsed.path ?? '', message: parsed.message }]);
+  // Valibot takes a list for an object without fields, which passes where every field is optional.
+  if (route.body.type === 'object' && Array.isArray(parsed.value)) {
+    return atFault([{ path: '', message: 'The body must be an object, not a list.' }]);
+  }
+  const checked = v.safeParse(route.body, parsed.value);
+  return checked.success ? { value: checked.output } : atFault(issuesOf(checked.issues, 'The body'));
+}
+
+function atFault(issues: readonly { readonly path: string; readonly message: string }[]): Refusal {
+  const message = issues.map((issue) => issue.message).join(' ');
+  return refuse(
+    'ValidationError',
+    message,
+    issues.map(({ path, message }) => ({ path: `/body${path}`, message })),
+  );
+}
+
+/** A body without a type is taken for JSON; one that says it is something else is refused. */
+function refuseContentType(header: string): Refusal | null {
+  if (header === '' || header === 'application/json') return null;
+  const [type = '', ...parameters] = header
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const otherCharset = parameters.find(
+    (one) => one.startsWith('charset=') && !/^charset="?utf-8"?$/.test(one),
+  );
+  if (JSON_TYPES.includes(type) && otherCharset === undefined) return null;
+  return refuse(
+    'UnsupportedMediaTypeError',
+    `The body must be application/json in UTF-8, not ${JSON.stringify(header.slice(0, 100))}.`,
+  );
+}

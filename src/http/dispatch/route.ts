@@ -1,0 +1,106 @@
+/**
+ * What a route is. The table of routes (routes.ts) is the one place from which routing, authentication, rights,
+ * validation and the description of the interface come; a handler only says what is read, or which command is
+ * meant and how its outcome is answered.
+ */
+import type * as v from 'valibot';
+import type { Engine } from '../../actors/engine.ts';
+import type { FlagHistory } from '../../actors/flag-history.ts';
+import type { Command } from '../../domain/decide/decide.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Caller, Permission } from './access.ts';
+import type { Instance } from '../probes/instance.ts';
+import type { TaggedReply } from './json-reply.ts';
+import type { Params } from './params.ts';
+import type { Reply } from '../transport/transport.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type Schema = v.GenericSchema;
+
+/** What a handler gets to see of a request. */
+export interface RequestContext<Body> {
+  readonly world: World;
+  readonly engine: Engine;
+  readonly history: FlagHistory;
+  /** Figures of the process. */
+  readonly instance: Instance;
+  readonly caller: Caller;
+  readonly params: Params;
+  /** Of the query string, by name; empty when absent. */
+  query(name: string): string;
+  readonly body: Body;
+  /** Milliseconds since 1970, at the moment of asking. */
+  now(): number;
+}
+
+export interface QueryParameter {
+  readonly description: string;
+  /** JSON Schema; a string when absent. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+interface RouteBase {
+  readonly method: Method;
+  /** Below `/api/admin`, with `:name` for parameters. */
+  readonly path: string;
+  readonly operationId: string;
+  /** The heading under which the description lists it. */
+  readonly tag: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly permission: Permission;
+  /** Finds what the path names: a refusal where it does not exist, told before the body is looked at. */
+  readonly locate?: (world: World, params: Params) => object | Refusal;
+  /** Parameters of the query string, all optional, by name: for the description. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  /** Of the request's body; absent where none is read. */
+  readonly body?: v.GenericSchema;
+  /** Status of the success, and the schema of its body; null for none. */
+  readonly success: { readonly status: number; readonly schema: Schema | null };
+  /** Refusals beyond those that every route of its kind can give. */
+  readonly refusals?: readonly RefusalName[];
+}
+
+/** What a read gives: a reply that is ready, and the newest event that it shows. */
+export interface ReadAnswer {
+  readonly revision: number;
+  /** A client that has a tagged one already gets 304. */
+  readonly reply: Reply | TaggedReply;
+}
+
+export interface ReadRoute<Body = unknown> extends RouteBase {
+  readonly kind: 'read';
+  read(context: RequestContext<Body>): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
+}
+
+export interface WriteRoute<Body = unknown> extends RouteBase {
+  readonly kind: 'write';
+  /** What is meant. May read from the disk first; it is decided against the state as it is when its turn comes. */
+  command(context: RequestContext<Body>): Command | Refusal | Promise<Command | Refusal>;
+  /** The field of the answer that holds a secret, shown this once and never remembered. */
+  readonly secretField?: string;
+  /** The reply, from the state right after the command. `events` is empty where nothing changed. */
+  answer(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): Reply;
+}
+
+/** As the dispatcher sees it: the body is whatever the route's own schema let through. */
+export type Route = ReadRoute | WriteRoute;
+
+type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+
+/** A route that reads; the type of `context.body` comes from its schema. */
+export function readRoute<S extends v.GenericSchema | undefined = undefined>(
+  route: Omit<ReadRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
+): Route {
+  return { ...route, kind: 'read' } as unknown as Route;
+}
+
+/** A route that writes; the type of `context.body` comes from its schema. */
+export function writeRoute<S extends v.GenericSchema | undefined = undefined>(
+  route: Omit<WriteRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
+): Route {
+  return { ...route, kind: 'write' } as unknown as Route;
+}

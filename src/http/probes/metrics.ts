@@ -1,0 +1,200 @@
+/**
+ * The metrics page, in the text format of Prometheus. The names and what each asks of an operator are in
+ * docs/operating.md. Everything is read when the page is asked for; between two scrapes nothing is computed.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Engine } from '../../actors/engine.ts';
+import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
+import type { CommitObservation } from '../../persistence/journal/journal.ts';
+import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from '../dispatch/meters.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** What happens at each commit of the journal. Made before the journal, which reports to it. */
+export class CommitMeter {
+  readonly frames = new Distribution(COUNT_BUCKETS);
+  readonly commitSeconds = new Distribution(SECONDS_BUCKETS);
+
+  observe({ frames, tookMs }: CommitObservation): void {
+    this.frames.observe(frames);
+    this.commitSeconds.observe(tookMs / 1000);
+  }
+}
+
+export interface MetricsSources {
+  readonly engine: Engine;
+  readonly keeper: SnapshotKeeper;
+  readonly transport: Transport;
+  readonly commits: CommitMeter;
+  readonly routes: readonly RouteMeter[];
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+export function createMetrics(sources: MetricsSources): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  registerDistributions(registry, sources);
+  registerCounters(registry, sources);
+  registerGauges(registry, sources);
+  return registry;
+}
+
+function registerDistributions(registry: Registry, { commits, routes }: MetricsSources): void {
+  const one = (distribution: Distribution) => () => [{ labels: {}, distribution }];
+  const register = (name: string, help: string, read: () => LabelledDistribution[]): void => {
+    // The registry asks a metric for its values and prints them; a histogram of its own can only be filled one
+    // observation at a time.
+    registry.registerMetric(new DistributionMetric(name, help, read) as never);
+  };
+  register('flagstaff_http_request_duration_seconds', 'From the complete request to its answer.', () =>
+    routes
+      .filter((route) => route.seconds.count > 0)
+      .map(({ method, route, seconds }) => ({ labels: { method, route }, distribution: seconds })),
+  );
+  register('flagstaff_commit_frames', 'Changes made durable by one sync.', one(commits.frames));
+  register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
+}
+
+function registerCounters(registry: Registry, { engine, routes }: MetricsSources): void {
+  counter(
+    registry,
+    'flagstaff_http_requests_total',
+    'Answers, by route and status.',
+    ['method', 'route', 'status'],
+    () =>
+      routes.flatMap((meter) =>
+        meter.statuses().map(({ status, count }) => ({
+          labels: { method: meter.method, route: meter.route, status: String(status) },
+          value: count,
+        })),
+      ),
+  );
+  const single = (name: string, help: string, read: () => number): void =>
+    counter(registry, name, help, [], () => [{ labels: {}, value: read() }]);
+  single(
+    'flagstaff_mailbox_refusals_total',
+    'Commands refused because a mailbox was full.',
+    () => engine.refusedCount,
+  );
+  single(
+    'flagstaff_journal_written_bytes_total',
+    'Bytes appended since the start.',
+    () => engine.journal.stats().bytes,
+  );
+  single(
+    'flagstaff_journal_commits_total',
+    'Batches made durable since the start.',
+    () => engine.journal.stats().batches,
+  );
+}
+
+function registerGauges(registry: Registry, sources: MetricsSources): void {
+  const { engine, keeper, transport, now } = sources;
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  };
+  gauge('flagstaff_writable', '1 while the journal accepts writes.', () => (engine.journal.writable ? 1 : 0));
+  gauge(
+    'flagstaff_disk_free_bytes',
+    'Free space where the journal is.',
+    () => engine.journal.stats().freeBytes,
+  );
+  gauge('flagstaff_last_event_id', 'Id of the newest event.', () => engine.lastId);
+  gauge('flagstaff_durable_event_id', 'Id of the newest event on disk.', () => engine.durableId);
+  gauge('flagstaff_events', 'Events that can be searched.', () => engine.eventLog.count);
+  gauge('flagstaff_projects', 'Projects.', () => engine.world.projects.size);
+  gauge('flagstaff_flags', 'Flags, archived ones included.', () => engine.world.directory.flagProjects.size);
+  gauge('flagstaff_mailbox_commands', 'Commands that wait.', () => engine.queuedCount);
+  gauge(
+    'flagstaff_mailbox_deepest',
+    'Commands that wait before the busiest actor.',
+    () => engine.deepestMailbox,
+  );
+  gauge(
+    'flagstaff_unsynced_frames',
+    'Changes appended and not yet durable.',
+    () => engine.journal.pendingFrames,
+  );
+  gauge('flagstaff_connections', 'Open connections.', () => transport.openConnections);
+  gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
+  gauge('flagstaff_snapshot_event_id', 'Last event in the newest snapshot.', () => keeper.newestId);
+  gauge('flagstaff_snapshot_age_seconds', 'Since this process last took a snapshot; -1 before.', () =>
+    keeper.lastTaken === null ? -1 : (now() - keeper.lastTaken.at) / 1000,
+  );
+  gauge('flagstaff_snapshot_seconds', 'How long the last one took; -1 before.', () =>
+    keeper.lastTaken === null ? -1 : keeper.lastTaken.durationMs / 1000,
+  );
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function counter(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => readonly { readonly labels: Labels; readonly value: number }[],
+): void {
+  new Counter({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of read()) this.inc(labels, value);
+    },
+  });
+}
+
+interface LabelledDistribution {
+  readonly labels: Labels;
+  readonly distribution: Distribution;
+}
+
+/** What the registry needs of a metric, over distributions that are filled elsewhere. */
+class DistributionMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'histogram';
+  readonly aggregator = 'sum';
+  readonly #read: () => readonly LabelledDistribution[];
+
+  constructor(name: string, help: string, read: () => readonly LabelledDistribution[]) {
+    this.name = name;
+    this.help = help;
+    this.#read = read;
+  }
+
+  get() {
+    const { name, help, type, aggregator } = this;
+    return { name, help, type, aggregator, values: this.#read().flatMap((one) => samplesOf(name, one)) };
+  }
+
+  reset(): void {
+    throw new Error('a distribution is never reset: counters only grow');
+  }
+}
+
+/** Cumulative buckets, as the format has them. */
+function samplesOf(name: string, { labels, distribution }: LabelledDistribution) {
+  const { bounds, counts, sum, count } = distribution;
+  let below = 0;
+  const buckets = bounds.map((bound, at) => {
+    below += counts[at] ?? 0;
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: below };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}

@@ -1,0 +1,164 @@
+/** The description of the interface: valid, whole, with examples that hold, and true of what the server answers. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import * as v from 'valibot';
+import { describeInterface } from '../../../src/http/openapi/document.ts';
+import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
+import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
+import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { VERSION } from '../../../src/version.ts';
+import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many depths.
+type Document = any;
+
+function described(basePath = '', open = false): Document {
+  const document = describeInterface({ routes: ROUTES, version: VERSION, basePath, open });
+  return JSON.parse(JSON.stringify(document));
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly operation: Document;
+}
+
+function operations(document: Document): Described[] {
+  return Object.values<Document>(document.paths)
+    .flatMap((path) => Object.values<Document>(path))
+    .map((operation) => ({ operationId: operation.operationId, operation }));
+}
+
+/** Bodies and successes of an operation that are JSON. */
+function jsonContents({ operation }: Described): Document[] {
+  const successes = Object.entries<Document>(operation.responses).filter(([status]) => status < '300');
+  const holders = [operation.requestBody, ...successes.map(([, response]) => response)];
+  return holders.flatMap((holder) => holder?.content?.['application/json'] ?? []);
+}
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1 by an independent validator, also under a base path and without authentication', async () => {
+    for (const document of [described(), described('/flags'), described('', true)]) {
+      const outcome = await new Validator().validate(document);
+      assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
+    }
+  });
+
+  it('is refused by that validator once it is broken', async () => {
+    const document = described();
+    document.paths['/api/admin/projects/{projectId}'].get.parameters = 'none';
+    assert.equal((await new Validator().validate(document)).valid, false);
+  });
+
+  it('has every route once, under an operation id of its own, and every reference in it leads somewhere', () => {
+    const document = described();
+    const ids = operations(document).map(({ operationId }) => operationId);
+    assert.deepEqual(ids.toSorted(), ROUTES.map((route) => route.operationId).toSorted());
+    assert.equal(new Set(ids).size, ids.length);
+    for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = pointer.split('/').reduce((value: Document, step) => value?.[step], document);
+      assert.notEqual(found, undefined, `#/${pointer} is there`);
+    }
+  });
+
+  it('names the server by the base path, and asks for a token unless authentication is off', () => {
+    assert.deepEqual(described().servers, [{ url: '/' }]);
+    assert.deepEqual(described('/flags').servers, [{ url: '/flags' }]);
+    assert.deepEqual(described().security, [{ apiKey: [] }]);
+    assert.deepEqual(described('', true).security, [{}, { apiKey: [] }]);
+    assert.equal(described().components.securitySchemes.apiKey.name, 'Authorization');
+  });
+
+  it('describes every path parameter in words of its own', () => {
+    for (const { path, operationId } of ROUTES) {
+      for (const [, name = ''] of path.matchAll(/:([A-Za-z]+)/g)) {
+        assert(name in PATH_PARAMETERS, `the parameter ${name} of ${operationId}`);
+      }
+    }
+  });
+
+  it('gives every operation a summary, its success and every refusal that its kind can give', () => {
+    for (const { operationId, operation } of operations(described())) {
+      const route = ROUTES.find((one) => one.operationId === operationId);
+      assert(route !== undefined);
+      const expected = [route.success.status, 401, 403, 500, 503];
+      if (route.body !== undefined) expected.push(400, 413, 415);
+      if (route.locate !== undefined) expected.push(404);
+      for (const status of expected) assert(status in operation.responses, `${operationId} ${status}`);
+      assert.match(operation.summary, /^[A-Z].*\.$/);
+    }
+  });
+});
+
+describe('the examples', () => {
+  const document = described();
+  const ajv = schemaCompiler();
+  const compile = (schema: object) => ajv.compile({ ...schema, components: document.components });
+
+  it('are there for every component, for no other, and hold', () => {
+    const { schemas } = document.components;
+    assert.deepEqual(Object.keys(COMPONENT_EXAMPLES).toSorted(), Object.keys(schemas).toSorted());
+    for (const [name, example] of Object.entries(COMPONENT_EXAMPLES)) {
+      const validate = compile({ $ref: `#/components/schemas/${name}` });
+      assert(validate(example), `${name}: ${ajv.errorsText(validate.errors)}`);
+    }
+  });
+
+  it('are there for every body and every answer, and hold', () => {
+    for (const described of operations(document)) {
+      for (const { schema, example } of jsonContents(described)) {
+        assert.notEqual(example, undefined, `${described.operationId} has examples`);
+        const validate = compile(schema);
+        assert(validate(example), `${described.operationId}: ${ajv.errorsText(validate.errors)}`);
+      }
+    }
+  });
+
+  it('of requests pass the very schema that the server checks requests with', () => {
+    const byId = new Map(operations(document).map(({ operationId, operation }) => [operationId, operation]));
+    for (const { operationId, body } of ROUTES) {
+      if (body === undefined) continue;
+      const { example } = byId.get(operationId).requestBody.content['application/json'];
+      const parsed = v.safeParse(body, example);
+      assert(parsed.success, `${operationId}: ${parsed.issues?.[0].message}`);
+    }
+  });
+
+  it('of errors hold too', () => {
+    for (const [name, response] of Object.entries<Document>(document.components.responses)) {
+      const content = response.content?.['application/json'];
+      if (content === undefined) continue;
+      const validate = compile(content.schema);
+      for (const { value } of Object.values<Document>(content.examples)) {
+        assert(validate(value), `${name}: ${ajv.errorsText(validate.errors)}`);
+      }
+    }
+  });
+});
+
+describe('the check of answers against the document', () => {
+  const flag = COMPONENT_EXAMPLES['Flag'] as object;
+  const created = (body: unknown, status = 201) =>
+    new AnswerChecker().check('POST', '/projects/default/features', { status, body });
+
+  it('lets through an answer that is as described', () => {
+    assert.doesNotThrow(() => created(flag));
+    assert.doesNotThrow(() => created({ ...(COMPONENT_EXAMPLES['Error'] as object) }, 404));
+  });
+
+  it('finds a field too many, one too few, one of another type, and a status that is not described', () => {
+    assert.throws(() => created({ ...flag, secret: 'x' }), /not as described/);
+    assert.throws(() => created({ ...flag, name: undefined }), /not as described/);
+    assert.throws(() => created({ ...flag, stale: 'no' }), /not as described/);
+    assert.throws(() => created(flag, 200), /not described/);
+  });
+
+  it('finds an error of another name than its status has, and a body where none is described', () => {
+    assert.throws(() => created(COMPONENT_EXAMPLES['Error'], 409), /not as described/);
+    const archived = { status: 202, body: {} };
+    assert.throws(
+      () => new AnswerChecker().check('DELETE', '/projects/default/features/x', archived),
+      /without a body/,
+    );
+  });
+});
