@@ -1,6 +1,6 @@
 /** `flagstaff backup`: a consistent, verified copy of a data folder. */
 import { resolve } from 'node:path';
-import { type Backup, backUp } from '../operations/backup.ts';
+import { type Backup, backUp } from '../operations/copy/backup.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
 import { bytesText, secondsText } from './format.ts';
 import { progressOn } from './progress.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { dataDirOf } from '../config.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { type Moment, parseMoment } from '../operations/moment.ts';
+import { type Moment, parseMoment } from '../operations/read/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { misuse } from './failure.ts';

@@ -1,6 +1,6 @@
 /** `flagstaff diff`: what changed between two moments. */
-import { type Comparison, compareMoments } from '../operations/compare-moments.ts';
-import type { FieldChange, ThingChange } from '../operations/difference.ts';
+import { type Comparison, compareMoments } from '../operations/diff/between.ts';
+import type { FieldChange, ThingChange } from '../operations/diff/diff.ts';
 import {
   type AddCommand,
   answer,

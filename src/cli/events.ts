@@ -1,5 +1,5 @@
 /** `flagstaff events`: the event log on the terminal. */
-import { type EventSelection, followEvents, newestEvents } from '../operations/read-events.ts';
+import { type EventSelection, followEvents, newestEvents } from '../operations/read/read-events.ts';
 import type { LoggedEvent } from '../persistence/event-log/logged-event.ts';
 import {
   type AddCommand,

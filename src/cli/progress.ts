@@ -1,6 +1,6 @@
 /** Bars for everything that can take long: on a terminal, on standard error, and nowhere else. */
 import { Presets, SingleBar } from 'cli-progress';
-import type { StateProgress } from '../operations/state-at.ts';
+import type { StateProgress } from '../operations/read/state-at.ts';
 import { bytesText, count } from './format.ts';
 import type { Terminal } from './terminal.ts';
 

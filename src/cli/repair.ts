@@ -1,8 +1,8 @@
 /** `flagstaff repair`: keep what hangs together of a damaged data folder. */
 import { EXIT } from '../exit-codes.ts';
-import { finishRepair, repair } from '../operations/repair.ts';
-import { type EventRange, planRepair, type RepairPlan } from '../operations/repair-plan.ts';
-import { type FolderVerification, verifyFolder } from '../operations/verify-folder.ts';
+import { finishRepair, repair } from '../operations/copy/repair.ts';
+import { type EventRange, planRepair, type RepairPlan } from '../operations/copy/repair-plan.ts';
+import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import {
   type AddCommand,

@@ -1,5 +1,5 @@
 /** `flagstaff status`: what a data folder holds. */
-import { type FolderStatus, folderStatus, type LastStop } from '../operations/folder-status.ts';
+import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
 import { bytesText, count, fields } from './format.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flag } from '../../src/domain/flags/flag.ts';
-import { StateAt } from '../../src/operations/state-at.ts';
+import { StateAt } from '../../src/operations/read/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { difference, type ThingChange } from '../../src/operations/difference.ts';
-import type { Picture } from '../../src/operations/state-picture.ts';
+import { difference, type ThingChange } from '../../src/operations/diff/diff.ts';
+import type { Picture } from '../../src/operations/diff/items.ts';
 import { answerOf, contentOf, flagstaff, type PastFolder, pastFolder } from '../support/operator.ts';
 
 describe('flagstaff diff', () => {

@@ -1,15 +1,15 @@
 /** Finding the next whole frame behind bytes that are wrong. */
-import type { OpenFile } from '../persistence/disk/file-system.ts';
+import type { OpenFile } from '../../persistence/disk/file-system.ts';
 import {
   FRAME_HEADER_BYTES,
   frameChecksum,
   isPayloadLength,
   type RawFrame,
   readFrameHeader,
-} from '../persistence/journal/frame.ts';
-import { beginsLikePayload, PAYLOAD_MARK } from '../persistence/journal/frame-payload.ts';
-import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
-import { CHUNK_BYTES } from '../persistence/journal/segment-scan.ts';
+} from '../../persistence/journal/frame.ts';
+import { beginsLikePayload, PAYLOAD_MARK } from '../../persistence/journal/frame-payload.ts';
+import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
+import { CHUNK_BYTES } from '../../persistence/journal/segment-scan.ts';
 
 /** What has to be seen of a frame before its payload is worth reading. */
 const HEAD_BYTES = FRAME_HEADER_BYTES + 1 + PAYLOAD_MARK.length;

@@ -5,7 +5,7 @@
  *
  * The difference from B to A is that from A to B with every `before` and `after` exchanged.
  */
-import type { Picture, Thing, ThingKind } from './state-picture.ts';
+import type { Picture, Thing, ThingKind } from './items.ts';
 
 export interface FieldChange {
   /** Such as `environments[production].strategies[8c2e…].parameters.rollout`. */

@@ -2,16 +2,16 @@
  * A consistent copy of a data folder, also while a server writes to it: everything up to one event, nothing after
  * it, verified to the last byte before it gets its name. The server's part is to say how far its disk is.
  */
-import { askServer } from '../control/control-client.ts';
-import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { decideRecovery } from '../persistence/recovery/recovery-cases.ts';
-import { refusalOf } from '../persistence/recovery/recovery-refusal.ts';
-import { surveyFolder } from '../persistence/recovery/recovery-survey.ts';
-import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
+import { askServer } from '../../control/control-client.ts';
+import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { decideRecovery } from '../../persistence/recovery/recovery-cases.ts';
+import { refusalOf } from '../../persistence/recovery/recovery-refusal.ts';
+import { surveyFolder } from '../../persistence/recovery/recovery-survey.ts';
+import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
-import { newestEvent } from './journal-reading.ts';
-import { OperationError } from './operation-error.ts';
+import { newestEvent } from '../read/journal-reading.ts';
+import { OperationError } from '../operation-error.ts';
 
 export interface BackupOptions {
   readonly fs: FileSystem;

@@ -1,10 +1,10 @@
 /** A snapshot file by itself, loaded into a state of its own. */
-import { loaderOf } from '../actors/store.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
-import { ADVICE_DAMAGED, DataFolderError } from '../persistence/disk/data-folder-error.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
+import { loaderOf } from '../../actors/store.ts';
+import { emptyWorld, type World } from '../../domain/state/world.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
+import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
 import type { StateProgress } from './state-at.ts';
 
 export interface LoadSnapshotOptions {

@@ -2,9 +2,9 @@
  * Moments in the life of a data folder, as operators name them: an event id, or a time. What is meant is the state
  * right after that event; or right after the last event that is older than the time.
  */
-import { lastEventId } from '../persistence/journal/frame.ts';
+import { lastEventId } from '../../persistence/journal/frame.ts';
 import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
-import { OperationError } from './operation-error.ts';
+import { OperationError } from '../operation-error.ts';
 
 export type Moment =
   | { readonly kind: 'event'; readonly id: number }

@@ -6,13 +6,13 @@
  * holds, so that a server that goes on writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
-import { DAMAGED_SUFFIX, dataFolder } from '../persistence/disk/data-folder.ts';
-import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../persistence/journal/durable-mark.ts';
-import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
-import { segmentFileName } from '../persistence/journal/segment.ts';
-import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
-import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { verifySnapshotFile } from '../persistence/snapshots/snapshot-reader.ts';
+import { DAMAGED_SUFFIX, dataFolder } from '../../persistence/disk/data-folder.ts';
+import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../../persistence/journal/durable-mark.ts';
+import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import { segmentFileName } from '../../persistence/journal/segment.ts';
+import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
+import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
+import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
 import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
 export interface VerifiedSnapshot extends SnapshotFile {

@@ -6,12 +6,12 @@
  * reading ends before it. Anything else that does not fit is a `DataFolderError` that names file and offset.
  */
 import { join } from 'node:path';
-import { ADVICE_DAMAGED, DataFolderError } from '../persistence/disk/data-folder-error.ts';
-import { type FileSystem, isMissing, type OpenFile } from '../persistence/disk/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../persistence/journal/frame.ts';
-import { decodePayload, peekId } from '../persistence/journal/frame-payload.ts';
-import { type FramePlace, readFrames, withFile } from '../persistence/journal/frame-reader.ts';
-import type { Boundary } from '../persistence/recovery/journal-survey.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
+import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../../persistence/journal/frame.ts';
+import { decodePayload, peekId } from '../../persistence/journal/frame-payload.ts';
+import { type FramePlace, readFrames, withFile } from '../../persistence/journal/frame-reader.ts';
+import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import {
   decodeSegmentHeader,
   idInFileName,
@@ -19,8 +19,8 @@ import {
   SEGMENT_SUFFIX,
   type SegmentHeader,
   segmentFileName,
-} from '../persistence/journal/segment.ts';
-import { findProofOfDamage, type ScanEnd, scanFrames } from '../persistence/journal/segment-scan.ts';
+} from '../../persistence/journal/segment.ts';
+import { findProofOfDamage, type ScanEnd, scanFrames } from '../../persistence/journal/segment-scan.ts';
 
 export interface JournalSource {
   readonly fs: FileSystem;

@@ -6,16 +6,16 @@
  * refused: taking the end for it would keep what an operator who names the event before a mishap wants to be rid of,
  * and taking the beginning would lose what another one wants to keep.
  */
-import { loaderOf, replayFrame } from '../actors/store.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../persistence/disk/file-system.ts';
-import type { Boundary } from '../persistence/recovery/journal-survey.ts';
-import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
-import type { SnapshotHeader } from '../persistence/snapshots/snapshot-format.ts';
-import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
+import { loaderOf, replayFrame } from '../../actors/store.ts';
+import { emptyWorld, type World } from '../../domain/state/world.ts';
+import { dataFolder } from '../../persistence/disk/data-folder.ts';
+import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
+import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
+import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
+import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
 import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
-import { OperationError } from './operation-error.ts';
+import { OperationError } from '../operation-error.ts';
 
 export interface StateProgress {
   readonly phase: 'load' | 'replay';

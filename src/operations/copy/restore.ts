@@ -6,19 +6,19 @@
  * hash, as the source had at that event.
  */
 import { statSync } from 'node:fs';
-import { loaderOf } from '../actors/store.ts';
-import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
-import { type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
-import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { type RecoveryReport, recover } from '../persistence/recovery/recovery.ts';
-import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { loaderOf } from '../../actors/store.ts';
+import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
+import { emptyWorld, type World } from '../../domain/state/world.ts';
+import { type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { type RecoveryReport, recover } from '../../persistence/recovery/recovery.ts';
+import { writeSnapshot } from '../../persistence/snapshots/snapshot-writer.ts';
 import { boundaryAt, buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
-import { loadSnapshotFile } from './lone-snapshot.ts';
-import { type Moment, resolveMoment } from './moment.ts';
-import { OperationError } from './operation-error.ts';
-import { StateAt, type StateProgress } from './state-at.ts';
+import { loadSnapshotFile } from '../read/lone-snapshot.ts';
+import { type Moment, resolveMoment } from '../read/moment.ts';
+import { OperationError } from '../operation-error.ts';
+import { StateAt, type StateProgress } from '../read/state-at.ts';
 
 export interface RestoreOptions {
   readonly fs: FileSystem;

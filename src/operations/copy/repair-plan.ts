@@ -5,9 +5,9 @@
  * A state can be come to from nothing, or from a good snapshot, along frames that follow each other without a fault.
  * Of all such ways the one that reaches the newest event wins, and among those the one with the longest event log.
  */
-import { SEGMENT_HEADER_BYTES } from '../persistence/journal/segment.ts';
-import type { FolderVerification, VerifiedSnapshot } from './verify-folder.ts';
-import type { IntactRun } from './verify-journal.ts';
+import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
+import type { FolderVerification, VerifiedSnapshot } from '../verify/verify-folder.ts';
+import type { IntactRun } from '../verify/verify-journal.ts';
 
 /** Event ids, both included. */
 export interface EventRange {

@@ -8,18 +8,18 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loaderOf, replayFrame } from '../actors/store.ts';
-import { snapshotSections, stateHash } from '../actors/world-snapshot.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
-import { createDataFolder, type DataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
-import { withFile } from '../persistence/journal/frame-reader.ts';
-import { recover } from '../persistence/recovery/recovery.ts';
-import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
-import { writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
-import { readyFile, repairFolder } from '../persistence/recovery/unfinished-repair.ts';
-import { writeFully } from '../persistence/disk/write-fully.ts';
-import { OperationError } from './operation-error.ts';
+import { loaderOf, replayFrame } from '../../actors/store.ts';
+import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
+import { emptyWorld, type World } from '../../domain/state/world.ts';
+import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { withFile } from '../../persistence/journal/frame-reader.ts';
+import { recover } from '../../persistence/recovery/recovery.ts';
+import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
+import { writeSnapshot } from '../../persistence/snapshots/snapshot-writer.ts';
+import { readyFile, repairFolder } from '../../persistence/recovery/unfinished-repair.ts';
+import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { OperationError } from '../operation-error.ts';
 import type { RepairPlan } from './repair-plan.ts';
 import { copyRun, replayRun } from './run-files.ts';
 
