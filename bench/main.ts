@@ -8,10 +8,10 @@
  */
 import { Command } from 'commander';
 import { EFFORTS, type Scenario, type Target } from './lib/measurement.ts';
-import { writeReport } from './lib/report.ts';
-import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/results.ts';
+import { writeReport } from './lib/report/report.ts';
+import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/report/results.ts';
+import { terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
-import { terminalReport } from './lib/terminal-report.ts';
 import { QUICK_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
 
 interface Options {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HTTP_ENGINES, type HttpEngine } from './http/transport/select-transport.ts';
+import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -10,23 +10,23 @@ import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { recordFirstEvents, refuseUnfinishedImport } from './first-start.ts';
+import { API_PREFIX, ROUTES } from './http/admin/routes.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { createApi } from './http/dispatch/dispatcher.ts';
 import { transportRefusal } from './http/dispatch/errors.ts';
-import { createInstance } from './http/probes/instance.ts';
+import { createInstance } from './http/dispatch/instance.ts';
 import type { RouteMeter } from './http/dispatch/meters.ts';
-import { CommitMeter, createMetrics } from './http/probes/metrics.ts';
 import { describeInterface } from './http/openapi/document.ts';
 import { pageRoutes } from './http/pages/page-routes.ts';
+import { CommitMeter, createMetrics } from './http/probes/metrics.ts';
 import { metricsRoute, type Phase, probeRoutes, startingHandler } from './http/probes/probes.ts';
-import { API_PREFIX, ROUTES } from './http/admin/routes.ts';
-import { selectTransport } from './http/transport/select-transport.ts';
+import { selectTransport } from './http/select-transport.ts';
 import type { RequestHandler, Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
-import { lineageOf } from './persistence/journal/lineage.ts';
 import { WorkerTextSearch } from './persistence/event-log/text-search.ts';
+import { lineageOf } from './persistence/journal/lineage.ts';
 import { VERSION } from './version.ts';
 
 /** How often a stop looks whether requests are still under way. */
@@ -125,6 +125,7 @@ function createHandler(
   const meters: RouteMeter[] = [];
   const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
   const instance = createInstance({
+    version: VERSION,
     storage: new StorageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,

@@ -2,18 +2,19 @@
  * An operation over HTTP, measured from all sides: throughput at several numbers of connections beside that of the
  * limit server, latency at a fixed rate, and, if asked for, the same load on another server.
  */
-import { runAutocannon } from './autocannon-load.ts';
-import { request } from './client.ts';
-import { type ClosedLoopRun, runClosedLoop } from './closed-loop.ts';
-import { type DataSet, dataFolderOf } from './data-set.ts';
-import { type LimitProcess, startLimitProcess } from './limit-process.ts';
-import type { LimitKind } from './limit-server.ts';
+import { runAutocannon } from './load/autocannon-load.ts';
+import { request } from './load/client.ts';
+import { runClosedLoop } from './load/closed-loop.ts';
+import type { ClosedLoopRun } from './load/closed-loop-run.ts';
+import { runOpenLoop } from './load/open-loop.ts';
+import type { Operation, Request } from './load/operation.ts';
 import type { BenchRun, Effort, Measurement, Scenario, Target } from './measurement.ts';
-import { runOpenLoop } from './open-loop.ts';
-import type { Operation, Request } from './operation.ts';
 import { type PairedRuns, runPaired } from './paired.ts';
-import { seedPeer } from './seed-peer.ts';
-import { type ServerProcess, startServerProcess } from './server-process.ts';
+import { type DataSet, dataFolderOf } from './servers/data-set.ts';
+import { type LimitProcess, startLimitProcess } from './servers/limit-process.ts';
+import type { LimitKind } from './servers/limit-server.ts';
+import { seedPeer } from './servers/seed-peer.ts';
+import { type ServerProcess, startServerProcess } from './servers/server-process.ts';
 
 export interface HttpScenario {
   readonly name: string;

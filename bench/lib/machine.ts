@@ -1,8 +1,8 @@
 /** What a figure depends on besides the code: machine, Node version, load, commit. */
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
-import { loadGenerator } from './closed-loop.ts';
-import { ROOT_FOLDER } from './server-process.ts';
+import { loadGenerator } from './load/closed-loop.ts';
+import { ROOT_FOLDER } from './servers/server-process.ts';
 
 export interface Circumstances {
   readonly at: string;

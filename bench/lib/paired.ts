@@ -2,7 +2,7 @@
  * Runs of ours and of what it is held against, in turn: A B A B. The machine's mood changes within seconds, so the
  * share is the median over pairs of neighbours, and never made from two medians.
  */
-import type { ClosedLoopRun } from './closed-loop.ts';
+import type { ClosedLoopRun } from './load/closed-loop-run.ts';
 import { median } from './statistics.ts';
 
 export interface PairedRuns {

@@ -1,5 +1,5 @@
 /** Paths of the flags that the data sets hold. */
-import { FLAG_ENVIRONMENT, flagName } from './data-set.ts';
+import { FLAG_ENVIRONMENT, flagName } from './servers/data-set.ts';
 
 export const PROJECT = '/projects/default';
 export const flagPath = (number: number): string => `${PROJECT}/features/${flagName(number)}`;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { circumstances } from './machine.ts';
 import type { Effort, Scenario, Target } from './measurement.ts';
-import type { ScenarioResult } from './results.ts';
+import type { ScenarioResult } from './report/results.ts';
 
 export interface RunOptions {
   readonly scenarios: readonly Scenario[];

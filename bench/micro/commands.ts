@@ -1,7 +1,7 @@
 /** Decide and apply, one command of each kind that clients send often, each changing what the one before left. */
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { FLAG_ENVIRONMENT, flagName } from '../lib/data-set.ts';
-import { strategyInput } from '../lib/data-set-commands.ts';
+import { FLAG_ENVIRONMENT, flagName } from '../lib/servers/data-set.ts';
+import { strategyInput } from '../lib/servers/data-set-commands.ts';
 import type { MicroTask } from './micro-task.ts';
 import { MicroWorld } from './micro-world.ts';
 

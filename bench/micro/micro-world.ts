@@ -1,12 +1,12 @@
 /** A state in memory for micro benchmarks, made by commands as in the server, without journal and clock. */
 import { randomUUID } from 'node:crypto';
-import { apply } from '../../src/domain/state/apply.ts';
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
+import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../../src/domain/state/world.ts';
-import { flagCommands } from '../lib/data-set-commands.ts';
+import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';
 const CONTEXT = { now: NOW, actor: { name: 'bench', userId: -42 }, newId: randomUUID } as const;

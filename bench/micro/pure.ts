@@ -5,7 +5,7 @@ import { wholeFlag } from '../../src/http/admin/views/render-flag.ts';
 import { projectOverview } from '../../src/http/admin/views/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';
 import { decodePayload, encodePayload } from '../../src/persistence/journal/frame-payload.ts';
-import { flagName } from '../lib/data-set.ts';
+import { flagName } from '../lib/servers/data-set.ts';
 import type { MicroTask } from './micro-task.ts';
 import { MicroWorld } from './micro-world.ts';
 

@@ -1,6 +1,6 @@
 /** POST a new flag, each with a name of its own. */
 import { httpScenario } from '../lib/http-scenario.ts';
-import { UNIQUE } from '../lib/operation.ts';
+import { UNIQUE } from '../lib/load/operation.ts';
 import { PROJECT } from '../lib/paths.ts';
 
 export const create = httpScenario({

@@ -1,6 +1,6 @@
 /** POST event searches: by filter, answered from columns, and by text, from the bytes of the journal. */
 import { httpScenario } from '../lib/http-scenario.ts';
-import type { Request } from '../lib/operation.ts';
+import type { Request } from '../lib/load/operation.ts';
 
 const search = (body: object): Request => ({
   method: 'POST',

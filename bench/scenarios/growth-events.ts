@@ -2,14 +2,15 @@
  * More and more events over the same flags: search by filter and by text, reads of flags while texts are searched,
  * start from a snapshot and by replay of all of them, memory.
  */
-import { askProbe } from '../lib/ask-probe.ts';
-import { type GrowingServer, startGrowing, withGrowing } from '../lib/growing-server.ts';
+
+import { runOpenLoop } from '../lib/load/open-loop.ts';
+import type { Request } from '../lib/load/operation.ts';
+import { timedMs } from '../lib/load/timed-get.ts';
 import type { BenchRun, Measurement, Scenario, Target } from '../lib/measurement.ts';
-import { runOpenLoop } from '../lib/open-loop.ts';
-import type { Request } from '../lib/operation.ts';
 import { flagPath } from '../lib/paths.ts';
+import { askProbe } from '../lib/servers/ask-probe.ts';
+import { type GrowingServer, startGrowing, withGrowing } from '../lib/servers/growing-server.ts';
 import { median } from '../lib/statistics.ts';
-import { timedMs } from '../lib/timed-get.ts';
 
 const FLAGS = 1_000;
 const FILTER_SEARCHES = 25;

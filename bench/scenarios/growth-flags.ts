@@ -4,9 +4,15 @@
  * snapshots, the overview.
  */
 import { askServer } from '../../src/control/control-client.ts';
-import { askProbe } from '../lib/ask-probe.ts';
-import type { ClosedLoopRun } from '../lib/closed-loop.ts';
-import type { DataSet } from '../lib/data-set.ts';
+import type { OperationScenario } from '../lib/http-scenario.ts';
+import type { ClosedLoopRun } from '../lib/load/closed-loop-run.ts';
+import { type Operation, type Request, toggles } from '../lib/load/operation.ts';
+import { timedMs } from '../lib/load/timed-get.ts';
+import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
+import { runPaired } from '../lib/paired.ts';
+import { environmentPath, flagsInTurn, PROJECT } from '../lib/paths.ts';
+import { askProbe } from '../lib/servers/ask-probe.ts';
+import type { DataSet } from '../lib/servers/data-set.ts';
 import {
   GROWTH_CONNECTIONS,
   type GrowingServer,
@@ -14,14 +20,8 @@ import {
   warmUp,
   watchingStalls,
   withGrowing,
-} from '../lib/growing-server.ts';
-import type { OperationScenario } from '../lib/http-scenario.ts';
-import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
-import { type Operation, type Request, toggles } from '../lib/operation.ts';
-import { runPaired } from '../lib/paired.ts';
-import { environmentPath, flagsInTurn, PROJECT } from '../lib/paths.ts';
+} from '../lib/servers/growing-server.ts';
 import { median } from '../lib/statistics.ts';
-import { timedMs } from '../lib/timed-get.ts';
 import { create } from './create.ts';
 import { flagRead } from './flag-read.ts';
 import { strategyPatch } from './strategy-patch.ts';

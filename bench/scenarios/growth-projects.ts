@@ -1,10 +1,11 @@
 /** The same flags in more and more projects: reads and switches go to all of them in turn. */
-import { askProbe } from '../lib/ask-probe.ts';
-import { FLAG_ENVIRONMENT, flagName, projectName } from '../lib/data-set.ts';
-import { type GrowingServer, load, withGrowing } from '../lib/growing-server.ts';
+
+import { type Operation, toggles } from '../lib/load/operation.ts';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
-import { type Operation, toggles } from '../lib/operation.ts';
 import { runPaired } from '../lib/paired.ts';
+import { askProbe } from '../lib/servers/ask-probe.ts';
+import { FLAG_ENVIRONMENT, flagName, projectName } from '../lib/servers/data-set.ts';
+import { type GrowingServer, load, withGrowing } from '../lib/servers/growing-server.ts';
 
 /** Enough for every project to be among them, and for no two requests under way to meet. */
 const FLAGS_IN_TURN_MAX = 2_000;

@@ -1,9 +1,9 @@
 /** What counting and timing every answer costs: reads of a flag on two servers, one with METRICS=off, in turn. */
-import { runClosedLoop } from '../lib/closed-loop.ts';
-import { dataFolderOf } from '../lib/data-set.ts';
+import { runClosedLoop } from '../lib/load/closed-loop.ts';
 import type { Scenario } from '../lib/measurement.ts';
 import { runPaired } from '../lib/paired.ts';
-import { startServerProcess } from '../lib/server-process.ts';
+import { dataFolderOf } from '../lib/servers/data-set.ts';
+import { startServerProcess } from '../lib/servers/server-process.ts';
 import { flagRead } from './flag-read.ts';
 
 const CONNECTIONS = 64;

@@ -1,6 +1,7 @@
 /** PATCH a strategy: a body to check, a JSON Patch to carry out, the strategy to check again. */
-import { getJson, inParallel } from '../lib/client.ts';
+
 import { httpScenario } from '../lib/http-scenario.ts';
+import { getJson, inParallel } from '../lib/load/client.ts';
 import type { Target } from '../lib/measurement.ts';
 import { environmentPath, flagsInTurn } from '../lib/paths.ts';
 

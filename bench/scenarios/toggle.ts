@@ -2,11 +2,12 @@
  * POST on and off: the smallest durable write. For a client that is alone, the disk is most of it; so its median is
  * also held against one write and sync of the same bytes, taken in turn with it.
  */
-import { runClosedLoop } from '../lib/closed-loop.ts';
+
 import { medianSyncMs } from '../lib/disk-probe.ts';
 import { type ExtraParts, httpScenario } from '../lib/http-scenario.ts';
+import { runClosedLoop } from '../lib/load/closed-loop.ts';
+import { toggles } from '../lib/load/operation.ts';
 import type { Measurement } from '../lib/measurement.ts';
-import { toggles } from '../lib/operation.ts';
 import { environmentPath, flagsInTurn } from '../lib/paths.ts';
 import { median } from '../lib/statistics.ts';
 

@@ -10,20 +10,25 @@
  * error. An event that cannot be applied, or a journal that cannot be written, stops the process (invariant 6):
  * the state in memory would no longer be what a restart rebuilds.
  */
-import { apply } from '../domain/state/apply.ts';
+
 import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
 import { jsonSize } from '../domain/json/json.ts';
+import { apply } from '../domain/state/apply.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import {
+  ANSWER_LIFETIME_MS,
+  type RememberedAnswer,
+  rememberAnswer,
+} from '../domain/state/idempotency-cache.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
-import { ANSWER_LIFETIME_MS, type RememberedAnswer, rememberAnswer } from '../domain/state/idempotency-cache.ts';
 import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { Frame, FramePosition, RecordedEvent } from '../persistence/journal/frame.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
-import { Scheduler } from './scheduler.ts';
 import { Settlement } from './durability-waiters.ts';
+import { Scheduler } from './scheduler.ts';
 
 /**
  * What may be appended and not yet synced. On a stuck disk this, and not the number of requests, bounds the

@@ -6,14 +6,15 @@
  *
  * A change of several events was never seen in part: the moment of an event in its middle is the end of the change.
  */
+
+import type { Flag } from '../domain/flags/flag.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import type { Flag } from '../domain/flags/flag.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';

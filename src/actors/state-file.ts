@@ -6,11 +6,7 @@
  * in IMPORT_FRAME_BYTES_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
-import type { DomainEvent } from '../domain/state/events.ts';
-import type { Flag } from '../domain/flags/flag.ts';
-import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
-import { jsonSize } from '../domain/json/json.ts';
-import { knownRole } from '../domain/state/roles.ts';
+
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -19,6 +15,11 @@ import {
   type StateDocument,
 } from '../domain/document/state-document.ts';
 import { planImport } from '../domain/document/state-import.ts';
+import type { Flag } from '../domain/flags/flag.ts';
+import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
+import { jsonSize } from '../domain/json/json.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import { knownRole } from '../domain/state/roles.ts';
 import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';

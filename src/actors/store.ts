@@ -9,9 +9,11 @@ import type { DomainEvent } from '../domain/state/events.ts';
 import { type RememberedAnswer, rememberAnswer } from '../domain/state/idempotency-cache.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { EventLog } from '../persistence/event-log/event-log.ts';
-import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { EventLog } from '../persistence/event-log/event-log.ts';
+import { dropEventsBefore } from '../persistence/event-log/retention.ts';
+import type { TextSearch } from '../persistence/event-log/text-search.ts';
+import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { Frame } from '../persistence/journal/frame.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import {
@@ -21,8 +23,6 @@ import {
   type RecoveryReport,
   recover,
 } from '../persistence/recovery/recovery.ts';
-import { dropEventsBefore } from '../persistence/event-log/retention.ts';
-import type { TextSearch } from '../persistence/event-log/text-search.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';

@@ -1,8 +1,8 @@
 /** `flagstaff export`: the state as a JSON document, which another server can start with. */
 import { resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
-import { resolveMoment } from '../operations/read/moment.ts';
 import { OperationError } from '../operations/operation-error.ts';
+import { resolveMoment } from '../operations/read/moment.ts';
 import { StateAt } from '../operations/read/state-at.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';

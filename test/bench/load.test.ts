@@ -6,16 +6,16 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Target } from '../../bench/lib/measurement.ts';
-import { runOpenLoop } from '../../bench/lib/open-loop.ts';
+import { runOpenLoop } from '../../bench/lib/load/open-loop.ts';
 import {
   fillUnique,
   parseRequestFile,
   toggles,
   UNIQUE,
   writeRequestFile,
-} from '../../bench/lib/operation.ts';
-import { ResponseReader } from '../../bench/lib/response-reader.ts';
+} from '../../bench/lib/load/operation.ts';
+import { ResponseReader } from '../../bench/lib/load/response-reader.ts';
+import type { Target } from '../../bench/lib/measurement.ts';
 import { shuffled } from '../../bench/lib/shuffled.ts';
 import { median, quantile } from '../../bench/lib/statistics.ts';
 

@@ -1,11 +1,11 @@
 /** The results page, its charts and its goals, from results that are made up. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { chartsOf } from '../../bench/lib/charts.ts';
-import { GOALS, verdictOf } from '../../bench/lib/goals.ts';
 import type { Measurement } from '../../bench/lib/measurement.ts';
-import { reportText } from '../../bench/lib/report.ts';
-import { merged, type Results, type ScenarioResult } from '../../bench/lib/results.ts';
+import { chartsOf } from '../../bench/lib/report/charts.ts';
+import { GOALS, verdictOf } from '../../bench/lib/report/goals.ts';
+import { reportText } from '../../bench/lib/report/report.ts';
+import { merged, type Results, type ScenarioResult } from '../../bench/lib/report/results.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 
 const CIRCUMSTANCES = {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { EFFORTS } from '../../bench/lib/measurement.ts';
-import { merged, type Results } from '../../bench/lib/results.ts';
+import { merged, type Results } from '../../bench/lib/report/results.ts';
+import { TABLE_VIEWS } from '../../bench/lib/report/tables.ts';
+import { terminalReport } from '../../bench/lib/report/terminal-report.ts';
 import { runScenarios } from '../../bench/lib/run-scenarios.ts';
-import { TABLE_VIEWS } from '../../bench/lib/tables.ts';
-import { terminalReport } from '../../bench/lib/terminal-report.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 
 const NAMES = SCENARIOS.map(({ name }) => name);

@@ -24,14 +24,14 @@ const named =
     titles.map((title) => ({ file, title }));
 
 const simulation = named('simulation/simulation.test.ts');
-const powerCut = named('persistence/power-cut.test.ts');
-const tornTail = named('persistence/torn-tail.test.ts');
-const damage = named('persistence/damaged-journal.test.ts');
-const recovery = named('persistence/recovery.test.ts');
-const snapshot = named('persistence/snapshot.test.ts');
-const io = named('persistence/io-faults.test.ts');
-const lock = named('persistence/folder-lock.test.ts');
-const payload = named('persistence/frame-payload.test.ts');
+const powerCut = named('persistence/recovery/power-cut.test.ts');
+const tornTail = named('persistence/recovery/torn-tail.test.ts');
+const damage = named('persistence/recovery/damaged-journal.test.ts');
+const recovery = named('persistence/recovery/recovery.test.ts');
+const snapshot = named('persistence/snapshots/snapshot.test.ts');
+const io = named('persistence/journal/io-faults.test.ts');
+const lock = named('persistence/disk/folder-lock.test.ts');
+const payload = named('persistence/journal/frame-payload.test.ts');
 const engine = named('actors/engine.test.ts');
 const states = named('actors/equal-states.test.ts');
 const durability = named('http/interface/durability.test.ts');
@@ -39,9 +39,9 @@ const overload = named('http/interface/overload.test.ts');
 const limits = named('http/transport/limits.test.ts');
 const framing = named('http/transport/framing.test.ts');
 const failures = named('http/transport/failures.test.ts');
-const jsonBody = named('http/json-body.test.ts');
-const jsonPatch = named('domain/json-patch.test.ts');
-const matcher = named('http/transport/route-matcher.test.ts');
+const jsonBody = named('http/dispatch/json-body.test.ts');
+const jsonPatch = named('domain/json/json-patch.test.ts');
+const matcher = named('http/dispatch/route-matcher.test.ts');
 
 const SEEDS = 'lose nothing that was acknowledged or read, and meet every trouble';
 
@@ -153,7 +153,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise:
       'The batch is never answered, nothing is tried again, exit code 74. What the kernel still shows of it is written once more at the next start.',
     tests: [
-      ...named('persistence/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
+      ...named('persistence/journal/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
       ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
       ...named('faults/failed-sync.test.ts')(
         'leaves its batch and all after it without an answer',

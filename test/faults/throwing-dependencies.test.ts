@@ -6,9 +6,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
-import { describeInterface } from '../../src/http/openapi/document.ts';
-import type { Route } from '../../src/http/dispatch/route.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
+import type { Route } from '../../src/http/dispatch/route.ts';
+import { describeInterface } from '../../src/http/openapi/document.ts';
 import { VERSION } from '../../src/version.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
 

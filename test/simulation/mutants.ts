@@ -28,31 +28,31 @@ export interface Mutant {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'answers before the sync',
-    file: 'persistence/file-journal.ts',
+    file: 'persistence/journal/file-journal.ts',
     find: 'await writeFullyDurably(',
     replace: 'await writeFully(',
   },
   {
     name: 'does not check that a frame follows the one before it',
-    file: 'persistence/segment-scan.ts',
+    file: 'persistence/journal/segment-scan.ts',
     find: 'previous !== chain',
     replace: 'false',
   },
   {
     name: 'does not sync the folder after beginning a segment',
-    file: 'persistence/file-journal.ts',
+    file: 'persistence/journal/file-journal.ts',
     find: '    await this.#fs.syncFolder(this.#folder);\n',
     replace: '',
   },
   {
     name: 'goes on behind a tail that was read and never synced',
-    file: 'persistence/recovery.ts',
+    file: 'persistence/recovery/recovery.ts',
     find: '    await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });\n',
     replace: '    void path;\n',
   },
   {
     name: 'shows what was read before it is durable',
-    file: 'actors/settlement.ts',
+    file: 'actors/durability-waiters.ts',
     find: 'if (id <= this.#durableId) {',
     replace: 'if (id > 0) {',
   },
@@ -62,43 +62,43 @@ export const MUTANTS: readonly Mutant[] = [
 export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'syncs a tail whose sync had failed, without writing it again',
-    file: 'persistence/tail-rewrite.ts',
+    file: 'persistence/recovery/tail-rewrite.ts',
     find: 'await writeFully(file, bytes.subarray(0, count), at);',
     replace: 'void [writeFully, count];',
   },
   {
     name: 'begins a segment without syncing its header',
-    file: 'persistence/file-journal.ts',
+    file: 'persistence/journal/file-journal.ts',
     find: '    await file.sync();\n',
     replace: '',
   },
   {
     name: 'goes on after a failed write',
-    file: 'persistence/file-journal.ts',
+    file: 'persistence/journal/file-journal.ts',
     find: '(cause: unknown) => this.#fail(this.#pathOf(batch.place.segment), batch.place.offset, cause)',
     replace: '() => this.#settle(batch)',
   },
   {
     name: 'takes a short write for a whole one',
-    file: 'persistence/write-fully.ts',
+    file: 'persistence/disk/write-fully.ts',
     find: 'if (written !== wanted)',
     replace: 'if (written > wanted)',
   },
   {
     name: 'leaves a torn tail where it is',
-    file: 'persistence/recovery.ts',
+    file: 'persistence/recovery/recovery.ts',
     find: '  if (torn !== null) await cutTail(fs, torn, log);\n',
     replace: '  void [torn, cutTail];\n',
   },
   {
     name: 'publishes a snapshot that is ahead of the journal',
-    file: 'persistence/snapshot-writer.ts',
+    file: 'persistence/snapshots/snapshot-writer.ts',
     find: '  await options.durable();\n',
     replace: '',
   },
   {
     name: 'publishes a snapshot without syncing it',
-    file: 'persistence/snapshot-writer.ts',
+    file: 'persistence/snapshots/snapshot-writer.ts',
     find: '    await file.sync();\n',
     replace: '',
   },
@@ -122,7 +122,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'states in the mark what is not durable yet',
-    file: 'persistence/file-journal.ts',
+    file: 'persistence/journal/file-journal.ts',
     find: 'const mark = this.#durable;',
     replace:
       'const mark = { ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId };',

@@ -1,7 +1,8 @@
 /** Values to write: few names, so that commands meet, and texts that storage might not give back as they were. */
-import type { JsonObject, JsonValue } from '../../src/domain/json/json.ts';
+
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { distributeWeights, type Variant } from '../../src/domain/flags/variant.ts';
+import type { JsonObject, JsonValue } from '../../src/domain/json/json.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 /** Those of JavaScript's own objects are among them: there a plain object in place of a Map would show. */

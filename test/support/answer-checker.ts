@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describeInterface } from '../../src/http/openapi/document.ts';
+import { API_PREFIX, ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';
 import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
-import { API_PREFIX, ROUTES } from '../../src/http/admin/routes.ts';
+import { describeInterface } from '../../src/http/openapi/document.ts';
 import type { Answer } from './server.ts';
 
 type Json = { readonly [field: string]: unknown };

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { ROUTES } from '../../src/http/admin/routes.ts';
+import { ErrorSchema, MembershipErrorSchema } from '../../src/http/admin/schemas/schemas.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/dispatch/errors.ts';
 import type { Route, Schema } from '../../src/http/dispatch/route.ts';
 import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
-import { ROUTES } from '../../src/http/admin/routes.ts';
-import { ErrorSchema, MembershipErrorSchema } from '../../src/http/admin/schemas/schemas.ts';
 import './check-against-description.ts';
 import { type Answer, observeAnswers } from './server.ts';
 

@@ -1,9 +1,9 @@
 /** A journal on a disk in memory, with as little said as a test of its readers needs. */
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
+import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition, RecordedEvent } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 export const FOLDER = '/data/journal';

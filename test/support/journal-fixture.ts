@@ -1,6 +1,7 @@
 /** Journals to damage: small frames, written through the real journal on a simulated disk, and recovered again. */
-import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
+
 import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
+import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL, type JournalTail } from '../../src/persistence/journal/journal.ts';
 import { type RecoveryReport, recover } from '../../src/persistence/recovery/recovery.ts';

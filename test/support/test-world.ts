@@ -1,10 +1,11 @@
 /** A state without an engine: commands are decided and their events applied at once, with a clock that ticks. */
-import { apply } from '../../src/domain/state/apply.ts';
+
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
+import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
+import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');

@@ -2,7 +2,7 @@
 import { createClient, messageOf, Refused } from './client.js';
 import { ConsolePage } from './console-page.js';
 import { notice } from './notices.js';
-import { signIn } from './sign-in.js';
+import { signIn } from './views/sign-in.js';
 
 /** @import { Profile, ProjectSummary } from './types.d.ts' */
 

@@ -2,17 +2,18 @@
  * The page of somebody who is signed in. Each view lives from the moment its address is shown until another one is;
  * new events are handed to the view, which decides what they change.
  */
-import { archiveView } from './archive-view.js';
+
 import { messageOf, Refused } from './client.js';
-import { EventsView } from './events-view.js';
 import { createFeed } from './feed.js';
-import { FlagView } from './flag-view.js';
-import { FlagsView } from './flags-view.js';
-import { healthView } from './health-view.js';
 import { empty } from './loading.js';
 import { keepMoments } from './moment.js';
 import { placeOf } from './place.js';
 import { createShell } from './shell.js';
+import { archiveView } from './views/archive-view.js';
+import { EventsView } from './views/events-view.js';
+import { FlagView } from './views/flag-view.js';
+import { FlagsView } from './views/flags-view.js';
+import { healthView } from './views/health-view.js';
 
 /** @import { Client } from './client.js' */
 /** @import { LoggedEvent, Place, Profile, ProjectSummary, Session, View } from './types.d.ts' */

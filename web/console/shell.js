@@ -2,7 +2,7 @@
 import { h, show } from './dom.js';
 import { number } from './format.js';
 import { hrefOf } from './place.js';
-import { brandMark } from './sign-in.js';
+import { brandMark } from './views/sign-in.js';
 
 /** @import { Place, Session, View } from './types.d.ts' */
 

@@ -4,8 +4,8 @@
  * children, so that nothing in use hangs on one.
  */
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
-import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import type { Flag } from '../flags/flag.ts';
+import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

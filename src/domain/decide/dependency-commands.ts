@@ -2,9 +2,10 @@
  * Decisions on dependencies: a flag, the child, is evaluated only when its parent is. They go one level deep: a
  * parent has no parent, a child no children. So no chain has to be followed, and no circle can come about.
  */
-import { aboutFlag, type DomainEvent } from '../state/events.ts';
+
 import type { Dependency, Flag } from '../flags/flag.ts';
 import { jsonEqual } from '../json/json.ts';
+import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag, locateFlagAnywhere } from '../state/locate.ts';
 import { invalid, invalidOperation, notFound, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

@@ -1,5 +1,5 @@
 /** Decisions on a flag as a whole: create, update, patch, clone (endpoints 3 and 5–7). */
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
+
 import {
   FLAG_TYPES,
   type Flag,
@@ -11,6 +11,7 @@ import {
 } from '../flags/flag.ts';
 import { type JsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

@@ -1,10 +1,18 @@
 /** Decisions on projects: their settings, their environments, and the end of one. */
-import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
-import { DEFAULT_PROJECT } from '../state/seed-events.ts';
-import { enabledFlagCount, locateEnvironment, locateProject } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
-import { knownRole, OWNER_ROLE_ID } from '../state/roles.ts';
+
 import { urlNameFrom } from '../flags/url-name.ts';
+import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
+import { enabledFlagCount, locateEnvironment, locateProject } from '../state/locate.ts';
+import {
+  invalid,
+  invalidOperation,
+  isRefusal,
+  nameExists,
+  notFound,
+  type Refusal,
+} from '../state/refusal.ts';
+import { knownRole, OWNER_ROLE_ID } from '../state/roles.ts';
+import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';

@@ -6,13 +6,13 @@
  * environments that the project did not have then, or no longer has. Strategies come back under their old ids.
  */
 import { nextSwitch } from '../flags/environment-switch.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
-import { type JsonValue, jsonEqual } from '../json/json.ts';
-import { type LocatedFlag, locateFlag } from '../state/locate.ts';
-import { isRefusal } from '../state/refusal.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
+import { type JsonValue, jsonEqual } from '../json/json.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
+import { type LocatedFlag, locateFlag } from '../state/locate.ts';
+import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';

@@ -1,11 +1,6 @@
 /** Decisions on strategies and switches of a flag in an environment (endpoints 9–14). */
 import { nextSwitch } from '../flags/environment-switch.ts';
-import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import type { Flag } from '../flags/flag.ts';
-import { type JsonValue, jsonEqual } from '../json/json.ts';
-import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
-import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../state/locate.ts';
-import { invalidOperation } from '../state/refusal.ts';
 import {
   createStrategy,
   nextSortOrder,
@@ -13,6 +8,11 @@ import {
   type Strategy,
   type StrategyInput,
 } from '../flags/strategy.ts';
+import { type JsonValue, jsonEqual } from '../json/json.ts';
+import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
+import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../state/locate.ts';
+import { invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';

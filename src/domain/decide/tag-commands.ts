@@ -1,6 +1,7 @@
 /** Decisions on the tags of a flag. A tag is a type and a value; a flag has each pair at most once. */
-import { aboutFlag } from '../state/events.ts';
+
 import type { Flag, Tag } from '../flags/flag.ts';
+import { aboutFlag } from '../state/events.ts';
 import { locateFlag } from '../state/locate.ts';
 import { invalidOperation, notFound } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';

@@ -2,7 +2,12 @@
  * Decisions on API tokens and personal tokens. A secret never comes this far: commands carry its digest, and events
  * carry that where no reader sees it.
  */
-import { ABOUT_NOTHING, type ApiTokenData, type DomainEvent, type PersonalTokenData } from '../state/events.ts';
+import {
+  ABOUT_NOTHING,
+  type ApiTokenData,
+  type DomainEvent,
+  type PersonalTokenData,
+} from '../state/events.ts';
 import { locateApiToken, locatePersonalToken, locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { ApiToken, PersonalToken, World } from '../state/world.ts';

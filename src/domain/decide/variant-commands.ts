@@ -1,11 +1,12 @@
 /** Decisions on variants: of the whole flag (endpoints 15, 16), or of one environment. */
-import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
+
 import { environmentOf, flagVariants } from '../flags/flag.ts';
+import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
+import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
-import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';

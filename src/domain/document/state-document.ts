@@ -10,10 +10,10 @@
 import * as v from 'valibot';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { FLAG_TYPES, flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
-import { ROLE_NAMES } from '../state/roles.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { urlNameFault } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
+import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer version refuses nothing that an older one wrote; an older one refuses what is newer, and says so. */
 export const STATE_FORMAT_VERSION = 1;

@@ -3,8 +3,9 @@
  * that break a rule between two of them. A document without such faults can be imported whole; each fault is told
  * with the JSON pointer of its place.
  */
-import { isEmail } from '../state/email.ts';
+
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
+import { isEmail } from '../state/email.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
 
 const ALL = '*';

@@ -3,6 +3,11 @@
  * would have recorded, so the history of an imported service begins like any other, and replay needs nothing new.
  */
 import * as v from 'valibot';
+import type { FlagData } from '../flags/flag.ts';
+import { createStrategy } from '../flags/strategy.ts';
+import { distributeWeights } from '../flags/variant.ts';
+import { type Issue, issuesOf } from '../json/issues.ts';
+import { checkStorable } from '../json/json.ts';
 import {
   ABOUT_NOTHING,
   aboutFlag,
@@ -11,10 +16,8 @@ import {
   inProject,
   ofEnvironment,
 } from '../state/events.ts';
-import type { FlagData } from '../flags/flag.ts';
-import { type Issue, issuesOf } from '../json/issues.ts';
-import { checkStorable } from '../json/json.ts';
 import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
+import type { User } from '../state/world.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -23,9 +26,6 @@ import {
   StateDocumentSchema,
 } from './state-document.ts';
 import { stateFaults } from './state-faults.ts';
-import { createStrategy } from '../flags/strategy.ts';
-import { distributeWeights } from '../flags/variant.ts';
-import type { User } from '../state/world.ts';
 
 export type ImportPlan =
   | { readonly ok: true; readonly events: readonly DomainEvent[] }

@@ -4,8 +4,8 @@
  * coerced and unknown fields are dropped.
  */
 import * as v from 'valibot';
-import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
 import { shown } from '../json/issues.ts';
+import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
 
 export const MULTI_VALUE_OPERATORS = [
   'NOT_IN',

@@ -4,9 +4,9 @@
  * `sortOrder`, and those of the same `sortOrder` in the order in which they were added.
  */
 import * as v from 'valibot';
-import { type Constraint, ConstraintSchema } from './constraint.ts';
 import { type Issue, issuesOf } from '../json/issues.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
+import { type Constraint, ConstraintSchema } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
 const STRATEGY_NAME_LENGTH_MAX = 100;

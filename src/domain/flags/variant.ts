@@ -5,8 +5,8 @@
  * paths are positions in it.
  */
 import * as v from 'valibot';
-import { isNumberText } from './constraint-value.ts';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
+import { isNumberText } from './constraint-value.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */
 export const WEIGHT_TOTAL = 1000;

@@ -1,5 +1,5 @@
 /** `apply` for events that belong to no project: environments, users, tokens. */
-import type { EventStamp } from './apply.ts';
+import type { EventStamp } from './event-stamp.ts';
 import type { DirectoryEvent } from './events.ts';
 import type { DirectoryState, Environment, World } from './world.ts';
 

@@ -6,10 +6,16 @@
  * together: immer looks through all that a recipe puts in, constraints and variants included, for more drafts.
  */
 import { type Draft, produce, setAutoFreeze } from 'immer';
-import type { EventStamp } from './apply.ts';
-import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
-import { type Dependency, environmentOf, type Flag, type FlagData, type FlagEnvironment } from '../flags/flag.ts';
+import {
+  type Dependency,
+  environmentOf,
+  type Flag,
+  type FlagData,
+  type FlagEnvironment,
+} from '../flags/flag.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
+import type { EventStamp } from './event-stamp.ts';
+import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
 // Immutability is kept by the types (everything is readonly) and by the property tests, which freeze. Freezing

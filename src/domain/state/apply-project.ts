@@ -1,7 +1,7 @@
 /** `apply` for events about a project as a whole: its settings, environments and memberships. */
 import { produce } from 'immer';
-import type { EventStamp } from './apply.ts';
 import { replaceFlag } from './apply-flag.ts';
+import type { EventStamp } from './event-stamp.ts';
 import type { ProjectEvent } from './events.ts';
 import type { ProjectState, World } from './world.ts';
 

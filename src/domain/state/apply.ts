@@ -9,15 +9,9 @@
 import { applyDirectoryEvent } from './apply-directory.ts';
 import { applyFlagEvent } from './apply-flag.ts';
 import { applyProjectEvent } from './apply-project.ts';
+import type { EventStamp } from './event-stamp.ts';
 import type { DirectoryEvent, DomainEvent, FlagEvent, ProjectEvent } from './events.ts';
 import type { World } from './world.ts';
-
-export interface EventStamp {
-  /** Id of the event: its position in the journal. */
-  readonly id: number;
-  /** When it was recorded: ISO 8601, UTC. */
-  readonly createdAt: string;
-}
 
 export function apply(world: World, event: DomainEvent, stamp: EventStamp): void {
   if (event.featureName !== null) applyFlagEvent(world, event as FlagEvent, stamp);

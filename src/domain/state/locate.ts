@@ -3,8 +3,8 @@
  * whose message says which and where.
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
-import { notFound, type Refusal } from './refusal.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import { notFound, type Refusal } from './refusal.ts';
 import {
   type ApiToken,
   type Environment,

@@ -1,27 +1,27 @@
 /** The one table of routes. Everything under `/api/admin` that the server answers is in it. */
 import type { Route } from '../dispatch/route.ts';
-import { apiTokenRoutes } from './users/api-tokens.ts';
 import { archiveRoutes } from './flags/archive.ts';
 import { dependencyRoutes } from './flags/dependencies.ts';
-import { environmentRoutes } from './service/environments.ts';
-import { eventListRoutes } from './service/event-lists.ts';
-import { eventRoutes } from './service/events.ts';
 import { flagCheckRoutes } from './flags/flag-checks.ts';
 import { flagEnvironmentRoutes } from './flags/flag-environments.ts';
 import { flagRoutes } from './flags/flags.ts';
 import { historyRoutes } from './flags/history.ts';
-import { instanceRoutes } from './service/instance.ts';
+import { strategyRoutes } from './flags/strategies.ts';
+import { tagRoutes } from './flags/tags.ts';
+import { variantRoutes } from './flags/variants.ts';
 import { memberRoutes } from './projects/members.ts';
-import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { projectAccessRoutes } from './projects/project-access.ts';
 import { projectAdminRoutes } from './projects/project-admin.ts';
 import { projectEnvironmentRoutes } from './projects/project-environments.ts';
 import { projectRoutes } from './projects/projects.ts';
-import { strategyRoutes } from './flags/strategies.ts';
-import { tagRoutes } from './flags/tags.ts';
+import { environmentRoutes } from './service/environments.ts';
+import { eventListRoutes } from './service/event-lists.ts';
+import { eventRoutes } from './service/events.ts';
+import { instanceRoutes } from './service/instance.ts';
+import { apiTokenRoutes } from './users/api-tokens.ts';
+import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
-import { variantRoutes } from './flags/variants.ts';
 
 export const API_PREFIX = '/api/admin';
 

@@ -5,10 +5,10 @@
 import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Params } from './params.ts';
-import { flagEtag } from '../admin/views/render-flag.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import type { Reply, TransportRequest } from '../transport/transport.ts';
+import { flagEtag } from './etag.ts';
+import type { Params } from './params.ts';
 
 /** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */
 export function isNotModified(request: TransportRequest, etag: string): boolean {

@@ -11,18 +11,18 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import type { Reply, RequestHandler, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { internalErrorReply, refusalReply } from './errors.ts';
 import { retryOf } from './idempotency.ts';
-import type { Instance } from '../probes/instance.ts';
+import type { Instance } from './instance.ts';
 import type { TaggedReply } from './json-reply.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
 import type { ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
-import type { Reply, RequestHandler, TransportRequest, TransportResponse } from '../transport/transport.ts';
 
 /** A path outside the table of routes: health, pages. Answers without looking at the state's flags. */
 export interface PlainRoute {

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
-import { JSON_HEADERS } from './json-reply.ts';
 import type { Reply } from '../transport/transport.ts';
+import { JSON_HEADERS } from './json-reply.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 

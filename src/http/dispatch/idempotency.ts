@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/engine.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import { JSON_HEADERS } from './json-reply.ts';
 import { NO_HEADERS } from '../transport/reply-headers.ts';
 import type { Reply, TransportRequest } from '../transport/transport.ts';
+import { JSON_HEADERS } from './json-reply.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;

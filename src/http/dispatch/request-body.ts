@@ -5,9 +5,9 @@
 import * as v from 'valibot';
 import { issuesOf } from '../../domain/json/issues.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
-import type { TransportRequest } from '../transport/transport.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 

@@ -10,11 +10,11 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import type { Reply } from '../transport/transport.ts';
 import type { Caller, Permission } from './access.ts';
-import type { Instance } from '../probes/instance.ts';
+import type { Instance } from './instance.ts';
 import type { TaggedReply } from './json-reply.ts';
 import type { Params } from './params.ts';
-import type { Reply } from '../transport/transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

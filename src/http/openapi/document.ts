@@ -3,9 +3,9 @@
  * requests, so that it cannot say anything else than what the server does.
  */
 
-import type { Route } from '../dispatch/route.ts';
 import { API_PREFIX } from '../admin/routes.ts';
 import { ErrorSchema, MembershipErrorSchema } from '../admin/schemas/schemas.ts';
+import type { Route } from '../dispatch/route.ts';
 import { componentSchemas } from './component-schemas.ts';
 import { errorResponses, type OpenApiObject } from './error-answers.ts';
 import { operationOf } from './operations.ts';

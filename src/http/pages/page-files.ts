@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { PlainRoute } from '../dispatch/dispatcher.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
+import type { PlainRoute } from '../dispatch/dispatcher.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import type { Reply } from '../transport/transport.ts';
 

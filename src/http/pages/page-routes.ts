@@ -49,9 +49,9 @@ export function pageRoutes({ basePath, describe }: PageOptions): readonly PlainR
   ];
 }
 
-/** A folder of `web/`: its `index.html` at `indexPath`, its other files below the folder's name. */
+/** A folder of `web/`, with those inside it: its `index.html` at `indexPath`, its other files below the folder's name. */
 function folderRoutes(folder: string, indexPath: string, policy: string): readonly PlainRoute[] {
-  return readdirSync(join(WEB_FOLDER, folder))
+  return readdirSync(join(WEB_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:html|css|js|svg)$/.test(name))
     .map((name) => {
       const page = readPage(join(WEB_FOLDER, folder, name), policy);

@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
-import type { Reply } from './transport.ts';
 
 const NAME_PATTERN = /^[a-z0-9-]+$/;
 /** Visible ASCII, space and tab: no CR, LF or NUL, and nothing that needs an encoding. */
@@ -80,7 +79,7 @@ export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-export function bytesOf(body: Reply['body']): Uint8Array {
+export function bytesOf(body: Uint8Array | string | null): Uint8Array {
   return body instanceof Uint8Array ? body : Buffer.from(body ?? '');
 }
 

@@ -9,9 +9,9 @@ import { decideRecovery } from '../../persistence/recovery/recovery-cases.ts';
 import { refusalOf } from '../../persistence/recovery/recovery-refusal.ts';
 import { surveyFolder } from '../../persistence/recovery/recovery-survey.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
-import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
-import { newestEvent } from '../read/journal-reading.ts';
 import { OperationError } from '../operation-error.ts';
+import { newestEvent } from '../read/journal-reading.ts';
+import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
 
 export interface BackupOptions {
   readonly fs: FileSystem;

@@ -1,7 +1,7 @@
 /** Copying one file, or the beginning of it, and making the copy durable. */
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { withFile } from '../../persistence/journal/frame-reader.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { withFile } from '../../persistence/journal/frame-reader.ts';
 import { OperationError } from '../operation-error.ts';
 
 const PIECE_BYTES = 1024 * 1024;

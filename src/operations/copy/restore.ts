@@ -14,11 +14,11 @@ import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { type RecoveryReport, recover } from '../../persistence/recovery/recovery.ts';
 import { writeSnapshot } from '../../persistence/snapshots/snapshot-writer.ts';
-import { boundaryAt, buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
+import { OperationError } from '../operation-error.ts';
 import { loadSnapshotFile } from '../read/lone-snapshot.ts';
 import { type Moment, resolveMoment } from '../read/moment.ts';
-import { OperationError } from '../operation-error.ts';
 import { StateAt, type StateProgress } from '../read/state-at.ts';
+import { boundaryAt, buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
 
 export interface RestoreOptions {
   readonly fs: FileSystem;

@@ -1,17 +1,21 @@
 /** Copying and replaying a run of intact frames, whatever surrounds it. */
 import { join } from 'node:path';
-import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
 import type { FileSystem, OpenFile } from '../../persistence/disk/file-system.ts';
+import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
 import { FRAME_HEADER_BYTES, type Frame, readFrameHeader } from '../../persistence/journal/frame.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { withFile } from '../../persistence/journal/frame-reader.ts';
-import { encodeSegmentHeader, SEGMENT_HEADER_BYTES, segmentFileName } from '../../persistence/journal/segment.ts';
+import {
+  encodeSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+  segmentFileName,
+} from '../../persistence/journal/segment.ts';
 import { scanFrames } from '../../persistence/journal/segment-scan.ts';
-import { writeFully } from '../../persistence/disk/write-fully.ts';
-import { copyFile } from './copy-file.ts';
-import { type JournalSource, listSegments } from '../read/journal-reading.ts';
 import { OperationError } from '../operation-error.ts';
+import { type JournalSource, listSegments } from '../read/journal-reading.ts';
 import type { IntactRun } from '../verify/verify-journal.ts';
+import { copyFile } from './copy-file.ts';
 
 export interface CopyRunOptions {
   /** The journal folders. */

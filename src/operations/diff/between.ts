@@ -1,10 +1,10 @@
 /** What changed in a data folder between two of its moments. */
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { difference, type ThingChange } from './diff.ts';
-import { type Moment, resolveMoment } from '../read/moment.ts';
 import { OperationError } from '../operation-error.ts';
+import { type Moment, resolveMoment } from '../read/moment.ts';
 import { StateAt, type StateProgress } from '../read/state-at.ts';
+import { difference, type ThingChange } from './diff.ts';
 import { takePicture } from './items.ts';
 
 export interface CompareOptions {

@@ -8,10 +8,14 @@
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../../persistence/journal/frame.ts';
+import {
+  FRAME_HEADER_BYTES,
+  type Frame,
+  lastEventId,
+  type RawFrame,
+} from '../../persistence/journal/frame.ts';
 import { decodePayload, peekId } from '../../persistence/journal/frame-payload.ts';
 import { type FramePlace, readFrames, withFile } from '../../persistence/journal/frame-reader.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import {
   decodeSegmentHeader,
   idInFileName,
@@ -21,6 +25,7 @@ import {
   segmentFileName,
 } from '../../persistence/journal/segment.ts';
 import { findProofOfDamage, type ScanEnd, scanFrames } from '../../persistence/journal/segment-scan.ts';
+import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 
 export interface JournalSource {
   readonly fs: FileSystem;

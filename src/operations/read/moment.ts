@@ -3,8 +3,8 @@
  * right after that event; or right after the last event that is older than the time.
  */
 import { lastEventId } from '../../persistence/journal/frame.ts';
-import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
 import { OperationError } from '../operation-error.ts';
+import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
 
 export type Moment =
   | { readonly kind: 'event'; readonly id: number }

@@ -5,10 +5,10 @@
 import { watch } from 'node:fs';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
-import { readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { type Frame, lastEventId } from '../../persistence/journal/frame.ts';
 import { dataText, type LoggedEvent, toLoggedEvent } from '../../persistence/event-log/logged-event.ts';
+import { readDurableMark } from '../../persistence/journal/durable-mark.ts';
+import { type Frame, lastEventId } from '../../persistence/journal/frame.ts';
 import { listSegments, newestEvent, readJournal, segmentOf } from './journal-reading.ts';
 
 export interface EventSelection {

@@ -14,8 +14,8 @@ import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
-import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
 import { OperationError } from '../operation-error.ts';
+import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
 
 export interface StateProgress {
   readonly phase: 'load' | 'replay';

@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, dataFolder } from '../../persistence/disk/data-folder.ts';
-import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';

@@ -10,9 +10,9 @@ import { type FileSystem, isMissing, type OpenFile } from '../../persistence/dis
 import { FRAME_HEADER_BYTES, lastEventId, type RawFrame } from '../../persistence/journal/frame.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { withFile } from '../../persistence/journal/frame-reader.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../persistence/journal/segment.ts';
 import { findProofOfDamage, type ScanEnd, scanFrames } from '../../persistence/journal/segment-scan.ts';
+import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSegments, readSegmentHeader } from '../read/journal-reading.ts';
 import { findWholeFrame } from './whole-frame-search.ts';
 

@@ -7,12 +7,12 @@
  * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
  */
 import assert from 'node:assert/strict';
-import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
-import type { EventNames } from './event-filter.ts';
 import type { Frame, FramePosition } from '../journal/frame.ts';
 import type { FrameOutline, NamesOfEvent } from '../journal/frame-outline.ts';
-import { NameTable } from './name-table.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
+import type { EventNames } from './event-filter.ts';
+import { NameTable } from './name-table.ts';
 
 export class EventIndex {
   readonly names: EventNames & { readonly environments: NameTable; readonly authors: NameTable } = {

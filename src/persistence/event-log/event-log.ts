@@ -10,16 +10,16 @@
  */
 import assert from 'node:assert/strict';
 import type { Refusal } from '../../domain/state/refusal.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import type { Frame, FramePosition, RecordedEvent } from '../journal/frame.ts';
+import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import { type Walk, walkIds } from './event-walk.ts';
-import type { FileSystem } from '../disk/file-system.ts';
-import type { Frame, FramePosition, RecordedEvent } from '../journal/frame.ts';
-import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
 import { type BuildProgress, buildIndex } from './index-building.ts';
-import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import { SidecarStore } from './index-file-store.ts';
+import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
 import type { TextSearch } from './text-search.ts';
 

@@ -8,8 +8,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { EventColumns } from './event-columns.ts';
-import type { EventIndex } from './event-index.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { FRAME_HEADER_BYTES } from '../journal/frame.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
@@ -23,6 +21,8 @@ import {
   segmentFileName,
 } from '../journal/segment.ts';
 import { findProofOfDamage, type ScanEnd, type ScanStart, scanFrames } from '../journal/segment-scan.ts';
+import { EventColumns } from './event-columns.ts';
+import type { EventIndex } from './event-index.ts';
 
 export interface BuildProgress {
   readonly segmentsDone: number;

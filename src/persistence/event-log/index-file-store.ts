@@ -5,16 +5,16 @@
  * frame lies, a frame with the checksum that it recorded: through the chain that frame stands for everything before it.
  */
 import { join } from 'node:path';
-import type { SegmentView } from './event-columns.ts';
-import type { EventIndex } from './event-index.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { isMissing } from '../disk/file-system.ts';
+import { writeFully } from '../disk/write-fully.ts';
 import { FRAME_HEADER_BYTES, readFrameHeader } from '../journal/frame.ts';
 import { withFile } from '../journal/frame-reader.ts';
-import type { Restored } from './index-building.ts';
 import { paddedId, segmentFileName } from '../journal/segment.ts';
+import type { SegmentView } from './event-columns.ts';
+import type { EventIndex } from './event-index.ts';
+import type { Restored } from './index-building.ts';
 import { decodeSidecar, encodeSidecar, SIDECAR_SUFFIX, type Sidecar } from './index-file.ts';
-import { writeFully } from '../disk/write-fully.ts';
 
 export interface SidecarStoreOptions {
   readonly fs: FileSystem;

@@ -28,6 +28,8 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
+import { pack, unpack } from '../codec/message-pack.ts';
+import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import {
   allocateColumns,
   COLUMN_NAMES,
@@ -36,9 +38,7 @@ import {
   type SegmentView,
 } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
-import { pack, unpack } from '../codec/message-pack.ts';
 import type { NameTable } from './name-table.ts';
-import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 
 export const SIDECAR_SUFFIX = '.index';
 

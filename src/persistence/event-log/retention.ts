@@ -10,11 +10,11 @@
  * last time comes first this time. Passing it over would leave a hole behind it, and no start gets past a hole.
  */
 import { join } from 'node:path';
-import type { EventLog } from './event-log.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { idInFileName, paddedId, SEGMENT_SUFFIX, segmentFileName } from '../journal/segment.ts';
-import { SIDECAR_SUFFIX } from './index-file.ts';
 import { listSnapshots } from '../snapshots/snapshot-files.ts';
+import type { EventLog } from './event-log.ts';
+import { SIDECAR_SUFFIX } from './index-file.ts';
 
 export interface RetentionOptions {
   readonly fs: FileSystem;

@@ -10,17 +10,17 @@
  * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
  */
 import { join } from 'node:path';
-import type { SegmentView } from './event-columns.ts';
-import { firstRowAtOffset } from './event-columns.ts';
-import { type CodeFilter, rowMatches } from './event-filter.ts';
 import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
-import { FoldedJson } from './folded-json.ts';
 import { FRAME_HEADER_BYTES } from '../journal/frame.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
+import { segmentFileName } from '../journal/segment.ts';
+import type { SegmentView } from './event-columns.ts';
+import { firstRowAtOffset } from './event-columns.ts';
+import { type CodeFilter, rowMatches } from './event-filter.ts';
+import { FoldedJson } from './folded-json.ts';
 import { dataText } from './logged-event.ts';
 import { type Needle, needleFor } from './text-prefilter.ts';
-import { segmentFileName } from '../journal/segment.ts';
 
 /** Bounds the scan's memory; a single larger frame gets a buffer of its own for as long as it is looked at. */
 const PIECE_BYTES = 1024 * 1024;

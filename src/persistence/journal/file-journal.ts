@@ -15,12 +15,13 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
+import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from './frame.ts';
 import { encodePayload } from './frame-payload.ts';
-import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
 import {
@@ -29,7 +30,6 @@ import {
   SEGMENT_HEADER_BYTES,
   segmentFileName,
 } from './segment.ts';
-import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 
 /** Protects the heap from a disk that hangs while commands keep arriving: beyond it, writes are refused. */
 export const PENDING_BYTES_MAX = 64 * 1024 * 1024;

@@ -6,8 +6,9 @@
  * One object is used for many frames, and holds the last one only. It reads what this server writes (frame-payload.ts);
  * `read` says no to anything else, and the caller decodes the frame to learn what is wrong with it.
  */
-import type { RecordedEvent } from './frame.ts';
+
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
+import type { RecordedEvent } from './frame.ts';
 
 export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;
 

@@ -6,9 +6,9 @@
  * are what it looks for when it searches damaged bytes for a frame.
  */
 import assert from 'node:assert/strict';
-import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
 import { countMapEntries, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { PayloadWriter } from '../codec/payload-writer.ts';
+import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
 
 /** What every payload holds from its second byte on: the key `id`. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { DataFolder } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { MARK_FILE_NAME } from '../journal/durable-mark.ts';
+import { segmentFileName } from '../journal/segment.ts';
 import type { RecoveryLabel } from './recovery-cases.ts';
 import type { FolderSurvey } from './recovery-survey.ts';
-import { segmentFileName } from '../journal/segment.ts';
 
 const ADVICE_RESTORE =
   'Nothing was changed. Restore the journal folder and the snapshots folder from the same backup, or from a replica.';

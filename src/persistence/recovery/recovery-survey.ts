@@ -2,14 +2,19 @@
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, type DataFolder, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { type DurableMark, MARK_FILE_NAME, type MarkReading, readDurableMark } from '../journal/durable-mark.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { type Boundary, type JournalSurvey, surveyJournal } from './journal-survey.ts';
-import type { RecoveryFacts } from './recovery-cases.ts';
+import {
+  type DurableMark,
+  MARK_FILE_NAME,
+  type MarkReading,
+  readDurableMark,
+} from '../journal/durable-mark.ts';
 import { idInFileName, SEGMENT_SUFFIX } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
 import { verifySnapshotFile } from '../snapshots/snapshot-reader.ts';
+import { type Boundary, type JournalSurvey, surveyJournal } from './journal-survey.ts';
+import type { RecoveryFacts } from './recovery-cases.ts';
 
 export interface GoodSnapshot extends SnapshotHeader {
   readonly path: string;

@@ -16,13 +16,13 @@ import type { FileSystem } from '../disk/file-system.ts';
 import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from '../journal/frame.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
 import { EMPTY_TAIL, type JournalTail } from '../journal/journal.ts';
+import { SEGMENT_HEADER_BYTES, segmentFileName } from '../journal/segment.ts';
+import { scanFrames } from '../journal/segment-scan.ts';
+import { readSnapshot } from '../snapshots/snapshot-reader.ts';
 import type { TornTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-survey.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../journal/segment.ts';
-import { scanFrames } from '../journal/segment-scan.ts';
-import { readSnapshot } from '../snapshots/snapshot-reader.ts';
 import { rewriteTail } from './tail-rewrite.ts';
 
 /** Receives the state. Whatever it throws is a refusal: the event or record does not fit the state. */

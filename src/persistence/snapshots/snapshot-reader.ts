@@ -6,8 +6,8 @@
  * far has to be thrown away. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
  */
 import { crc32 } from 'node:zlib';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
+import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,

@@ -9,9 +9,10 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { guard, pack } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { guard, pack } from '../codec/message-pack.ts';
+import { writeFully } from '../disk/write-fully.ts';
 import { paddedId } from '../journal/segment.ts';
 import { listSnapshots } from './snapshot-files.ts';
 import {
@@ -24,7 +25,6 @@ import {
   sealBlock,
 } from './snapshot-format.ts';
 import { verifySnapshotFile } from './snapshot-reader.ts';
-import { writeFully } from '../disk/write-fully.ts';
 
 /** A slice of work between two turns of the event loop: a request waits this much longer at most. */
 export const SLICE_MS = 5;

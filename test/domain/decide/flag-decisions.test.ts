@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FLAG_SIZE_MAX } from '../../../src/domain/decide/guards.ts';
+import type { Variant } from '../../../src/domain/flags/variant.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import type { Variant } from '../../../src/domain/flags/variant.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const OF = { project: 'default', flag: 'f' } as const;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { issuesOf } from '../../../src/domain/json/issues.ts';
 import {
   bySortOrder,
   createStrategy,
   nextSortOrder,
   StrategyInputSchema,
 } from '../../../src/domain/flags/strategy.ts';
+import { issuesOf } from '../../../src/domain/json/issues.ts';
 
 function issues(value: unknown): string[] {
   return issuesOf(v.safeParse(StrategyInputSchema, value).issues ?? []).map(({ path }) => path);

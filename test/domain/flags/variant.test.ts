@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
 import {
   distributeWeights,
   normaliseVariants,
@@ -11,6 +10,7 @@ import {
   VariantSchema,
   WEIGHT_TOTAL,
 } from '../../../src/domain/flags/variant.ts';
+import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
 
 function weights(list: unknown): number[] {
   const result = normaliseVariants(list);

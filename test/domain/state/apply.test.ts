@@ -1,9 +1,14 @@
 /** The one way to change the state: what an event touches, what it leaves alone, and what does not fit. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { apply } from '../../../src/domain/state/apply.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent, inProject } from '../../../src/domain/state/events.ts';
 import type { FlagData } from '../../../src/domain/flags/flag.ts';
+import { apply } from '../../../src/domain/state/apply.ts';
+import {
+  aboutFlag,
+  aboutFlagEnvironment,
+  type DomainEvent,
+  inProject,
+} from '../../../src/domain/state/events.ts';
 import type { FlagRecord } from '../../../src/domain/state/world.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

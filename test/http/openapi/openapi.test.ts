@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
+import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { VERSION } from '../../../src/version.ts';
 import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
 

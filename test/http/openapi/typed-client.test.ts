@@ -9,8 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const WALK = `

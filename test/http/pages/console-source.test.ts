@@ -7,7 +7,9 @@ import ts from 'typescript';
 import { ROOT_FOLDER } from '../../support/server.ts';
 
 const FOLDER = join(ROOT_FOLDER, 'web/console');
-const sources = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
+const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.[a-z]+$/.test(name))
+  .map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
 const scripts = sources.filter(({ name }) => name.endsWith('.js'));
 
 describe("the console's source", () => {

@@ -8,7 +8,7 @@ import { ENGINES, startTestServer, type TestServer } from '../../support/server.
 const PAGES = {
   '/': 'text/html; charset=utf-8',
   '/console/app.js': 'text/javascript; charset=utf-8',
-  '/console/base.css': 'text/css; charset=utf-8',
+  '/console/styles/base.css': 'text/css; charset=utf-8',
   '/console/icon.svg': 'image/svg+xml',
   '/docs': 'text/html; charset=utf-8',
   '/docs/docs.js': 'text/javascript; charset=utf-8',

@@ -7,7 +7,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
 import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
 import { ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
-import type { Reply, RequestHandler, Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
+import type {
+  Reply,
+  RequestHandler,
+  Transport,
+  TransportOptions,
+} from '../../../src/http/transport/transport.ts';
 import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
 
 export interface Engine {

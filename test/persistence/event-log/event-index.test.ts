@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BYTES_PER_EVENT, frameExtent, indexInFrame } from '../../../src/persistence/event-log/event-columns.ts';
+import {
+  BYTES_PER_EVENT,
+  frameExtent,
+  indexInFrame,
+} from '../../../src/persistence/event-log/event-columns.ts';
 import { collectMatches, compileFilter, IdPage } from '../../../src/persistence/event-log/event-filter.ts';
 import { EventIndex } from '../../../src/persistence/event-log/event-index.ts';
 import type { Frame, FramePosition } from '../../../src/persistence/journal/frame.ts';

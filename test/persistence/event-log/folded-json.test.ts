@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FoldedJson } from '../../../src/persistence/event-log/folded-json.ts';
 import { guard, pack } from '../../../src/persistence/codec/message-pack.ts';
+import { FoldedJson } from '../../../src/persistence/event-log/folded-json.ts';
 
 const folded = new FoldedJson();
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import type { TextMatches, TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
 import {
   inlineTextSearch,
@@ -155,10 +155,10 @@ function columnsOfOneRow(offset: number) {
 
 test('the thread starts in any working folder, and does not keep an idle process alive', async () => {
   const url = (path: string): string =>
-    JSON.stringify(new URL(`../../src/persistence/${path}`, import.meta.url).href);
+    JSON.stringify(new URL(`../../../src/persistence/${path}`, import.meta.url).href);
   const script = `
     const [{ EventLog }, { WorkerTextSearch }, { realFileSystem }] =
-      await Promise.all([import(${url('event-log.ts')}), import(${url('text-search.ts')}), import(${url('file-system.ts')})]);
+      await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/text-search.ts')}), import(${url('disk/file-system.ts')})]);
     const log = await EventLog.open({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, textSearch: new WorkerTextSearch() });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
-import { type DurableMark, DurableMarkFile, readDurableMark } from '../../../src/persistence/journal/durable-mark.ts';
+import {
+  type DurableMark,
+  DurableMarkFile,
+  readDurableMark,
+} from '../../../src/persistence/journal/durable-mark.ts';
 import { JOURNAL, MARK } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 

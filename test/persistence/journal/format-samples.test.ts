@@ -10,7 +10,7 @@ import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 /** The hexadecimal bytes of the lines of a file's first comment that match. */
 function sampleIn(name: string, lines: RegExp): string {
-  const source = readFileSync(new URL(`../../src/persistence/${name}`, import.meta.url), 'utf8');
+  const source = readFileSync(new URL(`../../../src/persistence/${name}`, import.meta.url), 'utf8');
   const comment = source.slice(0, source.indexOf('*/'));
   const found = comment.split('\n').filter((line) => lines.test(line));
   assert(found.length > 0, `${name} has a sample`);
@@ -23,12 +23,12 @@ function sampleIn(name: string, lines: RegExp): string {
 test('the sample of a frame is what is written', () => {
   const frame = Buffer.concat([Buffer.alloc(16), Buffer.from([0x81, 0xa2, 0x69, 0x64, 0x01])]);
   sealFrame(frame, 0, { payloadBytes: 5, previous: 0, batchStart: 64 });
-  assert.equal(frame.toString('hex'), sampleIn('frame.ts', /^ \* {3}05 00 00 00 \|/));
+  assert.equal(frame.toString('hex'), sampleIn('journal/frame.ts', /^ \* {3}05 00 00 00 \|/));
 });
 
 test('the sample of a segment header is what is written', () => {
   const header = encodeSegmentHeader({ firstId: 1, chain: 0 });
-  assert.equal(header.toString('hex'), sampleIn('segment.ts', /^ \* {3}46 4c 41/));
+  assert.equal(header.toString('hex'), sampleIn('journal/segment.ts', /^ \* {3}46 4c 41/));
 });
 
 test('the sample of a snapshot is what is written', async () => {
@@ -38,5 +38,5 @@ test('the sample of a snapshot is what is written', async () => {
   const about = { id: 5, at: 1_000, chain: 7, durable: () => Promise.resolve() };
   const { path } = await writeSnapshot({ fs, folder: SNAPSHOTS, sections, ...about });
   const blocks = fs.bytesOf(path).subarray(64).toString('hex');
-  assert.equal(blocks, sampleIn('snapshot-format.ts', /^ \* {3}0[0-9a-f] 00 00 00 \|/));
+  assert.equal(blocks, sampleIn('snapshots/snapshot-format.ts', /^ \* {3}0[0-9a-f] 00 00 00 \|/));
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
 import type { Frame } from '../../../src/persistence/journal/frame.ts';
 import { FrameOutline } from '../../../src/persistence/journal/frame-outline.ts';
 import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
-import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
 import { event } from '../../support/event-journal.ts';
 
 const name = fc.string({ unit: 'grapheme', maxLength: 40 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import type { Frame } from '../../../src/persistence/journal/frame.ts';
 import { decodePayload, encodePayload, peekId } from '../../../src/persistence/journal/frame-payload.ts';
-import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import { frameOf } from '../../support/journal-fixture.ts';
 
 const text = fc.string({ unit: 'grapheme' });

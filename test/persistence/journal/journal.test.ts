@@ -3,8 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FileJournal, MARK_DELAY_MS, PENDING_BYTES_MAX } from '../../../src/persistence/journal/file-journal.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import {
+  FileJournal,
+  MARK_DELAY_MS,
+  PENDING_BYTES_MAX,
+} from '../../../src/persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../../../src/persistence/journal/journal.ts';
 import { JournalFailure } from '../../../src/persistence/journal/journal-failure.ts';
 import { recover } from '../../../src/persistence/recovery/recovery.ts';

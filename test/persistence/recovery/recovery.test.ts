@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
 import type { FrameLinks } from '../../../src/persistence/journal/frame.ts';
 import { sealFrame } from '../../../src/persistence/journal/frame.ts';
 import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
-import { pack } from '../../../src/persistence/codec/message-pack.ts';
+import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
 import { recover } from '../../../src/persistence/recovery/recovery.ts';
 import {
   decideRecovery,
@@ -16,7 +17,6 @@ import {
   type RecoveryFacts,
   type RecoveryLabel,
 } from '../../../src/persistence/recovery/recovery-cases.ts';
-import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
 import {
   appendFrames,
   diskWithJournal,

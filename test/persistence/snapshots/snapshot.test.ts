@@ -5,7 +5,11 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
 import { readSnapshot, verifySnapshotFile } from '../../../src/persistence/snapshots/snapshot-reader.ts';
-import { SLICE_MS, type WriteSnapshotOptions, writeSnapshot } from '../../../src/persistence/snapshots/snapshot-writer.ts';
+import {
+  SLICE_MS,
+  type WriteSnapshotOptions,
+  writeSnapshot,
+} from '../../../src/persistence/snapshots/snapshot-writer.ts';
 import { SNAPSHOTS } from '../../support/journal-fixture.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { seededRandom } from '../../support/seeded-random.ts';

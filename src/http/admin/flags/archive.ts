@@ -5,11 +5,11 @@ import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { settledAnswer } from '../answers.ts';
-import * as locate from '../locators.ts';
+import * as locate from '../requests/locators.ts';
+import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
+import { settledAnswer } from '../views/answers.ts';
 
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;

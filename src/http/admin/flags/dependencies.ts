@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type Route, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
 import { DependencySchema } from '../schemas/schemas.ts';
-import * as locate from '../locators.ts';
 
 const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
 

@@ -4,11 +4,11 @@ import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
 import { locateProject } from '../../../domain/state/locate.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { FlagTypesSchema } from '../schemas/directory-schemas.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
-import { settledAnswer } from '../answers.ts';
-import { FlagNameSchema } from '../bodies.ts';
+import { FlagNameSchema } from '../requests/bodies.ts';
+import { FlagTypesSchema } from '../schemas/directory-schemas.ts';
+import { settledAnswer } from '../views/answers.ts';
 
 const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description: string]>> = {
   release: ['Release', 'Brings a feature to users step by step.'],

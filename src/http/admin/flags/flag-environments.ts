@@ -5,13 +5,13 @@ import type { Flag } from '../../../domain/flags/flag.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
-import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
-import { environmentView } from '../views/render-flag.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../answers.ts';
-import * as locate from '../locators.ts';
+import { settledAnswer } from '../views/answers.ts';
+import { environmentView } from '../views/render-flag.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
 const STRATEGIES = `${ENVIRONMENT}/strategies`;

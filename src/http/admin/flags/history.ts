@@ -5,7 +5,6 @@ import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
-import { wholeFlagView } from '../views/render-flag.ts';
 import {
   type QueryParameter,
   type ReadAnswer,
@@ -13,8 +12,9 @@ import {
   type Route,
   writeRoute,
 } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
 import { RollbackSchema } from '../schemas/schemas.ts';
-import * as locate from '../locators.ts';
+import { wholeFlagView } from '../views/render-flag.ts';
 
 const EVENT_ID_PHRASE = 'the id of an event, an integer from 1';
 

@@ -1,15 +1,15 @@
 /** Strategies and switches of a flag in an environment (endpoints 9–14). */
 import type { Command } from '../../../domain/decide/decide.ts';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
-import type { DomainEvent } from '../../../domain/state/events.ts';
-import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
+import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import type { DomainEvent } from '../../../domain/state/events.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, writeRoute } from '../../dispatch/route.ts';
-import { StrategySchema } from '../schemas/schemas.ts';
 import type { Reply } from '../../transport/transport.ts';
-import * as locate from '../locators.ts';
+import * as locate from '../requests/locators.ts';
+import { StrategySchema } from '../schemas/schemas.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
 const STRATEGIES = `${ENVIRONMENT}/strategies`;

@@ -2,13 +2,13 @@
 import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { isDotSegment } from '../../../domain/flags/url-name.ts';
-import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { lineOfText } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../answers.ts';
-import { lineOfText } from '../bodies.ts';
-import * as locate from '../locators.ts';
+import { settledAnswer } from '../views/answers.ts';
 
 const TAGS = '/features/:featureName/tags';
 

@@ -3,15 +3,15 @@
  * of path have the same three routes; a scope says what differs.
  */
 import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
+import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
-import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
 import { VariantsSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../answers.ts';
-import * as locate from '../locators.ts';
+import { settledAnswer } from '../views/answers.ts';
 
 const FEATURE = '/projects/:projectId/features/:featureName';
 

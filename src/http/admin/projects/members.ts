@@ -1,7 +1,7 @@
 /** Who is a member of a project, and with which role (endpoints 17–19). */
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
-import * as locate from '../locators.ts';
+import * as locate from '../requests/locators.ts';
 
 interface MemberRoute {
   readonly method: Method;

@@ -2,12 +2,12 @@
 import * as v from 'valibot';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
-import { ProjectAccessSchema } from '../schemas/directory-schemas.ts';
-import { projectAccessView } from '../views/directory-views.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { settledAnswer } from '../answers.ts';
-import * as locate from '../locators.ts';
+import * as locate from '../requests/locators.ts';
+import { ProjectAccessSchema } from '../schemas/directory-schemas.ts';
+import { settledAnswer } from '../views/answers.ts';
+import { projectAccessView } from '../views/directory-views.ts';
 
 const ACCESS = '/projects/:projectId/access';
 

@@ -1,12 +1,12 @@
 /** The list of projects, and what changes a project as a whole. */
 import * as v from 'valibot';
-import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
-import { projectSummaryView, projectView } from '../views/directory-views.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { recorded, settledAnswer } from '../answers.ts';
-import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../bodies.ts';
-import * as locate from '../locators.ts';
+import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { projectSummaryView, projectView } from '../views/directory-views.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';

@@ -1,12 +1,12 @@
 /** Which of the service's environments a project has. */
 import * as v from 'valibot';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
-import { projectEnvironmentViews } from '../views/directory-views.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { settledAnswer } from '../answers.ts';
-import * as locate from '../locators.ts';
+import * as locate from '../requests/locators.ts';
+import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
+import { settledAnswer } from '../views/answers.ts';
+import { projectEnvironmentViews } from '../views/directory-views.ts';
 
 const ENVIRONMENTS = '/projects/:projectId/environments';
 

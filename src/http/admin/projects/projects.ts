@@ -3,10 +3,10 @@
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import type { TaggedReply } from '../../dispatch/json-reply.ts';
-import { flagList, projectOverview, projectRevision } from '../views/render-project.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
-import * as locate from '../locators.ts';
+import { flagList, projectOverview, projectRevision } from '../views/render-project.ts';
 
 type Render = (world: World, project: ProjectState, now: number) => TaggedReply;
 

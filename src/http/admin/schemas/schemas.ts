@@ -4,10 +4,10 @@
  */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
-import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { FLAG_TYPES } from '../../../domain/flags/flag.ts';
 import { ParametersSchema } from '../../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
+import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const NullableTimestamp = v.nullable(Timestamp);

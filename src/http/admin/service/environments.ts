@@ -1,16 +1,16 @@
 /** The environments of the service. */
 import * as v from 'valibot';
+import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
-import { EnvironmentSchema, EnvironmentsSchema } from '../schemas/directory-schemas.ts';
-import { environmentView } from '../views/directory-views.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import type { Reply } from '../../transport/transport.ts';
-import { settledAnswer } from '../answers.ts';
-import { EnvironmentNameSchema, lineOfText } from '../bodies.ts';
-import * as locate from '../locators.ts';
+import { EnvironmentNameSchema, lineOfText } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import { EnvironmentSchema, EnvironmentsSchema } from '../schemas/directory-schemas.ts';
+import { settledAnswer } from '../views/answers.ts';
+import { environmentView } from '../views/directory-views.ts';
 
 const ENVIRONMENTS = '/environments';
 const ENVIRONMENT = `${ENVIRONMENTS}/:name`;

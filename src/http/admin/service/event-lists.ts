@@ -1,12 +1,12 @@
 /** The event log read without a body: all of it, and of one flag; and the types that events have. */
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
+import { etagOf } from '../../dispatch/etag.ts';
 import { taggedReply } from '../../dispatch/json-reply.ts';
-import { etagOf } from '../views/render-flag.ts';
 import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../answers.ts';
+import { settledAnswer } from '../views/answers.ts';
 import { EVENTS_LIMIT_MAX, EVENTS_VERSION } from './events.ts';
 
 interface Page {

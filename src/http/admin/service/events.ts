@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
+import { etagOf } from '../../dispatch/etag.ts';
 import { taggedReply } from '../../dispatch/json-reply.ts';
-import { etagOf } from '../views/render-flag.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 

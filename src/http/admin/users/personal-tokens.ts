@@ -4,15 +4,15 @@ import { personalTokensOf } from '../../../domain/decide/token-commands.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { Permission } from '../../dispatch/access.ts';
-import { NewPersonalTokenSchema, PersonalTokensSchema } from '../schemas/directory-schemas.ts';
-import { personalTokenView } from '../views/directory-views.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import type { ParamName, Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { recorded, settledAnswer } from '../answers.ts';
-import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../bodies.ts';
-import * as locate from '../locators.ts';
+import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import { NewPersonalTokenSchema, PersonalTokensSchema } from '../schemas/directory-schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { personalTokenView } from '../views/directory-views.ts';
 
 const CreateTokenBody = v.pipe(
   v.object({

@@ -3,16 +3,28 @@ import * as v from 'valibot';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { ROLES } from '../../../domain/state/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
-import { FoundUsersSchema, MeSchema, NewUserSchema, RolesSchema, UsersSchema } from '../schemas/directory-schemas.ts';
-import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import {
+  DisplayNameSchema,
+  EmailSchema,
+  RoleReferenceSchema,
+  roleIdOf,
+  UsernameSchema,
+} from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import {
+  FoundUsersSchema,
+  MeSchema,
+  NewUserSchema,
+  RolesSchema,
+  UsersSchema,
+} from '../schemas/directory-schemas.ts';
 import { UserSchema } from '../schemas/schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
 import { userView } from '../views/views.ts';
-import { recorded, settledAnswer } from '../answers.ts';
-import { DisplayNameSchema, EmailSchema, RoleReferenceSchema, roleIdOf, UsernameSchema } from '../bodies.ts';
-import * as locate from '../locators.ts';
 
 const USERS = '/user-admin';
 const USER = `${USERS}/:id`;

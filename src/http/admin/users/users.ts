@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
 import { ProfileSchema, UserSchema } from '../schemas/schemas.ts';
 import { profileView, userView } from '../views/views.ts';
-import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from '../bodies.ts';
-import * as locate from '../locators.ts';
 
 const UpdateUserBody = v.pipe(
   v.object({

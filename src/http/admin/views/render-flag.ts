@@ -14,6 +14,7 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
+import { environmentsRevision, flagEtag } from '../../dispatch/etag.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 
 interface FlagBytes {
@@ -32,25 +33,10 @@ export function wholeFlag(world: World, project: ProjectState, record: FlagRecor
   return bytes.whole;
 }
 
-/** In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. */
-export function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
-  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
-}
-
-/** In quotes. `tag` tells apart all that a path can answer within one history. */
-export function etagOf({ lineage }: World, tag: number | string): string {
-  return `"${tag}-${lineage}"`;
-}
-
 export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {
   const bytes = bytesOf(world, project, record);
   bytes.summary ??= JSON.stringify(summaryView(record.flag, projectEnvironments(world, project)));
   return bytes.summary;
-}
-
-/** The newest event that any flag's JSON in the project shows besides those about the flag itself. */
-export function environmentsRevision(world: World, project: ProjectState): number {
-  return Math.max(project.environmentsRevision, world.directory.environmentsRevision);
 }
 
 function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {

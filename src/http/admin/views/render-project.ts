@@ -5,8 +5,9 @@
  */
 import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
+import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
-import { environmentsRevision, etagOf, flagSummary } from './render-flag.ts';
+import { flagSummary } from './render-flag.ts';
 
 /** The format versions of these answers (decisions.md §2). */
 const OVERVIEW_VERSION = 1;

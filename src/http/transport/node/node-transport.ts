@@ -12,13 +12,13 @@ import type { Socket } from 'node:net';
 import type { ExchangeServer } from '../exchange.ts';
 import { createExchangeServer } from '../exchange.ts';
 import { listenError } from '../listen-failure.ts';
-import { NodeExchange } from './node-exchange.ts';
 import type { Fault } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
-import { refusal } from '../safe-reply.ts';
 import { bytesOf } from '../reply-headers.ts';
+import { refusal } from '../safe-reply.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
+import { NodeExchange } from './node-exchange.ts';
 
 /** How late a head that takes too long may be noticed. */
 const HEAD_CHECK_MS = 1_000;

@@ -1,0 +1,61 @@
+/**
+ * Open loop: requests are due at fixed times, whether or not earlier ones have been answered, and a latency counts
+ * from the moment when a request was due, not from when a connection became free to send it. So a stall of the server
+ * counts for every request that it delays: latencies without coordinated omission. The rate stays below saturation,
+ * where a queue would only grow.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Target } from '../measurement.ts';
+import { type Operation, uniqueBase, writeRequestFile } from './operation.ts';
+
+const run = promisify(execFile);
+const CLIENT_FILE = fileURLToPath(new URL('./open-loop-client.ts', import.meta.url));
+
+export interface OpenLoopOptions {
+  readonly target: Target;
+  readonly operation: Operation;
+  readonly connections: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly folder: string;
+}
+
+/** Milliseconds. */
+export interface Latencies {
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+export interface OpenLoopPlan {
+  readonly host: string;
+  readonly port: number;
+  readonly requestFile: string;
+  readonly uniqueBase: number;
+  readonly connections: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/** Rejects when a request failed, or was still unanswered some time after the end. */
+export async function runOpenLoop(options: OpenLoopOptions): Promise<Latencies> {
+  const { target, operation, connections, perSecond, seconds, folder } = options;
+  const requestFile = join(folder, 'open-loop-requests.bin');
+  writeRequestFile(requestFile, target, operation);
+  const { hostname, port } = new URL(target.origin);
+  const plan: OpenLoopPlan = {
+    host: hostname,
+    port: Number(port === '' ? 80 : port),
+    requestFile,
+    uniqueBase: uniqueBase(),
+    connections,
+    perSecond,
+    seconds,
+  };
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', CLIENT_FILE, JSON.stringify(plan)]);
+  return JSON.parse(stdout) as Latencies;
+}

@@ -1,0 +1,74 @@
+/**
+ * An operation: requests that are sent again and again. They are made into the bytes of HTTP/1.1 requests once, and
+ * every load generator sends these same bytes; so what differs between two runs is the server alone.
+ */
+import { writeFileSync } from 'node:fs';
+import type { Target } from '../measurement.ts';
+
+export interface Request {
+  readonly method: string;
+  /** Below `/api/admin`. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/**
+ * Stands in a body for a number that no other request of any run has. As long as what takes its place, so that the
+ * Content-Length holds for all of them.
+ */
+export const UNIQUE = '<unique-num>';
+
+export interface Operation {
+  /** Sent in turn, the first again after the last. */
+  readonly requests: readonly Request[];
+}
+
+export function toggles(paths: readonly string[]): Request[] {
+  const post = (position: string): Request[] =>
+    paths.map((path) => ({ method: 'POST', path: `${path}/${position}` }));
+  // All on, then all off: each request changes something, however many are under way at once.
+  return [...post('on'), ...post('off')];
+}
+
+export function rawRequest(target: Target, request: Request): string {
+  const body = request.body === undefined ? '' : JSON.stringify(request.body);
+  const type = body === '' ? '' : 'Content-Type: application/json\r\n';
+  const length = request.method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  const path = `${target.basePath}/api/admin${request.path}`;
+  const host = new URL(target.origin).host;
+  return `${request.method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${target.token}\r\n${type}${length}\r\n${body}`;
+}
+
+/** Where the numbers of a run begin. A peer keeps what earlier runs created, so they follow the clock. */
+let lastBase = 0;
+const NUMBERS_PER_RUN = 1_000_000;
+
+export function uniqueBase(): number {
+  const byClock = (Math.floor(Date.now() / 1000) % 1_000_000) * NUMBERS_PER_RUN;
+  lastBase = Math.max(byClock, lastBase + NUMBERS_PER_RUN);
+  return lastBase;
+}
+
+export function fillUnique(text: string, number: number): string {
+  return text.replace(UNIQUE, String(number).padStart(UNIQUE.length, '0'));
+}
+
+/** The operation as a file that load generators in other processes read: for each request, length, line feed, bytes. */
+export function writeRequestFile(path: string, target: Target, { requests }: Operation): void {
+  const records = requests.map((request) => {
+    const raw = rawRequest(target, request);
+    return `${Buffer.byteLength(raw)}\n${raw}`;
+  });
+  writeFileSync(path, records.join(''));
+}
+
+export function parseRequestFile(bytes: Buffer): string[] {
+  const requests: string[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const lineEnd = bytes.indexOf('\n', at);
+    const length = Number(bytes.subarray(at, lineEnd).toString());
+    at = lineEnd + 1 + length;
+    requests.push(bytes.subarray(lineEnd + 1, at).toString());
+  }
+  return requests;
+}

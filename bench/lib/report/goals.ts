@@ -1,0 +1,213 @@
+/** What the server is to reach, and whether it does: each goal is read from the results, never measured by itself. */
+import type { TableName } from '../measurement.ts';
+import { measuredValue, type Results } from './results.ts';
+import { type Format, formatted } from './tables.ts';
+
+export interface Goal {
+  readonly what: string;
+  readonly target: string;
+  /** What `--only` has to name to measure it again. */
+  readonly scenario: string;
+  readonly format: Format;
+  /** Undefined until everything it needs has been measured. */
+  value(results: Results): number | undefined;
+  isMet(value: number): boolean;
+}
+
+export interface Verdict {
+  readonly goal: Goal;
+  readonly value: number | undefined;
+  readonly text: string;
+  readonly mark: string;
+}
+
+const LARGEST_FLAGS = 100_000;
+const SMALLEST_FLAGS = 100;
+const MOST_EVENTS = 1_000_000;
+const FEWEST_EVENTS = 10_000;
+
+type Reading = readonly [table: TableName, what: string, at: number | null, key: string];
+
+const atLeast = (bound: number) => (value: number) => value >= bound;
+const atMost = (bound: number) => (value: number) => value <= bound;
+
+/** The smallest (or largest) of several readings, which all have to be there. */
+function worstOf(pick: (...values: number[]) => number, ...readings: readonly Reading[]): Goal['value'] {
+  return (results) => {
+    const values = readings.map((reading) => measuredValue(results, ...reading));
+    return values.every((value) => value !== undefined) ? pick(...values) : undefined;
+  };
+}
+
+const share = (operation: string, ...connections: readonly number[]): Goal['value'] =>
+  worstOf(Math.min, ...connections.map((at): Reading => ['http', operation, at, 'share']));
+
+const flags = (at: number, key: string): Reading => ['flags', 'one project', at, key];
+const events = (at: number, key: string): Reading => ['events', '1000 flags', at, key];
+
+/** What one more of something takes: the slope between two sizes. */
+function perOne(small: Reading, large: Reading): Goal['value'] {
+  return (results) => {
+    const [few, many] = [measuredValue(results, ...small), measuredValue(results, ...large)];
+    if (few === undefined || many === undefined) return undefined;
+    return (many - few) / ((large[2] ?? 0) - (small[2] ?? 0));
+  };
+}
+
+export const GOALS: readonly Goal[] = [
+  {
+    what: 'read a flag, 64 connections',
+    target: '≥ 85 % of the bare server',
+    scenario: 'flag-read',
+    format: 'percent',
+    value: share('flag-read', 64),
+    isMet: atLeast(0.85),
+  },
+  {
+    what: 'read a flag, at random of 100,000',
+    target: '≥ 75 % of the bare server',
+    scenario: 'flag-read-random',
+    format: 'percent',
+    value: share('flag-read-random', 64),
+    isMet: atLeast(0.75),
+  },
+  {
+    what: 'switch a flag, durable, 64 and 256 connections (the lesser)',
+    target: '≥ 65 % of the group-commit server',
+    scenario: 'toggle',
+    format: 'percent',
+    value: share('toggle', 64, 256),
+    isMet: atLeast(0.65),
+  },
+  {
+    what: 'create a flag, durable, 64 connections',
+    target: '≥ 50 % of the group-commit server',
+    scenario: 'create',
+    format: 'percent',
+    value: share('create', 64),
+    isMet: atLeast(0.5),
+  },
+  {
+    what: 'patch a strategy, durable, 64 connections',
+    target: '≥ 45 % of the group-commit server',
+    scenario: 'strategy-patch',
+    format: 'percent',
+    value: share('strategy-patch', 64),
+    isMet: atLeast(0.45),
+  },
+  {
+    what: 'one client alone, durable switch, p50',
+    target: '≤ 1.5 × one fdatasync of the same bytes',
+    scenario: 'toggle',
+    format: 'ratio',
+    value: worstOf(Math.max, ['alone', 'toggle', null, 'ratio']),
+    isMet: atMost(1.5),
+  },
+  {
+    what: 'read a flag with metrics against without',
+    target: '≥ 97 % of the throughput',
+    scenario: 'metrics',
+    format: 'percent',
+    value: worstOf(Math.min, ['metrics', 'flag-read', 64, 'share']),
+    isMet: atLeast(0.97),
+  },
+  {
+    what: 'any write at 100,000 flags against 100 (the least)',
+    target: '≥ 90 % of the throughput',
+    scenario: 'growth-flags',
+    format: 'percent',
+    value: worstOf(
+      Math.min,
+      ...['toggleRatio', 'createRatio', 'patchRatio'].map((key) => flags(LARGEST_FLAGS, key)),
+    ),
+    isMet: atLeast(0.9),
+  },
+  {
+    what: 'overview of 10,000 flags, after one changed',
+    target: '≤ 15 ms',
+    scenario: 'growth-flags',
+    format: 'ms',
+    value: worstOf(Math.max, flags(10_000, 'overviewChangedMs')),
+    isMet: atMost(15),
+  },
+  {
+    what: 'event search by filter among 1,000,000',
+    target: '≤ 5 ms',
+    scenario: 'growth-events',
+    format: 'ms',
+    value: worstOf(Math.max, events(MOST_EVENTS, 'filterMs')),
+    isMet: atMost(5),
+  },
+  {
+    what: 'event search by text among 1,000,000',
+    target: '≤ 1 s',
+    scenario: 'growth-events',
+    format: 'ms',
+    value: worstOf(Math.max, events(MOST_EVENTS, 'textMs')),
+    isMet: atMost(1_000),
+  },
+  {
+    what: 'reads of a flag beside text searches, p99',
+    target: '≤ 10 ms',
+    scenario: 'growth-events',
+    format: 'ms',
+    value: worstOf(Math.max, events(MOST_EVENTS, 'readBesideTextP99')),
+    isMet: atMost(10),
+  },
+  {
+    what: 'start with 100,000 flags from a snapshot',
+    target: '≤ 3 s',
+    scenario: 'growth-flags',
+    format: 'ms',
+    value: worstOf(Math.max, flags(LARGEST_FLAGS, 'startMs')),
+    isMet: atMost(3_000),
+  },
+  {
+    what: 'replay',
+    target: '≥ 150,000 events/s',
+    scenario: 'growth-events',
+    format: 'rate',
+    value: worstOf(Math.min, events(MOST_EVENTS, 'replayPerSecond')),
+    isMet: atLeast(150_000),
+  },
+  {
+    what: 'longest stall during a snapshot of 100,000 flags under load',
+    target: '≤ 20 ms',
+    scenario: 'growth-flags',
+    format: 'ms',
+    value: worstOf(Math.max, flags(LARGEST_FLAGS, 'snapshotStallMs')),
+    isMet: atMost(20),
+  },
+  {
+    what: 'throughput beside that snapshot',
+    target: '≥ 80 %',
+    scenario: 'growth-flags',
+    format: 'percent',
+    value: worstOf(Math.min, flags(LARGEST_FLAGS, 'snapshotShare')),
+    isMet: atLeast(0.8),
+  },
+  {
+    what: 'memory of a flag with two strategies, its events included',
+    target: '≤ 3 KiB',
+    scenario: 'growth-flags',
+    format: 'bytes',
+    value: perOne(flags(SMALLEST_FLAGS, 'heap'), flags(LARGEST_FLAGS, 'heap')),
+    isMet: atMost(3 * 1024),
+  },
+  {
+    what: 'memory of an event',
+    target: '≤ 64 B',
+    scenario: 'growth-events',
+    format: 'bytes',
+    // Of the process: the columns of the event log lie in shared memory, which no heap figure counts.
+    value: perOne(events(FEWEST_EVENTS, 'rss'), events(MOST_EVENTS, 'rss')),
+    isMet: atMost(64),
+  },
+];
+
+export function verdictOf(goal: Goal, results: Results): Verdict {
+  const value = goal.value(results);
+  const text = formatted(value, goal.format);
+  if (value === undefined) return { goal, value, text: 'not measured', mark: '·' };
+  return { goal, value, text, mark: goal.isMet(value) ? '✓' : '✗' };
+}

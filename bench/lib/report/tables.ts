@@ -1,0 +1,195 @@
+/** How each table is shown: its columns, their units and what they mean. One description for terminal and page. */
+import type { TableName } from '../measurement.ts';
+
+export type Format = 'count' | 'rate' | 'ms' | 'percent' | 'ratio' | 'bytes' | 'ns';
+
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  readonly format: Format;
+}
+
+export interface TableView {
+  readonly name: TableName;
+  readonly title: string;
+  /** What a reader has to know to read it. */
+  readonly note: string;
+  /** Title of the column that names the row, and of the axis, if there is one. */
+  readonly what: string;
+  readonly at: string | null;
+  readonly columns: readonly Column[];
+}
+
+const column = (key: string, title: string, format: Format): Column => ({ key, title, format });
+
+export const TABLE_VIEWS: readonly TableView[] = [
+  {
+    name: 'http',
+    title: 'Throughput over HTTP',
+    note: 'Closed loop: each connection sends its next request when it has the answer to the last one. The limit is a bare uWebSockets.js server that sends the same bytes with the same headers; for writes, one that also appends 300 bytes and syncs them before it answers, many at once. Runs of both alternate; the share is the median over neighbouring pairs. p50 is that of the closed loop.',
+    what: 'operation',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('theirs', 'limit/s', 'rate'),
+      column('share', 'share', 'percent'),
+      column('p50', 'p50', 'ms'),
+      column('theirP50', 'limit p50', 'ms'),
+    ],
+  },
+  {
+    name: 'latency',
+    title: 'Latency at a fixed rate',
+    note: 'Open loop, without coordinated omission: requests are due at fixed times whether or not earlier ones have been answered, and a latency counts from the moment when its request was due. 64 connections (8 for text search), the rate 30 % of the throughput at saturation and at most 10,000/s.',
+    what: 'operation',
+    at: null,
+    columns: [
+      column('perSecond', 'rate/s', 'rate'),
+      column('p50', 'p50', 'ms'),
+      column('p99', 'p99', 'ms'),
+      column('p999', 'p99.9', 'ms'),
+      column('limitP50', 'limit p50', 'ms'),
+      column('limitP99', 'limit p99', 'ms'),
+      column('limitP999', 'limit p99.9', 'ms'),
+    ],
+  },
+  {
+    name: 'alone',
+    title: 'One client alone',
+    note: 'The median of a durable switch, with one connection, beside one write and fdatasync of as many bytes as its frame takes.',
+    what: 'operation',
+    at: null,
+    columns: [
+      column('toggleMs', 'p50', 'ms'),
+      column('syncMs', 'one sync', 'ms'),
+      column('ratio', 'ratio', 'ratio'),
+    ],
+  },
+  {
+    name: 'metrics',
+    title: 'What metrics cost',
+    note: 'Reads of one flag on two servers in turn, one of them with METRICS=off; the share is the median over neighbouring pairs.',
+    what: 'operation',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('withoutPerSecond', 'without', 'rate'),
+      column('share', 'share', 'percent'),
+    ],
+  },
+  {
+    name: 'peer',
+    title: 'Beside another server',
+    note: 'The same requests, in alternating runs. The ratio is ours to theirs.',
+    what: 'operation',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('theirs', 'theirs/s', 'rate'),
+      column('share', 'ratio', 'ratio'),
+      column('p50', 'p50', 'ms'),
+      column('theirP50', 'their p50', 'ms'),
+    ],
+  },
+  {
+    name: 'micro',
+    title: 'The parts by themselves',
+    note: 'One after the other in one process, by tinybench.',
+    what: 'what',
+    at: null,
+    columns: [column('p50', 'p50', 'ns'), column('mean', 'mean', 'ns'), column('p99', 'p99', 'ns')],
+  },
+  {
+    name: 'flags',
+    title: 'More flags in one project',
+    note: 'Each flag has two strategies. Throughput at 64 connections; the ratio is to a server with the fewest flags that runs beside, in alternating runs. The start is from a snapshot. Memory is the heap after a collection. The overview is timed by one client until its last byte. A snapshot is begun together with one second of switches at 64 connections: share of their throughput without it, and the longest stall of the event loop with and without.',
+    what: 'where',
+    at: 'flags',
+    columns: [
+      column('readPerSecond', 'read/s', 'rate'),
+      column('readRatio', 'ratio', 'percent'),
+      column('togglePerSecond', 'switch/s', 'rate'),
+      column('toggleRatio', 'ratio', 'percent'),
+      column('createPerSecond', 'create/s', 'rate'),
+      column('createRatio', 'ratio', 'percent'),
+      column('patchPerSecond', 'patch/s', 'rate'),
+      column('patchRatio', 'ratio', 'percent'),
+      column('startMs', 'start', 'ms'),
+      column('heap', 'heap', 'bytes'),
+      column('overviewKeptMs', 'overview', 'ms'),
+      column('overviewChangedMs', 'after a change', 'ms'),
+      column('snapshotMs', 'snapshot', 'ms'),
+      column('snapshotShare', 'throughput beside it', 'percent'),
+      column('snapshotStallMs', 'stall', 'ms'),
+      column('quietStallMs', 'stall without', 'ms'),
+    ],
+  },
+  {
+    name: 'projects',
+    title: 'More projects',
+    note: 'The same flags in more projects, each with a mailbox of its own. Throughput at 64 connections that go round the projects; the ratio is to a server with one project.',
+    what: 'what',
+    at: 'projects',
+    columns: [
+      column('readPerSecond', 'read/s', 'rate'),
+      column('readRatio', 'ratio', 'percent'),
+      column('togglePerSecond', 'switch/s', 'rate'),
+      column('toggleRatio', 'ratio', 'percent'),
+      column('startMs', 'start', 'ms'),
+      column('heap', 'heap', 'bytes'),
+    ],
+  },
+  {
+    name: 'events',
+    title: 'More events',
+    note: 'Switches of the same flags. Searches are timed by one client. Reads of a flag run at 2,000/s (open loop) while texts are searched without a pause. Start from a snapshot, and without one: replay of all events.',
+    what: 'what',
+    at: 'events',
+    columns: [
+      column('filterMs', 'by filter', 'ms'),
+      column('textMs', 'by text', 'ms'),
+      column('readBesideTextP50', 'reads beside it p50', 'ms'),
+      column('readBesideTextP99', 'p99', 'ms'),
+      column('startMs', 'start', 'ms'),
+      column('replayMs', 'start by replay', 'ms'),
+      column('replayPerSecond', 'events/s', 'rate'),
+      column('heap', 'heap', 'bytes'),
+      column('rss', 'resident', 'bytes'),
+    ],
+  },
+];
+
+export function formatted(value: number | undefined, format: Format): string {
+  if (value === undefined) return '–';
+  switch (format) {
+    case 'count':
+    case 'rate':
+      return Math.round(value).toLocaleString('en');
+    case 'ms':
+      return `${significant(value)} ms`;
+    case 'ns':
+      return value >= 1e6
+        ? `${significant(value / 1e6)} ms`
+        : value >= 1000
+          ? `${significant(value / 1000)} µs`
+          : `${Math.round(value)} ns`;
+    case 'percent':
+      return `${Math.round(value * 100)} %`;
+    case 'ratio':
+      return `${significant(value)} ×`;
+    case 'bytes':
+      return value >= 2 ** 20
+        ? `${significant(value / 2 ** 20)} MiB`
+        : value >= 1024
+          ? `${significant(value / 1024)} KiB`
+          : `${Math.round(value)} B`;
+  }
+}
+
+function significant(value: number): string {
+  return value >= 100
+    ? Math.round(value).toLocaleString('en')
+    : value >= 10
+      ? value.toFixed(1)
+      : value.toFixed(2);
+}

@@ -1,0 +1,99 @@
+/**
+ * The limits, measured in the same run as the server, as a process of their own: what uWebSockets.js alone can do on
+ * this machine with the same bytes and headers.
+ *
+ * `bare` answers every request at once. `group-commit` appends 300 bytes for each request, what one small change takes
+ * in the journal, in one synchronous write as the journal does it, and then answers the whole batch; requests that arrive
+ * meanwhile are the next batch.
+ * No routing, no authentication, no parsing, no state: a server that does any work at all can only be slower.
+ */
+
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import assert from 'node:assert/strict';
+import { constants, openSync, readFileSync, writev } from 'node:fs';
+import { statusLine } from '../../../src/http/transport/reply-headers.ts';
+import { loadUws } from '../../../src/http/transport/uws/uws-transport.ts';
+
+export type LimitKind = 'bare' | 'group-commit';
+
+export interface LimitOptions {
+  readonly kind: LimitKind;
+  readonly port: number;
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly bodyFile: string;
+  /** Appended to by `group-commit`. */
+  readonly file: string;
+}
+
+const APPENDED_BYTES = 300;
+
+/** Each write returns when the disk has it, as by fdatasync. */
+const SYNCHRONOUS_APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC;
+
+type Answer = (res: HttpResponse) => void;
+
+const options = JSON.parse(process.argv[2] ?? '') as LimitOptions;
+const uws = await loadUws();
+const app = uws.App();
+if (options.kind === 'bare') serveBare(app, answerOf(options));
+else serveGroupCommit(app, answerOf(options), openSync(options.file, SYNCHRONOUS_APPEND));
+app.listen('127.0.0.1', options.port, (socket) => {
+  assert(socket, `the port ${options.port} is taken`);
+  process.send?.('listening');
+});
+
+function answerOf({ status, headers, bodyFile }: LimitOptions): Answer {
+  const body = readFileSync(bodyFile);
+  const line = statusLine(status);
+  return (res) => {
+    if (status !== 200) res.writeStatus(line);
+    for (let i = 0; i < headers.length; i += 2) res.writeHeader(headers[i] ?? '', headers[i + 1] ?? '');
+    res.end(body);
+  };
+}
+
+function serveBare(app: TemplatedApp, answer: Answer): void {
+  app.get('/*', (res) => answer(res));
+  app.any('/*', (res) => {
+    res.onAborted(() => undefined);
+    res.onData((_, isLast) => {
+      if (isLast) answer(res);
+    });
+  });
+}
+
+interface Waiting {
+  readonly res: HttpResponse;
+  isAborted: boolean;
+}
+
+function serveGroupCommit(app: TemplatedApp, answer: Answer, file: number): void {
+  const record = Buffer.alloc(APPENDED_BYTES, 'x');
+  let open: Waiting[] = [];
+  let isBusy = false;
+  const commit = (): void => {
+    if (isBusy || open.length === 0) return;
+    isBusy = true;
+    const batch = open;
+    open = [];
+    writev(file, Array<Buffer>(batch.length).fill(record), (writeError, bytes) => {
+      assert(writeError === null && bytes === batch.length * APPENDED_BYTES, 'the batch was not written');
+      isBusy = false;
+      commit();
+      for (const one of batch) if (!one.isAborted) one.res.cork(() => answer(one.res));
+    });
+  };
+  app.any('/*', (res) => {
+    const waiting: Waiting = { res, isAborted: false };
+    res.onAborted(() => {
+      waiting.isAborted = true;
+    });
+    res.onData((_, isLast) => {
+      if (!isLast) return;
+      open.push(waiting);
+      // After this poll of the sockets, so that what arrived together is one batch.
+      if (open.length === 1 && !isBusy) setImmediate(commit);
+    });
+  });
+}

@@ -1,0 +1,103 @@
+/** Schemas of request bodies that more than one route reads, and those of small ones. */
+import * as v from 'valibot';
+import { isDateTime } from '../../../domain/flags/constraint-value.ts';
+import { FLAG_TYPES, flagNameFault } from '../../../domain/flags/flag.ts';
+import { urlNameFault } from '../../../domain/flags/url-name.ts';
+import { isEmail } from '../../../domain/state/email.ts';
+import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
+
+/** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
+const pathName = (faultOf: (name: string) => string | null) =>
+  v.pipe(
+    v.string(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const fault = dataset.typed ? faultOf(dataset.value) : null;
+      if (fault !== null) addIssue({ message: fault });
+    }),
+    v.description('1 to 100 letters, digits, "_", ".", "~" and "-"; unique over the whole service.'),
+  );
+
+export const FlagNameSchema = pathName(flagNameFault);
+export const ProjectIdSchema = pathName((id) => urlNameFault('project id', id));
+export const EnvironmentNameSchema = pathName((name) => urlNameFault('environment name', name));
+
+/** Of names and descriptions shown in lists: more fits on no screen. */
+export const TEXT_LENGTH_MAX = 255;
+
+/** One line of text: control characters would break the lists and logs that it stands in. */
+export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
+  const phrase = `${what} of ${lengthMin} to ${lengthMax} characters, without control characters`;
+  return v.pipe(
+    v.string(phrase),
+    v.minLength(lengthMin, phrase),
+    v.maxLength(lengthMax, phrase),
+    v.regex(/^\P{Cc}*$/u, phrase),
+  );
+}
+
+export const UsernameSchema = lineOfText('a username', 1, TEXT_LENGTH_MAX);
+export const DisplayNameSchema = lineOfText('a name', 0, TEXT_LENGTH_MAX);
+
+const DATE_TIME_PHRASE = 'a date and time of ISO 8601 such as 2030-01-31T12:00:00Z';
+
+/** The output is in UTC, with milliseconds. */
+export const DateTimeSchema = v.pipe(
+  v.string(DATE_TIME_PHRASE),
+  v.check((text) => isDateTime(text) && !Number.isNaN(Date.parse(text)), DATE_TIME_PHRASE),
+  v.transform((text) => new Date(text).toISOString()),
+);
+
+const FlagTypeSchema = v.picklist(FLAG_TYPES, `one of ${FLAG_TYPES.join(', ')}`);
+
+/** Metadata of a flag; what is absent keeps its value, or gets its default in a new flag. */
+const METADATA_FIELDS = {
+  description: v.optional(v.nullable(v.string('a string or null'))),
+  type: v.optional(FlagTypeSchema),
+  stale: v.optional(v.boolean()),
+  impressionData: v.optional(v.boolean()),
+} as const;
+
+export const CreateFlagBody = v.pipe(
+  v.object({ name: FlagNameSchema, ...METADATA_FIELDS }),
+  v.title('CreateFlag'),
+);
+
+export const UpdateFlagBody = v.pipe(
+  v.object({ name: v.optional(v.string()), ...METADATA_FIELDS }),
+  v.title('UpdateFlag'),
+);
+
+export const CloneFlagBody = v.pipe(
+  v.object({
+    name: FlagNameSchema,
+    replaceGroupId: v.pipe(
+      v.optional(v.boolean(), false),
+      v.description("Whether strategies whose groupId is the old flag's name get the new one."),
+    ),
+  }),
+  v.title('CloneFlag'),
+);
+
+export const EmailSchema = v.pipe(v.string(), v.check(isEmail, 'an email address such as ada@example.com'));
+
+const ROLE_PHRASE = `one of the role ids ${ROLES.map((role) => role.id).join(', ')} or names ${ROLE_NAMES.join(', ')}`;
+
+/** A role by its id or its name, as it was sent. */
+export const RoleReferenceSchema = v.union(
+  [
+    v.picklist(
+      ROLES.map((role) => role.id),
+      ROLE_PHRASE,
+    ),
+    v.picklist(ROLE_NAMES, ROLE_PHRASE),
+  ],
+  ROLE_PHRASE,
+);
+
+/** The id of a role that was named in either way. */
+export function roleIdOf(role: v.InferOutput<typeof RoleReferenceSchema>): number {
+  return typeof role === 'number' ? role : (roleByName(role)?.id ?? 0);
+}
+
+/** A role by its id or its name; the output is the id. */
+export const RootRoleSchema = v.pipe(RoleReferenceSchema, v.transform(roleIdOf));

@@ -1,0 +1,112 @@
+/** What the paths of the routes name, and how it is found. */
+
+import { locateDependency } from '../../../domain/decide/dependency-commands.ts';
+import { locateMembership } from '../../../domain/decide/membership-commands.ts';
+import { hasTag } from '../../../domain/decide/tag-commands.ts';
+import {
+  locateApiToken,
+  locateEnvironment,
+  locateFlag,
+  locateFlagAnywhere,
+  locateFlagEnvironment,
+  locatePersonalToken,
+  locateProject,
+  locateStrategy,
+  locateUser,
+} from '../../../domain/state/locate.ts';
+import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { digestOf } from '../../dispatch/access.ts';
+import type { Params } from '../../dispatch/params.ts';
+
+export const project = (world: World, { projectId }: Params) => locateProject(world, projectId);
+
+export const flag = (world: World, { projectId, featureName }: Params) =>
+  locateFlag(world, projectId, featureName);
+
+export const childFlag = (world: World, { projectId, child }: Params) => locateFlag(world, projectId, child);
+
+export const flagEnvironment = (world: World, { projectId, featureName, environment }: Params) =>
+  locateFlagEnvironment(world, projectId, featureName, environment);
+
+export const strategy = (world: World, { projectId, featureName, environment, strategyId }: Params) =>
+  locateStrategy(world, projectId, featureName, environment, strategyId);
+
+/** Ids that are no numbers are refused in the spelling of the path. */
+export function membership(world: World, params: Params) {
+  const { projectId, userId, roleId } = params;
+  const named = locateProject(world, projectId);
+  if (isRefusal(named)) return named;
+  if (numericId(userId) === NO_ID) return notFound(`There is no user "${userId}".`);
+  if (numericId(roleId) === NO_ID) return notFound(`There is no role "${roleId}".`);
+  return locateMembership(world, membershipIds(params));
+}
+
+export function membershipIds({ projectId, userId, roleId }: Params) {
+  return { project: projectId, userId: numericId(userId), roleId: numericId(roleId) };
+}
+
+/** A flag whose project the path does not tell. */
+export const flagAnywhere = (world: World, { featureName }: Params) => locateFlagAnywhere(world, featureName);
+
+export function tag(world: World, params: Params) {
+  const located = flagAnywhere(world, params);
+  if (located.refused) return located;
+  const named = tagOf(params);
+  if (hasTag(located.record.flag, named)) return located;
+  return notFound(`The flag "${params.featureName}" has no tag "${named.type}:${named.value}".`);
+}
+
+export const tagOf = (params: Params) => ({ type: params.type, value: params.value });
+
+export const dependency = (world: World, params: Params) =>
+  locateDependency(world, params.projectId, params.child, params.parent);
+
+export const environment = (world: World, params: Params) => locateEnvironment(world, params.name);
+
+export const projectEnvironment = (world: World, { projectId, environment: name }: Params) => {
+  const located = locateProject(world, projectId);
+  if (isRefusal(located) || located.settings.environments.includes(name)) return located;
+  return notFound(`The project "${projectId}" has no environment "${name}".`);
+};
+
+export const apiToken = (world: World, params: Params) => locateApiToken(world, tokenDigest(world, params));
+
+/** The token in the path is a secret or the digest of one; no secret looks like a digest. */
+export function tokenDigest({ directory }: World, params: Params): string {
+  const token = params.token;
+  return directory.apiTokens.has(token) ? token : digestOf(token);
+}
+
+/** The personal token of the user in the path. */
+export function personalToken(world: World, params: Params) {
+  const owner = user(world, params);
+  if (isRefusal(owner)) return owner;
+  return personalTokenOf(world, owner.id, params.tokenId);
+}
+
+/** A personal token of a user by its id as the path has it. */
+export function personalTokenOf(world: World, userId: number, id: string) {
+  const located = locatePersonalToken(world, userId, numericId(id));
+  return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
+}
+
+/** A user by the id in the path; one that is no number names nobody. */
+export function user(world: World, { id }: Params) {
+  const located = locateUser(world, numericId(id));
+  return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
+}
+
+/** The id that nothing has. */
+const NO_ID = -1;
+
+/** At most nine digits, neither sign nor zeros in front (one spelling per resource): anything else is no id. */
+export function numericId(text: string): number {
+  return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : NO_ID;
+}
+
+/** What was located a moment ago, in the same synchronous step, is still there. */
+export function present<T extends object>(located: T | Refusal): T {
+  if (isRefusal(located)) throw new Error(`what the path names is gone: ${located.message}`);
+  return located;
+}

@@ -1,0 +1,66 @@
+/** The running process as people watch it: what it holds, how far it is on disk, and what it takes. */
+
+import type { StorageFigures, StorageReader } from '../../actors/disk-usage.ts';
+import type { Engine } from '../../actors/engine.ts';
+import type { Transport } from '../transport/transport.ts';
+
+export interface InstanceSources {
+  /** Of this program. */
+  readonly version: string;
+  readonly storage: StorageReader;
+  readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
+  /** Milliseconds, monotonic, counted from the start of the process. */
+  uptimeMs(): number;
+  memoryUsage(): { readonly rss: number; readonly heapUsed: number };
+}
+
+export interface Instance {
+  figures(engine: Engine, now: number): Promise<InstanceFigures>;
+}
+
+export type InstanceFigures = ReturnType<typeof figuresOf>;
+
+export function createInstance(sources: InstanceSources): Instance {
+  return {
+    figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
+  };
+}
+
+function figuresOf(sources: InstanceSources, engine: Engine, storage: StorageFigures, now: number) {
+  const { transport } = sources;
+  const { rss, heapUsed } = sources.memoryUsage();
+  const { world, journal } = engine;
+  const { newestSnapshot } = storage;
+  const freeBytes = journal.stats().freeBytes;
+  return {
+    version: sources.version,
+    httpEngine: transport.engine,
+    uptimeSeconds: Math.floor(sources.uptimeMs() / 1000),
+    writable: journal.writable,
+    refusalReason: journal.refusalReason,
+    lastEventId: engine.lastId,
+    durableEventId: engine.durableId,
+    waitingCommands: engine.queuedCount,
+    connections: transport.openConnections,
+    projects: world.projects.size,
+    flags: world.directory.flagProjects.size,
+    users: world.directory.users.size,
+    events: engine.eventLog.count,
+    journal: { bytes: storage.journalBytes, segments: storage.journalSegments },
+    snapshots: {
+      count: storage.snapshots,
+      newest:
+        newestSnapshot === null
+          ? null
+          : {
+              eventId: newestSnapshot.id,
+              eventAt: new Date(newestSnapshot.at).toISOString(),
+              ageSeconds: Math.max(0, Math.floor((now - newestSnapshot.at) / 1000)),
+              bytes: newestSnapshot.bytes,
+            },
+    },
+    // Infinite until the disk was first asked, which JSON cannot say.
+    disk: { freeBytes: Number.isFinite(freeBytes) ? freeBytes : null },
+    memory: { rssBytes: rss, heapUsedBytes: heapUsed },
+  };
+}

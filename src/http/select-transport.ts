@@ -1,0 +1,32 @@
+/**
+ * Chooses the HTTP engine. `auto` takes uWebSockets.js where there is a binary for this platform and Node version,
+ * and node:http with one warning where there is none.
+ */
+import { createNodeTransport } from './transport/node/node-transport.ts';
+import type { Transport, TransportOptions } from './transport/transport.ts';
+import { createUwsTransport } from './transport/uws/uws-transport.ts';
+
+export const HTTP_ENGINES = ['auto', 'uws', 'node'] as const;
+export type HttpEngine = (typeof HTTP_ENGINES)[number];
+
+export async function selectTransport(
+  engine: HttpEngine,
+  options: TransportOptions,
+  createUws: (options: TransportOptions) => Promise<Transport> = createUwsTransport,
+): Promise<Transport> {
+  if (engine === 'node') return createNodeTransport(options);
+  try {
+    return await createUws(options);
+  } catch (error) {
+    const where = `${process.platform}/${process.arch} with Node ${process.version}`;
+    if (engine === 'uws') {
+      const advice = 'set HTTP_ENGINE=auto, or use a Node version that has one';
+      throw new Error(`There is no uWebSockets.js binary for ${where}: ${advice}.`, { cause: error });
+    }
+    options.log.warn(
+      { err: error },
+      `There is no uWebSockets.js binary for ${where}: using the slower node:http.`,
+    );
+    return createNodeTransport(options);
+  }
+}

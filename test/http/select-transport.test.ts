@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { selectTransport } from '../../src/http/select-transport.ts';
+import type { Transport, TransportOptions } from '../../src/http/transport/transport.ts';
+import { connectionsWithin, resolveLimits } from '../../src/http/transport/transport-limits.ts';
+import { text } from './transport/engines.ts';
+
+const noBinary = async (): Promise<Transport> => {
+  throw new Error('no such module');
+};
+
+function optionsWith(warnings: string[]): TransportOptions {
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    handle: (_, response) => response.send(text('ok')),
+    refuse: (status, reason) => text(reason, status),
+    log: { warn: (_, message) => warnings.push(message), error: (_, message) => assert.fail(message) },
+  };
+}
+
+test('auto takes uWebSockets.js where there is a binary', async (t) => {
+  const transport = await selectTransport('auto', optionsWith([]));
+  t.after(() => transport.close());
+  assert.equal(transport.engine, 'uws');
+});
+
+test('auto falls back to node:http where there is none, with one warning, and serves', async (t) => {
+  const warnings: string[] = [];
+  const transport = await selectTransport('auto', optionsWith(warnings), noBinary);
+  t.after(() => transport.close());
+  assert.equal(transport.engine, 'node');
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /^There is no uWebSockets\.js binary for .*: using the slower node:http\.$/);
+  const { port } = await transport.listen();
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'ok');
+});
+
+test('node never loads the binary', async (t) => {
+  const warnings: string[] = [];
+  const transport = await selectTransport('node', optionsWith(warnings), () => assert.fail('loaded'));
+  t.after(() => transport.close());
+  assert.deepEqual([transport.engine, warnings], ['node', []]);
+});
+
+test('uws without a binary is refused with advice', async () => {
+  await assert.rejects(selectTransport('uws', optionsWith([]), noBinary), /set HTTP_ENGINE=auto/);
+});
+
+test('the connection budget stays below the descriptors, and above nothing', () => {
+  assert.deepEqual([0, 256, 1_024, 1_000_000].map(connectionsWithin), [32, 56, 824, 10_000]);
+  assert.equal(resolveLimits({ connectionsMax: 5 }).connectionsMax, 5);
+  assert(resolveLimits().connectionsMax >= 32);
+});

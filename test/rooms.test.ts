@@ -1,0 +1,120 @@
+/** The structure of the code, held against the table in `rooms.ts` and the one printed in ARCHITECTURE.md. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ROOMS, roomsTable } from './rooms.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const CODE_FOLDERS = ['src', 'test', 'bench', 'web'];
+
+/** A folder with more files than this is several rooms. */
+const FILES_MAX = 25;
+
+const IMPORT = /(?:\bfrom|\bimport\()\s*'([^']+)'/g;
+
+interface SourceFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  /** What it imports: paths from the root for files of ours, names for packages. */
+  readonly imports: readonly string[];
+}
+
+function sourceFiles(folder: string): SourceFile[] {
+  const names = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = join(folder, name);
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      const imports = [...text.matchAll(IMPORT)].map(([, target = '']) =>
+        target.startsWith('.') ? relative(ROOT, resolve(ROOT, dirname(path), target)) : target,
+      );
+      return { path, imports };
+    });
+}
+
+const SOURCES = sourceFiles('src');
+const roomOf = (path: string): string => relative('src', dirname(path)) || '.';
+
+/** Rooms that each room's files import from, as the code has it. */
+function arrows(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { path, imports } of SOURCES) {
+    const from = found.get(roomOf(path)) ?? new Set();
+    found.set(roomOf(path), from);
+    for (const target of imports) {
+      if (target.startsWith('src/') && roomOf(target) !== roomOf(path)) from.add(roomOf(target));
+    }
+  }
+  return found;
+}
+
+/** The members of one circle, in order, or null. */
+function circleIn(graph: ReadonlyMap<string, Iterable<string>>): string[] | null {
+  const done = new Set<string>();
+  const visit = (node: string, path: readonly string[]): string[] | null => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return null;
+    for (const next of graph.get(node) ?? []) {
+      const circle = visit(next, [...path, node]);
+      if (circle !== null) return circle;
+    }
+    done.add(node);
+    return null;
+  };
+  for (const node of graph.keys()) {
+    const circle = visit(node, []);
+    if (circle !== null) return circle;
+  }
+  return null;
+}
+
+test('every import between folders of src is an arrow of the table, and every arrow of the table is used', () => {
+  const found = Object.fromEntries([...arrows()].map(([room, targets]) => [room, [...targets].sort()]));
+  const allowed = Object.fromEntries(
+    Object.entries(ROOMS).map(([room, { imports }]) => [room, [...imports].sort()]),
+  );
+  assert.deepEqual(found, allowed);
+});
+
+test('the folders of src import from each other in no circle', () => {
+  assert.equal(circleIn(arrows()), null);
+});
+
+test('no files import each other in a circle, types included', () => {
+  const files = CODE_FOLDERS.flatMap(sourceFiles);
+  assert.equal(circleIn(new Map(files.map(({ path, imports }) => [path, imports]))), null);
+});
+
+test('a circle would be found', () => {
+  assert.deepEqual(circleIn(new Map(Object.entries({ a: ['b'], b: ['c'], c: ['b'] }))), ['b', 'c', 'b']);
+});
+
+test('the domain does no I/O: of Node it imports only assertions', () => {
+  const offenders = SOURCES.filter(
+    ({ path, imports }) =>
+      path.startsWith('src/domain/') &&
+      imports.some((one) => one.startsWith('node:') && one !== 'node:assert/strict'),
+  );
+  assert.deepEqual(offenders, []);
+});
+
+test(`no folder holds more than ${FILES_MAX} files`, () => {
+  const counts = new Map<string, number>();
+  for (const folder of CODE_FOLDERS) {
+    for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+    }
+  }
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > FILES_MAX),
+    [],
+  );
+});
+
+test('ARCHITECTURE.md shows the table of rooms as it is', () => {
+  const page = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  assert(page.includes(roomsTable()), 'paste what `node --import tsx test/rooms.ts` prints');
+});

@@ -1,0 +1,282 @@
+/**
+ * The rooms of `src`: what each folder is for, and which folders its files may import from. `rooms.test.ts` holds the
+ * imports against this table, and the table in ARCHITECTURE.md is printed from it:
+ *
+ *   node --import tsx test/rooms.ts
+ *
+ * A new folder or a new arrow is a decision about the structure, so it is made here, where a reviewer sees it.
+ */
+import { pathToFileURL } from 'node:url';
+
+export interface Room {
+  readonly purpose: string;
+  /** Folders below `src`. A folder does not stand for the folders inside it. */
+  readonly imports: readonly string[];
+}
+
+/** Keyed by the path below `src`; `.` is `src` itself. */
+export const ROOMS: Readonly<Record<string, Room>> = {
+  'domain/json': {
+    purpose: 'JSON values, pointers, patches, and the list of issues found in one',
+    imports: [],
+  },
+  'domain/flags': {
+    purpose: 'a flag and its parts, the rules on them, and their state machines',
+    imports: ['domain/json'],
+  },
+  'domain/state': {
+    purpose: 'the whole state, the events, and the one function that applies them',
+    imports: ['domain/flags'],
+  },
+  'domain/decide': {
+    purpose: 'from state and command to events or a refusal, one file per kind of command',
+    imports: ['domain/flags', 'domain/json', 'domain/state'],
+  },
+  'domain/document': {
+    purpose: 'the state as a document: import and export',
+    imports: ['domain/flags', 'domain/json', 'domain/state'],
+  },
+  'persistence/disk': {
+    purpose: 'the port to the file system, the data folder and its lock',
+    imports: [],
+  },
+  'persistence/codec': {
+    purpose: 'MessagePack, and the guard that each stored value passes',
+    imports: [],
+  },
+  'persistence/journal': {
+    purpose: 'formats of frames and segments, and the append-only journal in files',
+    imports: ['persistence/codec', 'persistence/disk'],
+  },
+  'persistence/snapshots': {
+    purpose: 'format, writer and reader of snapshots',
+    imports: ['persistence/codec', 'persistence/disk', 'persistence/journal'],
+  },
+  'persistence/recovery': {
+    purpose: 'from a data folder to the state, or to a precise refusal',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
+  },
+  'persistence/event-log': {
+    purpose: 'search in the journal: index files, filters, text search, retention',
+    imports: [
+      'domain/state',
+      'persistence/codec',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/snapshots',
+    ],
+  },
+  actors: {
+    purpose: 'mailboxes, the turn of a command, and the wait for the disk',
+    imports: [
+      'domain/decide',
+      'domain/document',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'persistence/disk',
+      'persistence/event-log',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
+  'http/transport': {
+    purpose: 'the seam between HTTP engines and everything above them; imports nothing of ours',
+    imports: [],
+  },
+  'http/transport/uws': {
+    purpose: 'the engine on uWebSockets.js',
+    imports: ['http/transport'],
+  },
+  'http/transport/node': {
+    purpose: 'the engine on node:http',
+    imports: ['http/transport'],
+  },
+  http: {
+    purpose: 'the choice of the engine',
+    imports: ['http/transport', 'http/transport/node', 'http/transport/uws'],
+  },
+  'http/dispatch': {
+    purpose: 'from a request to its response: route, caller, body, conditions',
+    imports: ['actors', 'domain/decide', 'domain/json', 'domain/state', 'http/transport'],
+  },
+  'http/probes': {
+    purpose: 'health, readiness and metrics',
+    imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'persistence/journal'],
+  },
+  'http/admin': {
+    purpose: 'the table of routes of the administrative interface',
+    imports: [
+      'http/admin/flags',
+      'http/admin/projects',
+      'http/admin/service',
+      'http/admin/users',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/requests': {
+    purpose: 'what the paths name and the bodies hold',
+    imports: ['domain/decide', 'domain/flags', 'domain/state', 'http/dispatch'],
+  },
+  'http/admin/schemas': {
+    purpose: 'the schemas of responses',
+    imports: ['domain/flags', 'domain/state'],
+  },
+  'http/admin/views': {
+    purpose: 'responses made from the state, and the bytes kept of them',
+    imports: ['domain/decide', 'domain/flags', 'domain/state', 'http/dispatch'],
+  },
+  'http/admin/flags': {
+    purpose: 'routes about flags',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+      'http/transport',
+    ],
+  },
+  'http/admin/projects': {
+    purpose: 'routes about projects and their members',
+    imports: [
+      'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/users': {
+    purpose: 'routes about users and tokens',
+    imports: [
+      'domain/decide',
+      'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/service': {
+    purpose: 'routes about environments, events and the running process',
+    imports: [
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+      'http/transport',
+    ],
+  },
+  'http/openapi': {
+    purpose: 'the description of the interface, made from the table of routes',
+    imports: ['http/admin', 'http/admin/schemas', 'http/dispatch'],
+  },
+  'http/pages': {
+    purpose: 'the console and the API page',
+    imports: ['http/dispatch', 'http/transport'],
+  },
+  control: {
+    purpose: 'the socket by which commands reach a running server',
+    imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
+  },
+  operations: {
+    purpose: 'the error that every operation on a data folder ends with',
+    imports: [],
+  },
+  'operations/read': {
+    purpose: 'reading a data folder: events, status, the state at a moment',
+    imports: [
+      'actors',
+      'control',
+      'domain/state',
+      'operations',
+      'persistence/disk',
+      'persistence/event-log',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
+  'operations/verify': {
+    purpose: 'verifying a data folder',
+    imports: [
+      'actors',
+      'operations/read',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
+  'operations/copy': {
+    purpose: 'backup, restore and repair',
+    imports: [
+      'actors',
+      'control',
+      'domain/state',
+      'operations',
+      'operations/read',
+      'operations/verify',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
+  'operations/diff': {
+    purpose: 'the difference between two moments',
+    imports: ['domain/flags', 'domain/state', 'operations', 'operations/read', 'persistence/disk'],
+  },
+  cli: {
+    purpose: 'the commands of `flagstaff`',
+    imports: [
+      '.',
+      'actors',
+      'control',
+      'operations',
+      'operations/copy',
+      'operations/diff',
+      'operations/read',
+      'operations/verify',
+      'persistence/disk',
+      'persistence/event-log',
+    ],
+  },
+  '.': {
+    purpose: 'the process: configuration, start, stop',
+    imports: [
+      'actors',
+      'control',
+      'domain/state',
+      'http',
+      'http/admin',
+      'http/dispatch',
+      'http/openapi',
+      'http/pages',
+      'http/probes',
+      'http/transport',
+      'persistence/disk',
+      'persistence/event-log',
+      'persistence/journal',
+    ],
+  },
+};
+
+export function roomsTable(): string {
+  const rows = Object.entries(ROOMS).map(
+    ([name, { purpose, imports }]) =>
+      `| \`${name === '.' ? 'src' : name}\` | ${purpose} | ${imports.map((one) => `\`${one}\``).join(', ') || 'nothing'} |`,
+  );
+  return ['| folder | purpose | imports from |', '|---|---|---|', ...rows].join('\n');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) console.log(roomsTable());

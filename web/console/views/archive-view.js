@@ -1,0 +1,77 @@
+/** A project's archived flags, and the way back for each. */
+import { messageOf, path } from '../client.js';
+import { h } from '../dom.js';
+import { empty, loader } from '../loading.js';
+import { moment } from '../moment.js';
+import { notice } from '../notices.js';
+import { hrefOf } from '../place.js';
+
+/** @import { ArchivedFlag, Session, View } from '../types.d.ts' */
+
+/** @param {Session} session @param {string} project @returns {View} */
+export function archiveView(session, project) {
+  const element = h('div', null);
+  const refresh = loader(
+    element,
+    () => session.client.get(path`/archive/features/${project}`),
+    ({ features }) => element.replaceChildren(...content(features)),
+  );
+
+  /** @param {readonly ArchivedFlag[]} flags */
+  function content(flags) {
+    return [
+      h('p', { class: 'crumb' }, h('a', { href: hrefOf({ view: 'flags', project }) }, project)),
+      h('h1', null, 'Archive'),
+      flags.length === 0
+        ? empty('Nothing is archived', 'Archived flags keep their history, and can be revived.')
+        : h('ul', { class: 'plain cards' }, ...flags.map(archivedItem)),
+    ];
+  }
+
+  /** @param {ArchivedFlag} flag */
+  function archivedItem({ name, type, description, archivedAt }) {
+    const button = h(
+      'button',
+      {
+        type: 'button',
+        class: 'button',
+        disabled: !session.mayWrite(project),
+        onclick: () => void revive(name),
+      },
+      'Revive',
+    );
+    return h(
+      'li',
+      { class: 'card card-row', 'data-flag': name },
+      h(
+        'div',
+        null,
+        h('a', { href: hrefOf({ view: 'flag', project, flag: name }) }, h('code', null, name)),
+        description ? h('p', null, description) : null,
+        h('p', { class: 'row-meta' }, h('span', null, type), moment(archivedAt, 'archived ')),
+      ),
+      button,
+    );
+  }
+
+  /** @param {string} name */
+  async function revive(name) {
+    try {
+      await session.client.post(path`/archive/revive/${name}`);
+      notice('done', `${name} is back.`);
+      void session.feed.look();
+      await refresh();
+    } catch (error) {
+      notice('refused', messageOf(error));
+    }
+  }
+
+  void refresh();
+  return {
+    title: `Archive of ${project}`,
+    element,
+    onEvents(events) {
+      if (events.some((event) => event.project === project)) void refresh();
+    },
+  };
+}
