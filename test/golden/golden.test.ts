@@ -1,0 +1,186 @@
+/** This build opens the data folders of every release and finds in them what that release recorded. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { answerOf, contentOf, copyOf, flagstaff } from '../support/operator.ts';
+import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
+import { documentIn, type EventShown, eventsIn, hashOf, type RunCommand, reduceTo } from './picture.ts';
+
+const GOLDEN = fileURLToPath(new URL('.', import.meta.url));
+
+interface GoldenFolder {
+  /** Such as `0.1.0/killed`. */
+  readonly name: string;
+  readonly folder: string;
+  readonly expected: Expected;
+}
+
+const releases = readdirSync(GOLDEN, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+const GOLDEN_FOLDERS: readonly GoldenFolder[] = releases.flatMap(({ name: release }) =>
+  readdirSync(join(GOLDEN, release))
+    .filter((file) => file.endsWith('.json'))
+    .map((file): GoldenFolder => {
+      const name = `${release}/${file.slice(0, -'.json'.length)}`;
+      const expected = JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')) as Expected;
+      return { name, folder: join(GOLDEN, name), expected };
+    }),
+);
+
+const run: RunCommand = async (args) => {
+  const { code, out, err } = await flagstaff(args);
+  assert.equal(code, 0, `flagstaff ${args.join(' ')}: ${err}`);
+  return out;
+};
+
+/** Returns the id of the first event that differs from what the release showed; null when none does. */
+function firstChanged(events: readonly EventShown[], { eventHashes, shapes }: Expected): number | null {
+  for (const [index, hash] of eventHashes.entries()) {
+    const event = events[index];
+    if (event?.id !== index + 1) return index + 1;
+    const shape = shapes.events[event.type] ?? null;
+    if (hashOf(shape, event).slice(0, EVENT_HASH_DIGITS) !== hash) return event.id;
+  }
+  return null;
+}
+
+/** Starts a server whose clock stands at the newest event, since idempotency keys are remembered for 24 hours only. */
+function serverOn(folder: string, events: readonly EventShown[]): Promise<TestServer> {
+  const leftAt = Date.parse(String(events.at(-1)?.['createdAt']));
+  const clock = { now: () => leftAt, defer: setImmediate, monotonic: () => performance.now() };
+  return startTestServer({ folder, store: { clock } });
+}
+
+it('there are golden folders to open', () => {
+  assert.deepEqual(
+    GOLDEN_FOLDERS.filter(({ name }) => name.startsWith('0.1.0/')).map(({ name }) => name),
+    ['0.1.0/killed', '0.1.0/stopped'],
+  );
+});
+
+for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
+  describe(`the folder ${name}`, () => {
+    const { lastEventId, moments, shapes } = expected;
+    let folder: string;
+    before(() => {
+      folder = copyOf(original);
+    });
+
+    async function holdsWhatItHeld(one: string): Promise<void> {
+      assert.deepEqual(reduceTo(shapes.document, await documentIn(run, one)), expected.document);
+      const events = await eventsIn(run, one);
+      assert.equal(events.length, lastEventId);
+      assert.equal(firstChanged(events, expected), null);
+    }
+
+    async function holdsItsMoments(one: string): Promise<void> {
+      for (const { eventId, documentHash } of moments) {
+        const document = await documentIn(run, one, eventId);
+        assert.equal(hashOf(shapes.document, document), documentHash, `the state of event ${eventId}`);
+      }
+    }
+
+    it('is undamaged, and replay from the first event and from each snapshot gives the same state', async () => {
+      const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', folder]);
+      assert.deepEqual([damages, deep.eventId], [[], lastEventId]);
+    });
+
+    it('shows its state, its earlier states and its events as they were', async () => {
+      await holdsWhatItHeld(folder);
+      await holdsItsMoments(folder);
+    });
+
+    it('is restored to each earlier moment', async () => {
+      for (const { eventId, documentHash } of moments) {
+        const to = join(temporaryFolder(), 'restored');
+        const restored = await answerOf(['restore', folder, '--to', to, '--at', String(eventId)]);
+        const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', to]);
+        assert.deepEqual([damages, deep.eventId, deep.stateHash], [[], eventId, restored.stateHash]);
+        assert.equal(hashOf(shapes.document, await documentIn(run, to)), documentHash);
+        assert.equal((await eventsIn(run, to)).length, eventId);
+      }
+    });
+
+    it('is not changed by commands that read', async () => {
+      const left = contentOf(folder);
+      const { deep } = await answerOf(['verify', '--deep', '--data-dir', folder]);
+      const restored = await answerOf(['restore', folder, '--to', join(temporaryFolder(), 'restored')]);
+      assert.equal(restored.stateHash, deep.stateHash);
+      await answerOf(['status', '--data-dir', folder]);
+      await holdsWhatItHeld(folder);
+      await holdsItsMoments(folder);
+      assert.deepEqual(contentOf(folder), left);
+    });
+
+    it('starts a server that knows the history of flags, the tokens, and the idempotency keys', async () => {
+      const used = copyOf(folder);
+      const events = await eventsIn(run, used);
+      const server = await serverOn(used, events);
+      try {
+        assert.equal(server.server.store.engine.lastId, lastEventId);
+        await holdsWhatItHeld(used);
+        await showsPastFlags(server, events);
+        await acceptsTheToken(server);
+        await repeatsTheResponse(server);
+        assert.equal(server.server.store.engine.lastId, lastEventId, 'none of it was a change');
+      } finally {
+        await server.stop();
+      }
+    });
+
+    async function showsPastFlags({ call }: TestServer, events: readonly EventShown[]): Promise<void> {
+      for (const { project, flag, eventId, shown } of expected.pastFlags) {
+        const { status, body } = await call('GET', `/projects/${project}/features/${flag}?at=${eventId}`);
+        assert.equal(status, 200, `${flag} at event ${eventId}`);
+        assert.deepEqual(reduceTo(shapes.flag, body), shown, `${flag} at event ${eventId}`);
+        const found = (await call('POST', '/events/search', { feature: flag, limit: 100 })).body.events;
+        const wanted = events.filter(({ featureName }) => featureName === flag).map(({ id }) => id);
+        assert.deepEqual(found.map((event: EventShown) => event.id).reverse(), wanted);
+      }
+    }
+
+    async function acceptsTheToken({ call }: TestServer): Promise<void> {
+      const { secret, username } = expected.personalToken;
+      const { status, body } = await call('GET', '/user', undefined, { token: secret });
+      assert.deepEqual([status, body?.user.username], [200, username]);
+    }
+
+    async function repeatsTheResponse({ call }: TestServer): Promise<void> {
+      const { path, body, key, status, response } = expected.retried;
+      const again = await call('POST', path, body, { headers: { 'idempotency-key': key } });
+      assert.deepEqual([again.status, again.body], [status, response]);
+    }
+
+    it('accepts writes, gives no id twice, and is the same after two restarts', async () => {
+      const used = copyOf(folder);
+      const server = await serverOn(used, await eventsIn(run, used));
+      const { call } = server;
+      const hash = (): string => stateHash(server.server.store.engine.world);
+      try {
+        const user = await call('POST', '/user-admin', { username: 'newcomer', rootRole: 3 });
+        assert.deepEqual([user.status, user.body.id], [201, expected.nextUserId]);
+        const pat = { description: 'new', expiresAt: '2999-01-01T00:00:00Z' };
+        const token = await call('POST', `/user-admin/${user.body.id}/tokens`, pat);
+        assert.deepEqual([token.status, token.body.id], [201, expected.nextPersonalTokenId]);
+        const tagged = await call('POST', '/features/checkout/tags', { value: 'later' });
+        assert.equal(tagged.status, 201);
+        const left = { lastId: server.server.store.engine.lastId, hash: hash() };
+        assert.equal(left.lastId, lastEventId + 3);
+        for (let restarts = 0; restarts < 2; restarts += 1) {
+          await server.restart();
+          assert.deepEqual({ lastId: server.server.store.engine.lastId, hash: hash() }, left);
+        }
+      } finally {
+        await server.stop();
+      }
+      const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', used]);
+      assert.deepEqual([damages, deep.eventId], [[], lastEventId + 3]);
+      assert.equal(firstChanged(await eventsIn(run, used), expected), null);
+      await holdsItsMoments(used);
+    });
+  });
+}

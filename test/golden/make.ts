@@ -1,0 +1,217 @@
+/**
+ * Makes the golden folders of a release, with the code of that release's checkout (see README.md in this folder).
+ *
+ *   node --import tsx test/golden/make.ts [--build <checkout>]
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import type { DomainEvent } from '../../src/domain/state/events.ts';
+import { ADMIN_TOKEN, type Call, caller, ROOT_FOLDER, temporaryFolder } from '../support/server.ts';
+import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
+import { IMPORT_DOCUMENT } from './import-document.ts';
+import {
+  documentIn,
+  type EventShown,
+  eventsIn,
+  hashOf,
+  type RunCommand,
+  reduceTo,
+  shapeOf,
+} from './picture.ts';
+import { PAST_FLAGS, runScenario } from './scenario.ts';
+
+interface Build {
+  /** The checkout's folder. */
+  readonly folder: string;
+  readonly version: string;
+  readonly run: RunCommand;
+}
+
+function buildAt(folder: string): Build {
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const run: RunCommand = async (args) => {
+    const program = join(folder, 'bin', 'flagstaff.mjs');
+    return (await promisify(execFile)(process.execPath, [program, ...args], { maxBuffer: 2 ** 26 })).stdout;
+  };
+  return { folder, version, run };
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly origin: string;
+}
+
+async function serve(build: Build, folder: string, env: Readonly<Record<string, string>>): Promise<Running> {
+  const script = fileURLToPath(new URL('serve.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', script, build.folder, folder], {
+    cwd: ROOT_FOLDER,
+    env: { PATH: process.env.PATH, INIT_ADMIN_API_TOKENS: ADMIN_TOKEN, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, origin: `http://127.0.0.1:${Number(port.toString())}` };
+}
+
+async function end({ child }: Running, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}
+
+/** A new event type does not compile until it is listed here, and this script then fails until the scenario records it. */
+const EVENT_TYPES: { readonly [T in DomainEvent['type']]: true } = {
+  'feature-created': true,
+  'feature-metadata-updated': true,
+  'feature-stale-on': true,
+  'feature-stale-off': true,
+  'feature-archived': true,
+  'feature-revived': true,
+  'feature-deleted': true,
+  'feature-strategy-add': true,
+  'feature-strategy-update': true,
+  'feature-strategy-remove': true,
+  'strategy-order-changed': true,
+  'feature-environment-enabled': true,
+  'feature-environment-disabled': true,
+  'feature-variants-updated': true,
+  'feature-environment-variants-updated': true,
+  'feature-tagged': true,
+  'feature-untagged': true,
+  'feature-dependency-added': true,
+  'feature-dependency-removed': true,
+  'feature-dependencies-removed': true,
+  'project-created': true,
+  'project-updated': true,
+  'project-deleted': true,
+  'project-environment-added': true,
+  'project-environment-removed': true,
+  'project-user-added': true,
+  'project-user-role-changed': true,
+  'project-user-removed': true,
+  'environment-created': true,
+  'environment-updated': true,
+  'environment-deleted': true,
+  'user-created': true,
+  'user-updated': true,
+  'user-deleted': true,
+  'api-token-created': true,
+  'api-token-updated': true,
+  'api-token-deleted': true,
+  'pat-created': true,
+  'pat-deleted': true,
+};
+
+/** Throws unless every write in the API description was called successfully. */
+async function checkCovered(origin: string, called: ReadonlySet<string>): Promise<void> {
+  const response = await fetch(`${origin}/docs/openapi.json`);
+  const { paths } = (await response.json()) as { paths: Readonly<Record<string, object>> };
+  const writes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .map((method) => `${method.toUpperCase()} ${path.replace('/api/admin', '')}`),
+  );
+  assert(writes.length > 0, 'the description names writes');
+  const missing = writes.filter((write) => {
+    const pattern = new RegExp(`^${write.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
+    return ![...called].some((one) => pattern.test(one));
+  });
+  assert.deepEqual(missing, [], 'the scenario calls every write');
+}
+
+function checkRecorded(events: readonly EventShown[]): void {
+  const recorded = new Set(events.map(({ type }) => type));
+  const missing = Object.keys(EVENT_TYPES).filter((type) => !recorded.has(type));
+  assert.deepEqual(missing, [], 'the scenario records events of every type');
+}
+
+/** `killed`: SIGKILL ended the server, with events after the newest snapshot. `stopped`: it began with an import and was stopped by SIGTERM. */
+type Kind = 'killed' | 'stopped';
+
+async function makeFolder(build: Build, kind: Kind, target: string): Promise<void> {
+  const folder = join(target, kind);
+  mkdirSync(target, { recursive: true });
+  const importFile = join(temporaryFolder(), 'state.json');
+  writeFileSync(importFile, JSON.stringify(IMPORT_DOCUMENT));
+  const server = await serve(build, folder, kind === 'stopped' ? { IMPORT_FILE: importFile } : {});
+  const called = new Set<string>();
+  const direct = caller(server.origin);
+  const call: Call = async (method, path, ...more) => {
+    const answer = await direct(method, path, ...more);
+    if (answer.status < 300) called.add(`${method} ${path}`);
+    return answer;
+  };
+  const momentIds: number[] = [];
+  const newestId = async (): Promise<number> =>
+    (await direct('POST', '/events/search', { limit: 1 })).body.events[0].id;
+  const result = await runScenario({
+    call,
+    snapshot: async () => void (await build.run(['snapshot', '--data-dir', folder])),
+    moment: async () => void momentIds.push(await newestId()),
+  });
+  await checkCovered(server.origin, called);
+  const pastFlags = await pastFlagsOf(call, [...momentIds, await newestId()]);
+  await end(server, kind === 'killed' ? 'SIGKILL' : 'SIGTERM');
+  rmSync(join(folder, 'flagstaff.sock'), { force: true });
+  const expected = await expectedOf(build, folder, momentIds, pastFlags);
+  writeFileSync(join(target, `${kind}.json`), `${JSON.stringify({ ...expected, ...result }, null, 1)}\n`);
+}
+
+async function pastFlagsOf(call: Call, eventIds: readonly number[]): Promise<Expected['pastFlags']> {
+  const past: Expected['pastFlags'][number][] = [];
+  for (const eventId of eventIds) {
+    for (const flag of PAST_FLAGS) {
+      const { status, body } = await call('GET', `/projects/default/features/${flag}?at=${eventId}`);
+      assert.equal(status, 200, `${flag} at event ${eventId}`);
+      past.push({ project: 'default', flag, eventId, shown: body });
+    }
+  }
+  return past;
+}
+
+async function expectedOf(
+  { run, version }: Build,
+  folder: string,
+  momentIds: readonly number[],
+  pastFlags: Expected['pastFlags'],
+): Promise<Omit<Expected, 'retried' | 'personalToken' | 'nextUserId' | 'nextPersonalTokenId'>> {
+  const events = await eventsIn(run, folder);
+  checkRecorded(events);
+  const document = await documentIn(run, folder);
+  const past = await Promise.all(momentIds.map((id) => documentIn(run, folder, id)));
+  const types = [...new Set(events.map(({ type }) => type))].sort();
+  const shapes = {
+    document: shapeOf([document, ...past]),
+    flag: shapeOf(pastFlags.map(({ shown }) => shown)),
+    events: Object.fromEntries(
+      types.map((type) => [type, shapeOf(events.filter((one) => one.type === type))]),
+    ),
+  };
+  return {
+    release: version,
+    lastEventId: events.at(-1)?.id ?? 0,
+    shapes,
+    document: reduceTo(shapes.document, document),
+    moments: momentIds.map((eventId, index) => ({
+      eventId,
+      documentHash: hashOf(shapes.document, past[index] ?? null),
+    })),
+    eventHashes: events.map((event) =>
+      hashOf(shapes.events[event.type] ?? null, event).slice(0, EVENT_HASH_DIGITS),
+    ),
+    pastFlags: pastFlags.map((one) => ({ ...one, shown: reduceTo(shapes.flag, one.shown) })),
+  };
+}
+
+const { values } = parseArgs({ options: { build: { type: 'string', default: ROOT_FOLDER } } });
+const build = buildAt(values.build);
+const target = fileURLToPath(new URL(`${build.version}/`, import.meta.url));
+assert(
+  !existsSync(target),
+  `${target} is there already: the golden folders of a release are never made twice`,
+);
+for (const kind of ['killed', 'stopped'] as const) await makeFolder(build, kind, target);
