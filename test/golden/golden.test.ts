@@ -105,6 +105,12 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       }
     });
 
+    it('is backed up with everything in it', async () => {
+      const to = join(temporaryFolder(), 'backup');
+      await answerOf(['backup', '--data-dir', folder, '--to', to]);
+      await holdsWhatItHeld(to);
+    });
+
     it('is not changed by commands that read', async () => {
       const left = contentOf(folder);
       const { deep } = await answerOf(['verify', '--deep', '--data-dir', folder]);
