@@ -46,7 +46,8 @@ export async function refuseUnfinishedImport(fs: FileSystem, folder: string): Pr
 export async function recordFirstEvents({ engine }: Store, options: FirstStartOptions): Promise<void> {
   const { config, log } = options;
   if (engine.lastId > 0) {
-    if (config.importFile !== null) log.info({}, 'IMPORT_FILE is ignored: the data folder is in use already');
+    if (config.importFile !== null)
+      log.info({}, 'IMPORT_FILE is ignored, because the data folder already holds events');
     return;
   }
   const now = new Date(engine.nextTime()).toISOString();

@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(process.env);
-  if (ignored.length > 0) log.warn({ ignored }, 'There is no database: the DATABASE_ variables are ignored');
+  if (ignored.length > 0)
+    log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   const startedAt = performance.now();
   const signals = stopOnSignals((message) => log.info({}, message));
   const server = await startServer({
@@ -26,7 +27,7 @@ async function main(): Promise<void> {
     },
     announceToken: (secret) => {
       // To the terminal and not to the log: logs are kept, and read by more people than a secret should be.
-      process.stderr.write(`\nAdmin API token, shown this once:\n\n    ${secret}\n\n`);
+      process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
     },
   });
   const { recovery, engine } = server.store;
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
     `Flagstaff listens on http://${config.host}:${server.port}${config.basePath}`,
   );
   if (config.authType === 'none')
-    log.warn({}, 'AUTH_TYPE=none: everybody who reaches this port may do everything');
+    log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
   signals.server = server;
 }
 
@@ -59,7 +60,7 @@ function stopOnSignals(say: (message: string) => void): { server: Server | null 
     const { server } = signals;
     if (stopping || server === null) process.exit(EXIT.ok);
     stopping = true;
-    say(`${signal}: answering what is under way, then stopping`);
+    say(`${signal}: finishing the requests under way, then stopping`);
     server.close().then(
       () => process.exit(EXIT.ok),
       (error: unknown) => fail(error),

@@ -253,10 +253,16 @@ export class Engine {
 
   #refusalBefore(waitedMs: number): Refusal | null {
     if (!this.journal.writable) {
-      return refuse('ServiceUnavailableError', this.journal.refusalReason ?? 'The journal takes no writes.');
+      return refuse(
+        'ServiceUnavailableError',
+        this.journal.refusalReason ?? 'The journal accepts no writes.',
+      );
     }
     if (waitedMs > QUEUE_DEADLINE_MS) {
-      return refuse('ServiceUnavailableError', 'The command waited too long for the disk and was not begun.');
+      return refuse(
+        'ServiceUnavailableError',
+        'The command waited too long for the disk and was not started.',
+      );
     }
     return null;
   }
@@ -361,7 +367,10 @@ function rememberable(
 
 function mailboxFull(address: string): Refusal {
   const whose = address === '' ? 'the service' : `the project "${address}"`;
-  return refuse('ServiceUnavailableError', `Too many commands wait for ${whose}; try again in a moment.`);
+  return refuse(
+    'ServiceUnavailableError',
+    `Too many commands are waiting for ${whose}; try again in a moment.`,
+  );
 }
 
 /**
@@ -376,6 +385,6 @@ function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
   if (size <= CHANGE_SIZE_MAX) return null;
   return refuse(
     'PayloadTooLargeError',
-    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${CHANGE_SIZE_MAX / 2 ** 20} MiB. Make it in parts.`,
+    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${CHANGE_SIZE_MAX / 2 ** 20} MiB. Split it into parts.`,
   );
 }

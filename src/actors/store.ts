@@ -109,7 +109,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
   const onFailed = (error: unknown): void =>
-    log.error({ err: error }, 'the snapshot failed; the journal has everything all the same');
+    log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = new SnapshotKeeper({
     engine,
     fs,
@@ -179,7 +179,10 @@ async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: Ev
     const dropped = await dropEventsBefore({ fs, journal, snapshots, eventLog }, before);
     if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
   } catch (error) {
-    log.error({ err: error }, 'old events could not be deleted; the journal keeps more than it should');
+    log.error(
+      { err: error },
+      'old events could not be deleted; the journal keeps more than the setting asks for',
+    );
   }
 }
 

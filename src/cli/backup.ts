@@ -11,8 +11,8 @@ interface BackupCommandOptions extends CommonOptions {
 
 export const addBackup: AddCommand = (program, context) => {
   withCommonOptions(program.command('backup'))
-    .description('Copy the data folder, also while a server writes to it, and verify the copy.')
-    .requiredOption('--to <folder>', 'the folder to make; nothing is ever overwritten')
+    .description('Copy the data folder, even while a server writes to it, and verify the copy.')
+    .requiredOption('--to <folder>', 'the folder to create; existing files are never overwritten')
     .addHelpText(
       'after',
       `

@@ -31,7 +31,7 @@ export interface CommonOptions {
 export function withCommonOptions(command: Command): Command {
   return command
     .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
-    .option('--json', 'answer with JSON, for scripts');
+    .option('--json', 'print JSON, for scripts');
 }
 
 /** The data folder, which has to be there. */

@@ -20,14 +20,17 @@ interface DiffCommandOptions extends CommonOptions {
 
 export const addDiff: AddCommand = (program, context) => {
   withCommonOptions(program.command('diff'))
-    .description('Say what changed between two moments: flags, switches, strategies, variants, members …')
+    .description(
+      'Show what changed between two moments in flags, switches, strategies, variants, members and more.',
+    )
     .requiredOption('--from <event id or time>', 'the state after this event, or before this time')
     .option('--to <event id or time>', 'the state to compare it with (default: the newest)')
     .option('--project <id>', 'only this project and its flags')
     .addHelpText(
       'after',
       `
-Reads only, and works beside a running server. With --to before --from it says what going back would change.
+This command only reads, and works while a server is running. When --to is before --from, it shows what going back
+would change.
 
 Examples:
   flagstaff diff --from 1041 --to 1042

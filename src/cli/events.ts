@@ -31,21 +31,25 @@ interface EventsCommandOptions extends CommonOptions {
 
 export const addEvents: AddCommand = (program, context) => {
   withCommonOptions(program.command('events'))
-    .description('Show the event log, oldest first, from the files; a server may be running.')
-    .option('-f, --follow', 'go on with new events until interrupted')
-    .option('-n, --limit <number>', 'show the newest so many that match', String(LIMIT_DEFAULT))
+    .description('Show the event log, oldest first. A server may be running.')
+    .option('-f, --follow', 'keep showing new events until interrupted')
+    .option(
+      '-n, --limit <number>',
+      'show at most this many matching events, the newest ones',
+      String(LIMIT_DEFAULT),
+    )
     .option('--type <type>', 'only events of this type, such as feature-archived')
     .option('--project <id>', 'only events of this project')
     .option('--feature <name>', 'only events of this flag')
     .option('--environment <name>', 'only events of this environment')
     .option('--by <name>', 'only events of this author')
-    .option('--query <text>', 'only events with this text in type, author or data, whatever the case')
-    .option('--from <event id or time>', 'only events from this one on')
+    .option('--query <text>', 'only events with this text in type, author or data (case-insensitive)')
+    .option('--from <event id or time>', 'only events from this one onwards')
     .option('--to <event id or time>', 'only events up to this one')
     .addHelpText(
       'after',
       `
-With --json, one event a line.
+With --json, each line holds one event.
 
 Examples:
   flagstaff events --type feature-archived --from 2025-06-01

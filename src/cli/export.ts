@@ -22,16 +22,17 @@ export const addExport: AddCommand = (program, context) => {
     .command('export')
     .description('Write the state as a JSON document: projects, environments, users, flags.')
     .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
-    .option('--to <file>', 'the file to make (default: standard output)')
+    .option('--to <file>', 'the file to create (default: standard output)')
     .option(
       '--at <event id or time>',
       'the state after this event, or before this time (default: the newest)',
     )
-    .option('--credentials', 'with the digests of tokens, which stay valid then; keep the document secret')
+    .option('--credentials', 'include the digests of tokens, which then stay valid; keep the document secret')
     .addHelpText(
       'after',
       `
-Reads only, and works beside a running server. The document holds no secrets; without --credentials no tokens either.
+This command only reads, and works while a server is running. The document holds no secrets, and without --credentials
+it holds no tokens either.
 
 Examples:
   flagstaff export --to state.json
@@ -59,7 +60,7 @@ Examples:
 
 async function writeNewFile({ fs }: CommandContext, path: string, text: string): Promise<void> {
   if (await fs.exists(path)) {
-    throw new OperationError('occupied', `${path} is there already; nothing is ever overwritten.`);
+    throw new OperationError('occupied', `${path} exists already, and existing files are never overwritten.`);
   }
   const file = await fs.open(path, 'create');
   try {

@@ -67,9 +67,9 @@ function programFor(context: CommandContext): Command {
   const { terminal } = context;
   const program = new Command('flagstaff');
   program
-    .description("Look after a Flagstaff server's data folder.")
-    .helpCommand('help [command]', 'say how a command is used')
-    .showHelpAfterError('(flagstaff <command> --help says more)')
+    .description('Inspect, back up and repair the data folder of a Flagstaff server.')
+    .helpCommand('help [command]', 'show how to use a command')
+    .showHelpAfterError('(see flagstaff <command> --help)')
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd()),
@@ -79,8 +79,8 @@ function programFor(context: CommandContext): Command {
     .addHelpText(
       'after',
       `
-Exit codes: 0 done, 64 misused, 65 damaged data, 66 not there, 69 no running server, 73 in the way, 74 disk fault,
-75 the folder is in use, 78 bad configuration.
+Exit codes: 0 success, 64 wrong usage, 65 damaged data, 66 not found, 69 no running server, 73 target exists,
+74 disk error, 75 folder in use, 78 bad configuration.
 
 Examples:
   flagstaff status

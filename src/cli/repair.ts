@@ -24,14 +24,14 @@ interface RepairCommandOptions extends CommonOptions {
 
 export const addRepair: AddCommand = (program, context) => {
   withCommonOptions(program.command('repair'))
-    .description('Keep what hangs together of a damaged data folder, so that a server starts on it.')
-    .option('--yes', 'do not ask')
-    .option('--dry-run', 'only say what would be kept and what would be lost')
+    .description('Salvage the consistent part of a damaged data folder, so that a server starts on it.')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--dry-run', 'only show what would be kept and what would be lost')
     .addHelpText(
       'after',
       `
-For damage that "flagstaff verify" names, when there is no backup: a backup loses less. All that was there is moved
-into a folder damaged-<time> within the data folder, as it was; nothing is deleted. The server has to be stopped.
+Use this command for damage that "flagstaff verify" reports when there is no backup: a backup loses less. The old files
+are moved, unchanged, into a folder damaged-<time> inside the data folder; nothing is deleted. Stop the server first.
 
 Examples:
   flagstaff repair --dry-run
@@ -76,13 +76,15 @@ async function run(context: CommandContext, folder: string, options: RepairComma
 }
 
 const NOTHING_WHOLE =
-  'Neither a snapshot nor the first events are whole: there is nothing to begin with. Use a backup. Nothing was changed.';
+  'Neither a snapshot nor the first events are intact, so there is nothing to start from. Use a backup. Nothing was changed.';
 
 async function agree({ terminal }: CommandContext, plan: string): Promise<void> {
   if (!terminal.isInteractive)
-    throw misuse('Nobody is there to be asked; give --yes, or look with --dry-run.');
+    throw misuse(
+      'There is no terminal on which to ask for confirmation. Use --yes, or look first with --dry-run.',
+    );
   terminal.err(plan);
-  const reply = await terminal.ask('Go on? Type yes: ');
+  const reply = await terminal.ask('Continue? Type yes: ');
   if (reply.trim().toLowerCase() !== 'yes') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
 }
 

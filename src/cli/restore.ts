@@ -19,16 +19,16 @@ export const addRestore: AddCommand = (program, context) => {
     .command('restore')
     .argument('<source>', 'a data folder, or one snapshot file')
     .description('Make a new data folder with the state as it was after an event, or before a time.')
-    .requiredOption('--to <folder>', 'the folder to make; nothing is ever overwritten')
+    .requiredOption('--to <folder>', 'the folder to create; existing files are never overwritten')
     .option('--at <event id>', 'the last event to keep (default: the newest)')
-    .option('--before <time>', 'keep what is older than this time, such as 2025-06-01T12:00:00Z')
-    .option('--state-only', 'leave the events behind: start with a snapshot alone')
-    .option('--json', 'answer with JSON, for scripts')
+    .option('--before <time>', 'keep everything older than this time, such as 2025-06-01T12:00:00Z')
+    .option('--state-only', 'leave out the events: the new folder starts with a snapshot alone')
+    .option('--json', 'print JSON, for scripts')
     .addHelpText(
       'after',
       `
-The source stays as it is, and a server may be running on it. A change of several events is
-kept or left as a whole.
+The source is not changed, and a server may be running on it. A change that recorded several events
+is kept or left out as a whole.
 
 Examples:
   flagstaff events --type feature-archived          find the moment
@@ -57,12 +57,12 @@ function momentIn({ at, before }: RestoreCommandOptions): Moment | null {
   if (at !== undefined) {
     const moment = momentOf('--at', at);
     if (moment.kind === 'event') return moment;
-    throw misuse(`--at takes an event id, not "${at}"; for a time there is --before.`);
+    throw misuse(`--at takes an event id, not "${at}"; use --before for a time.`);
   }
   if (before === undefined) return null;
   const moment = momentOf('--before', before);
   if (moment.kind === 'before') return moment;
-  throw misuse(`--before takes a time, not "${before}"; for an event id there is --at.`);
+  throw misuse(`--before takes a time, not "${before}"; use --at for an event id.`);
 }
 
 function restoredText(restored: Restored): string {
@@ -70,9 +70,9 @@ function restoredText(restored: Restored): string {
   const from = snapshotId === null ? 'from the first event' : `from the snapshot of event ${snapshotId}`;
   return [
     `Restored the state as of event ${lastId} (${timeText(lastAt)}) into ${to}.`,
-    `Built ${from}; replayed ${rateText(replayedEvents, buildMs)}; started on it, and found the same state: ${stateHash}.`,
+    `Built ${from}; replayed ${rateText(replayedEvents, buildMs)}; a start on the new folder gave the same state: ${stateHash}.`,
     withEvents
-      ? `The events up to ${lastId} came along.`
-      : 'The events before it did not come along: the folder starts with a snapshot alone.',
+      ? `The events up to ${lastId} are in the new folder.`
+      : 'The events before it are not in the new folder, which starts with a snapshot alone.',
   ].join('\n');
 }

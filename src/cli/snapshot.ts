@@ -11,8 +11,8 @@ export const addSnapshot: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-The server is reached through a socket in its data folder; requests are served meanwhile. A stopped server has
-written a snapshot when it stopped.
+The command reaches the server through a socket in its data folder, and requests are served meanwhile. A server also
+writes a snapshot when it stops.
 
 Examples:
   flagstaff snapshot
@@ -24,13 +24,13 @@ Examples:
       if (taken === null) {
         throw new CommandFailure(
           EXIT.noServer,
-          `No server that can be reached has the data folder ${folder} open.`,
+          `No running server with the data folder ${folder} could be reached.`,
         );
       }
       const { id, bytes, durationMs, path } = taken;
       const text = taken.taken
         ? `Snapshot of event ${id}: ${bytesText(bytes)} in ${secondsText(durationMs)}, ${path}`
-        : `The newest snapshot is of event ${id}, the newest there is: ${bytesText(bytes)}, ${path}`;
+        : `The newest snapshot holds the newest event, ${id}, already: ${bytesText(bytes)}, ${path}`;
       answer(context, options, taken, text);
     });
 };

@@ -5,11 +5,11 @@ import { bytesText, count, fields } from './format.ts';
 
 export const addStatus: AddCommand = (program, context) => {
   withCommonOptions(program.command('status'))
-    .description('Say what the data folder holds: events, snapshots, sizes, the last stop.')
+    .description('Show what the data folder holds: events, snapshots, sizes and the last stop.')
     .addHelpText(
       'after',
       `
-Reads only, and works beside a running server. Whether every byte is good: flagstaff verify.
+This command only reads, and works while a server is running. To check every byte, use flagstaff verify.
 
 Examples:
   flagstaff status
@@ -48,6 +48,6 @@ function stopText(stop: LastStop): string {
     case 'clean':
       return `clean, ${stop.time}`;
     case 'crash':
-      return `not clean: process ${stop.pid} ended without one, or a server without a control socket is running`;
+      return `not clean: process ${stop.pid} did not stop properly, or a server without a control socket is running`;
   }
 }

@@ -33,7 +33,8 @@ export const addVerify: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-Reads only, and works beside a running server. Ends with 0 when all is well, with 65 when anything is damaged.
+This command only reads, and works while a server is running. The exit code is 0 when all is well, and 65 when
+anything is damaged.
 
 Examples:
   flagstaff verify
@@ -116,5 +117,5 @@ export function damageText({ file, offset, lastGoodEventId, what }: Damage): str
 function verdict({ journal }: FolderVerification, damages: readonly Damage[]): string {
   const runs = journal.runs.map(({ firstId, lastId }) => `${firstId}–${lastId}`).join(', ');
   const intact = runs === '' ? 'No event is intact.' : `Intact events: ${runs}.`;
-  return `${count(damages.length, 'damage')}. ${intact} Use a backup, or see what "flagstaff repair" could keep.`;
+  return `${count(damages.length, 'damaged place')}. ${intact} Use a backup, or see what "flagstaff repair" could keep.`;
 }

@@ -24,7 +24,7 @@ export async function askServer<C extends ControlCommand>(
   const path = socketPath(folder);
   const line = path === null ? null : await exchange(path, `${JSON.stringify({ command })}\n`);
   if (line === null) return null;
-  if (line === '') throw new ControlError('The server closed the connection without an answer.');
+  if (line === '') throw new ControlError('The server closed the connection without a response.');
   const answer = JSON.parse(line) as ControlAnswer<C>;
   if (answer.ok) return answer.result;
   throw new ControlError(answer.error);
@@ -42,7 +42,7 @@ function exchange(path: string, request: string): Promise<string | null> {
     socket.on('data', (chunk: string) => {
       received += chunk;
       if (received.length > CONTROL_LINE_BYTES_MAX) {
-        socket.destroy(new ControlError('The answer of the server is too long.'));
+        socket.destroy(new ControlError('The response of the server is too long.'));
       }
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {

@@ -116,7 +116,7 @@ async function carryOut(line: string, { handlers, log }: ControlServerOptions): 
   const command = commandIn(line);
   if (command === null || !Object.hasOwn(handlers, command)) {
     const known = Object.keys(handlers).join(', ');
-    return { ok: false, error: `The server knows the commands ${known}; the request names none of them.` };
+    return { ok: false, error: `The request names no command that the server knows; it knows ${known}.` };
   }
   try {
     return { ok: true, result: await handlers[command as ControlCommand]() };

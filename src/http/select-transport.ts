@@ -25,7 +25,7 @@ export async function selectTransport(
     }
     options.log.warn(
       { err: error },
-      `There is no uWebSockets.js binary for ${where}: using the slower node:http.`,
+      `There is no uWebSockets.js binary for ${where}; the server uses the slower node:http.`,
     );
     return createNodeTransport(options);
   }

@@ -114,7 +114,7 @@ describe('bin/flagstaff.mjs', () => {
     assert.equal(JSON.parse(status.out).lastStop.kind, 'crash');
     const snapshot = await started('snapshot', '-d', folder);
     assert.deepEqual([snapshot.code, snapshot.out], [69, '']);
-    assert.match(snapshot.err, /^flagstaff: No server that can be reached .*\n$/);
+    assert.match(snapshot.err, /^flagstaff: No running server .* could be reached.\n$/);
   });
 });
 

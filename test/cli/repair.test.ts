@@ -152,7 +152,7 @@ describe('flagstaff repair', () => {
           }
         });
         const run = await flagstaff(['repair', '--yes', '--json', '-d', folder]);
-        if (run.code === 65) assert.match(run.err, /nothing to begin with/);
+        if (run.code === 65) assert.match(run.err, /nothing to start from/);
         else {
           assert.deepEqual([run.code, run.err], [0, '']);
           // Two flips of one byte leave no damage.
@@ -200,7 +200,7 @@ describe('flagstaff repair', () => {
     });
     const harmed = filesOf(folder);
     const { code, err } = await flagstaff(['repair', '--yes', '-d', folder]);
-    assert.deepEqual([code, err.includes('nothing to begin with')], [65, true]);
+    assert.deepEqual([code, err.includes('nothing to start from')], [65, true]);
     assert.deepEqual(filesOf(folder), harmed);
   });
 

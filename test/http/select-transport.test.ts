@@ -31,7 +31,10 @@ test('auto falls back to node:http where there is none, with one warning, and se
   t.after(() => transport.close());
   assert.equal(transport.engine, 'node');
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0]!, /^There is no uWebSockets\.js binary for .*: using the slower node:http\.$/);
+  assert.match(
+    warnings[0]!,
+    /^There is no uWebSockets\.js binary for .*; the server uses the slower node:http\.$/,
+  );
   const { port } = await transport.listen();
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'ok');
 });

@@ -42,15 +42,20 @@ export function createApiToken(world: World, { token }: CreateApiToken, context:
 function refuseScope(world: World, { type, projects, environment }: CreateApiToken['token']): Refusal | null {
   if (type === 'admin') {
     if (environment !== ALL) {
-      return invalid('An admin token holds for every environment, not for one.', '/body/environment');
+      return invalid(
+        'An admin token is valid in every environment and cannot be limited to one.',
+        '/body/environment',
+      );
     }
     const everywhere = projects.length === 1 && projects[0] === ALL;
-    return everywhere ? null : invalid('An admin token holds for every project.', '/body/projects');
+    return everywhere
+      ? null
+      : invalid('An admin token is valid for every project and cannot be limited to some.', '/body/projects');
   }
   if (!world.directory.environments.some((one) => one.name === environment)) {
     const known = world.directory.environments.map((one) => one.name).join(', ');
     return invalid(
-      `A ${type} token holds for one environment, of ${known}; there is no environment "${environment}".`,
+      `A ${type} token is valid in one environment, one of ${known}; there is no environment "${environment}".`,
       '/body/environment',
     );
   }

@@ -45,12 +45,15 @@ const VARIANT_FIELDS = {
     v.integer(WEIGHT_PHRASE),
     v.minValue(0, WEIGHT_PHRASE),
     v.maxValue(WEIGHT_TOTAL, WEIGHT_PHRASE),
-    v.description('In thousandths. Of variable variants the service sets it, whatever is sent.'),
+    v.description('In thousandths. The service sets it for variable variants, whatever was sent.'),
   ),
   weightType: v.optional(v.picklist(['variable', 'fix'], 'variable or fix'), 'variable'),
   payload: v.exactOptional(PayloadSchema),
   overrides: v.optional(
-    v.pipe(v.array(OverrideSchema), v.description('Contexts that get this variant whatever its weight.')),
+    v.pipe(
+      v.array(OverrideSchema),
+      v.description('Contexts that get this variant regardless of its weight.'),
+    ),
     [],
   ),
 } as const;

@@ -272,7 +272,9 @@ function placeFault(document: JsonValue, path: Tokens): Fault | null {
   if (last === '-') return null;
   const index = arrayIndex(last);
   if (index !== undefined && index <= parent.length) return null;
-  return invalid(`${shown(last)} is no position in the list of ${parent.length} at ${written(parentPath)}`);
+  return invalid(
+    `${shown(last)} is not a position in the list of ${parent.length} at ${written(parentPath)}`,
+  );
 }
 
 function unstorable(value: unknown): Fault | null {
@@ -281,7 +283,7 @@ function unstorable(value: unknown): Fault | null {
 }
 
 function badPointer(field: 'path' | 'from', pointer: string, reason: string): Fault {
-  return invalid(`its ${field} ${shown(pointer)} is no valid pointer, ${reason}`);
+  return invalid(`its ${field} ${shown(pointer)} is not a valid pointer: ${reason}`);
 }
 
 function nothingAt(path: Tokens): Fault {

@@ -163,8 +163,8 @@ function isHarmless(value: unknown): boolean {
 }
 
 const OUT_OF_RANGE = 'The number is beyond the range of a double, about 1.8e308.';
-const LONE_SURROGATE = 'The text holds half of a surrogate pair, which is no Unicode character.';
-const LONE_SURROGATE_KEY = 'A field name holds half of a surrogate pair, which is no Unicode character.';
+const LONE_SURROGATE = 'The text holds half of a surrogate pair, which is not a Unicode character.';
+const LONE_SURROGATE_KEY = 'A field name holds half of a surrogate pair, which is not a Unicode character.';
 const PROTO_KEY = 'A field must not be named __proto__.';
 const TOO_DEEP = `Arrays and objects must not be nested more than ${JSON_DEPTH_MAX} levels deep.`;
 const NOT_PLAIN = 'An object that is not a plain one is not JSON.';

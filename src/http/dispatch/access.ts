@@ -190,7 +190,7 @@ export function noAccess(caller: Caller, permission: Permission, projectId: stri
   if (permission === 'personal') {
     return refuse(
       'NoAccessError',
-      `Personal tokens belong to users, and ${caller.actor.name} is none. An Admin manages those of others at /user-admin/:id/tokens.`,
+      `Personal tokens belong to users, and ${caller.actor.name} is not a user. An Admin manages those of others at /user-admin/:id/tokens.`,
     );
   }
   return refuse(

@@ -385,7 +385,7 @@ function shortened(path: string): string {
 function methodNotAllowed(request: TransportRequest, allowed: readonly string[]): Reply {
   const refusal = refuse(
     'MethodNotAllowedError',
-    `${request.method} is not possible at ${shortened(request.path)}; possible: ${allowed.join(', ')}.`,
+    `The path ${shortened(request.path)} does not support ${request.method}; it supports ${allowed.join(', ')}.`,
   );
   return refusalReply(refusal, ['allow', allowed.join(', ')]);
 }

@@ -49,7 +49,7 @@ export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] =
 /** What went wrong inside is for the log; the client learns an id by which to ask for it. */
 export function internalErrorReply(): Reply & { readonly errorId: string } {
   const errorId = randomUUID();
-  const message = `The server failed to answer this request; its log says more under the id ${errorId}.`;
+  const message = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
   const body: ErrorBody = { id: errorId, name: 'InternalError', message, details: [{ message }] };
   return { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body), errorId };
 }

@@ -27,7 +27,8 @@ A change is answered once it is on disk. Every error but those of the membership
 \`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`;
 
 const NOT_MODIFIED = {
-  description: 'What If-None-Match names still holds. Only answers that carry an ETag can be asked for so.',
+  description:
+    'The response that If-None-Match names is still current. Only responses with an ETag support this.',
 };
 
 export function describeInterface({ routes, version, basePath, open }: DescriptionOptions): OpenApiObject {

@@ -17,7 +17,7 @@ interface Described {
 
 const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
   ValidationError: {
-    when: 'The request is not what the operation takes.',
+    when: 'The request does not match what the operation expects.',
     message:
       'The field type must be one of release, experiment, operational, kill-switch, permission, not "beta".',
   },
@@ -40,7 +40,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
   },
   MethodNotAllowedError: {
     when: 'The path does not have this method.',
-    message: 'PUT is not possible at /api/admin/events/search; possible: POST.',
+    message: 'The path /api/admin/events/search does not support PUT; it supports POST.',
   },
   NameExistsError: {
     when: 'The name is taken.',
@@ -51,7 +51,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
     message: 'The flag "checkout-redesign" is archived and cannot be changed.',
   },
   PreconditionFailedError: {
-    when: 'What If-Match names is no longer what is there.',
+    when: 'The flag has changed since the response that If-Match names.',
     message: 'The flag "checkout-redesign" has changed since it was read.',
   },
   PayloadTooLargeError: {
@@ -63,13 +63,13 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
     message: 'The body must be application/json in UTF-8, not "text/plain".',
   },
   ServiceUnavailableError: {
-    when: 'The service is too busy, or its disk takes no writes; nothing was changed.',
-    message: 'Too many commands wait for the project "default"; try again in a moment.',
+    when: 'The service is too busy, or its disk accepts no writes; nothing was changed.',
+    message: 'Too many commands are waiting for the project "default"; try again in a moment.',
   },
   InternalError: {
-    when: 'The server failed; its log says more under the id.',
+    when: 'The server failed; its log has the details under the id.',
     message:
-      'The server failed to answer this request; its log says more under the id 6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11.',
+      'The server failed to answer this request; its log has the details under the id 6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11.',
   },
 };
 
@@ -155,7 +155,7 @@ function errorResponse(names: readonly ErrorName[]): OpenApiObject {
 }
 
 const RETRY_AFTER = {
-  'Retry-After': { description: 'Seconds after which it may go better.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer' } },
 };
 
 const MEMBERSHIP_REFERENCE = { $ref: '#/components/schemas/MembershipError' };

@@ -13,7 +13,7 @@ const WHO_MAY: Readonly<Record<Permission, string>> = {
   'project:create': 'Root Admin or Editor.',
   admin: 'Root Admin.',
   self: 'Every user, and admin tokens.',
-  personal: 'Every user; API tokens are no users.',
+  personal: 'Every user; API tokens are not users.',
 };
 
 export function operationOf(route: Route, schemas: ComponentSchemas): OpenApiObject {
@@ -40,7 +40,7 @@ function successOf({ operationId, success, kind }: Route, schemas: ComponentSche
   const status = String(success.status);
   if (success.schema === null) return { [status]: { description: 'Done.' } };
   const schema = schemas.ofAnswer(success.schema);
-  const description = kind === 'read' ? 'What was asked for.' : 'Done.';
+  const description = kind === 'read' ? 'The requested data.' : 'Done.';
   return { [status]: { description, content: json(schema, exampleOf(operationId, 'answer', schema)) } };
 }
 

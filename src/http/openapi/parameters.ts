@@ -25,7 +25,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   },
   userId: { description: 'Id of the user.', example: 2, schema: INTEGER },
   roleId: { description: 'Id of the role: 4 for Owner, 5 for Member.', example: 5, schema: INTEGER },
-  id: { description: 'Id of what is named before it.', example: '1' },
+  id: { description: 'Id of the thing that the path names before it.', example: '1' },
   tokenId: { description: 'Id of the personal token.', example: 1, schema: INTEGER },
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
   type: { description: 'Type of the tag.', example: 'simple' },
@@ -41,20 +41,21 @@ export const HEADER_PARAMETERS = {
     name: 'If-Match',
     in: 'header',
     description:
-      'ETag of the flag as it was read, in quotes: the write is refused with 412 when it has changed since.',
+      'ETag of the flag as it was read, in quotes. The write is refused with 412 when the flag has changed since.',
     schema: { type: 'string' },
   },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'ETag of the answer that the client has, in quotes: 304 without a body when it still holds.',
+    description:
+      'ETag of the response that the client has, in quotes. The response is 304 without a body when it is still current.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Any value, such as a UUID, that no other write of this token has had: sent again, it gets the first answer.',
+      'Any value, such as a UUID, that no other write of this token has used. When it is sent again, the response is the first one.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 } as const;

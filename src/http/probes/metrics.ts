@@ -46,7 +46,7 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
     // observation at a time.
     registry.registerMetric(new DistributionMetric(name, help, read) as never);
   };
-  register('flagstaff_http_request_duration_seconds', 'From the complete request to its answer.', () =>
+  register('flagstaff_http_request_duration_seconds', 'Time from the complete request to its response.', () =>
     routes
       .filter((route) => route.seconds.count > 0)
       .map(({ method, route, seconds }) => ({ labels: { method, route }, distribution: seconds })),
@@ -59,7 +59,7 @@ function registerCounters(registry: Registry, { engine, routes }: MetricsSources
   counter(
     registry,
     'flagstaff_http_requests_total',
-    'Answers, by route and status.',
+    'Responses, by route and status.',
     ['method', 'route', 'status'],
     () =>
       routes.flatMap((meter) =>
@@ -114,21 +114,23 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge('flagstaff_mailbox_commands', 'Commands that wait.', () => engine.queuedCount);
   gauge(
     'flagstaff_mailbox_deepest',
-    'Commands that wait before the busiest actor.',
+    'Commands that wait for the busiest actor.',
     () => engine.deepestMailbox,
   );
   gauge(
     'flagstaff_unsynced_frames',
-    'Changes appended and not yet durable.',
+    'Changes that are appended and not yet durable.',
     () => engine.journal.pendingFrames,
   );
   gauge('flagstaff_connections', 'Open connections.', () => transport.openConnections);
   gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
   gauge('flagstaff_snapshot_event_id', 'Last event in the newest snapshot.', () => keeper.newestId);
-  gauge('flagstaff_snapshot_age_seconds', 'Since this process last took a snapshot; -1 before.', () =>
-    keeper.lastTaken === null ? -1 : (now() - keeper.lastTaken.at) / 1000,
+  gauge(
+    'flagstaff_snapshot_age_seconds',
+    'Time since this process last took a snapshot; -1 when none was taken yet.',
+    () => (keeper.lastTaken === null ? -1 : (now() - keeper.lastTaken.at) / 1000),
   );
-  gauge('flagstaff_snapshot_seconds', 'How long the last one took; -1 before.', () =>
+  gauge('flagstaff_snapshot_seconds', 'Duration of the last snapshot; -1 when none was taken yet.', () =>
     keeper.lastTaken === null ? -1 : keeper.lastTaken.durationMs / 1000,
   );
 }

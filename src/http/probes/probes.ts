@@ -51,7 +51,7 @@ export function startingHandler(basePath: string): RequestHandler {
     else if (path === `${basePath}/health`)
       response.send(jsonReply(503, { health: 'BAD', reason: 'Starting.' }));
     else {
-      const message = 'The server is starting: it reads its journal. Try again in a moment.';
+      const message = 'The server is starting and still reads its journal. Try again in a moment.';
       response.send(refusalReply(refuse('ServiceUnavailableError', message)));
     }
   };

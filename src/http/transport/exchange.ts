@@ -64,7 +64,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   send(reply: Reply): void {
     if (this.isAnswered) {
       const { path } = this.request;
-      this.server.log.warn({ path, status: reply.status }, 'A second answer to one request was ignored.');
+      this.server.log.warn({ path, status: reply.status }, 'A second response to one request was ignored.');
       return;
     }
     this.isAnswered = true;

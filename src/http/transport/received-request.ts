@@ -27,9 +27,9 @@ const LENGTH_AND_ENCODING = fault(
   'The request has both a Content-Length and a Transfer-Encoding header.',
 );
 const BAD_LENGTH = fault(400, 'The Content-Length header is not a whole number.');
-const UNKNOWN_ENCODING = fault(501, 'The only Transfer-Encoding understood is "chunked".');
+const UNKNOWN_ENCODING = fault(501, 'The only Transfer-Encoding that the server supports is "chunked".');
 const TOO_MANY_HEADERS = fault(431, `The request has more than ${HEADERS_MAX} headers.`);
-export const UNKNOWN_VERSION = fault(505, 'The only HTTP versions understood are 1.0 and 1.1.');
+export const UNKNOWN_VERSION = fault(505, 'The server supports only HTTP 1.0 and 1.1.');
 export const MALFORMED = fault(400, 'The request is not well-formed HTTP/1.1.');
 export const HEAD_TOO_LARGE = fault(431, 'The request line and headers are too large.');
 export const TARGET_TOO_LONG = fault(414, 'The path and query are too long.');

@@ -18,7 +18,7 @@ export function refusal(above: Above, fault: Fault): Reply {
   } catch (error) {
     above.log.error(
       { err: error, status: fault.status },
-      'The answer to a refused request could not be worded.',
+      'The response to a refused request could not be made.',
     );
     return { status: fault.status, headers: NO_HEADERS, body: null };
   }
@@ -30,7 +30,7 @@ export function sendableReply(above: Above, reply: Reply): Reply {
     reply.headers.startOf(reply.status);
     return reply;
   } catch (error) {
-    above.log.error({ err: error, status: reply.status }, 'A reply was not fit to be sent.');
+    above.log.error({ err: error, status: reply.status }, 'A response was invalid and was not sent.');
     return refusal(above, HANDLER_FAILED);
   }
 }

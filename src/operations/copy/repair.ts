@@ -106,7 +106,7 @@ async function proveStart(fs: FileSystem, target: DataFolder, lastId: number, ha
   const log = { info: () => undefined, warn: () => undefined };
   const report = await recover({ fs, folder: target.root, loader: loaderOf(world), log });
   if (report.lastId === lastId && stateHash(world) === hash) return;
-  const message = `The repaired files come to another state than was built from the damaged ones at event ${lastId}; nothing was changed.`;
+  const message = `The repaired files and the damaged ones give different states at event ${lastId}; nothing was changed.`;
   throw new OperationError('unsound', message);
 }
 

@@ -140,7 +140,7 @@ async function proveStart(options: RestoreOptions, target: DataFolder, expected:
   const world = emptyWorld();
   const { lastId } = await start(options.fs, target, world);
   if (lastId === expected.lastId && stateHash(world) === expected.hash) return;
-  const message = `The restored folder comes to another state than the original had at event ${expected.lastId}; it was not kept. Run "flagstaff verify --deep" on the original.`;
+  const message = `The restored folder and the original have different states at event ${expected.lastId}, so the restored folder was not kept. Run "flagstaff verify --deep" on the original.`;
   throw new OperationError('unsound', message);
 }
 
@@ -150,7 +150,7 @@ async function start(fs: FileSystem, target: DataFolder, world: World): Promise<
     return await recover({ fs, folder: target.root, loader: loaderOf(world), log });
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error;
-    const message = `The events before that moment are damaged, so that no server would start on them (${error.message}). Restore the state without them: --state-only.`;
+    const message = `The events before that moment are damaged, so no server would start on them (${error.message}). Use --state-only to restore the state without them.`;
     throw new OperationError('unsound', message, error);
   }
 }

@@ -182,7 +182,7 @@ class JournalReader {
     if (decoded.problem !== null) throw this.#damaged(path, raw.offset, decoded.problem);
     const { frame } = decoded;
     if (frame.id !== this.lastId + 1) {
-      throw this.#damaged(path, raw.offset, `event ${frame.id} stands where ${this.lastId + 1} belongs`);
+      throw this.#damaged(path, raw.offset, `event ${frame.id} is where event ${this.lastId + 1} should be`);
     }
     this.lastId = lastEventId(frame);
     this.#scannedId = this.lastId;

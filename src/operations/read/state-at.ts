@@ -161,7 +161,7 @@ export class StateAt {
     const { id, path } = this.snapshot;
     throw new OperationError(
       'unsound',
-      `The snapshot ${path} and the journal do not belong together: event ${id} is another in each.`,
+      `The snapshot ${path} and the journal do not belong together: event ${id} differs between them.`,
     );
   }
 
@@ -171,9 +171,9 @@ export class StateAt {
 }
 
 function inTheMiddle(id: number, from: number, to: number): OperationError {
-  const change = `Event ${id} is one of a change of several, ${from} to ${to}, which was made as a whole`;
+  const change = `Event ${id} belongs to a change that recorded the events ${from} to ${to} as a whole`;
   const ways =
-    from === 1 ? `name ${to}` : `name ${from - 1} for the state before it, or ${to} for the state after it`;
+    from === 1 ? `use ${to}` : `use ${from - 1} for the state before it, or ${to} for the state after it`;
   return new OperationError('missing', `${change}: ${ways}.`);
 }
 

@@ -73,7 +73,7 @@ class Comparison {
     const known = this.#hashes.get(id);
     if (known === undefined) this.#hashes.set(id, hash);
     if (known === undefined || known === hash) return;
-    const what = `the state of event ${id} is another when the replay begins with this snapshot`;
+    const what = `the state of event ${id} differs when the replay begins with this snapshot`;
     this.#damages.push({ file: from?.path ?? '', offset: null, lastGoodEventId: from?.id ?? 0, what });
   }
 

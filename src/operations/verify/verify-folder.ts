@@ -119,7 +119,7 @@ function markDamage(folder: string, mark: DurableMark, journal: JournalVerificat
   }
   const checksum = journal.checksums.get(mark.lastId);
   if (checksum === undefined || checksum === mark.chain) return [];
-  const what = `${MARK_FILE_NAME} and the journal do not belong together: event ${mark.lastId} is another in each`;
+  const what = `${MARK_FILE_NAME} and the journal do not belong together: event ${mark.lastId} differs between them`;
   return [{ file: join(folder, MARK_FILE_NAME), offset: 12, lastGoodEventId: mark.lastId, what }];
 }
 
@@ -131,7 +131,7 @@ function snapshotMisfit({ header, id, path }: VerifiedSnapshot, journal: Journal
   }
   const checksum = journal.checksums.get(id);
   if (header === null || checksum === undefined || checksum === header.chain) return [];
-  const what = `the snapshot and the journal do not belong together: event ${id} is another in each`;
+  const what = `the snapshot and the journal do not belong together: event ${id} differs between them`;
   return [{ file: path, offset: 12, lastGoodEventId: id, what }];
 }
 

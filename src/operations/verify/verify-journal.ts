@@ -151,13 +151,13 @@ class JournalVerifier {
   #visit(path: string, segment: number, raw: RawFrame, payload: Buffer): boolean {
     const decoded = decodePayload(payload);
     if (decoded.problem !== null) {
-      this.#damage(path, raw.offset, `a frame holds what is never written: ${decoded.problem}`);
+      this.#damage(path, raw.offset, `a frame holds data that the server never writes: ${decoded.problem}`);
       return true;
     }
     const { frame } = decoded;
     const expected = (this.#lastId ?? segment - 1) + 1;
     if (frame.id !== expected && !this.#isResuming) {
-      this.#damage(path, raw.offset, `event ${frame.id} stands where ${expected} belongs`);
+      this.#damage(path, raw.offset, `event ${frame.id} is where event ${expected} should be`);
     }
     this.#isResuming = false;
     this.#lastId = lastEventId(frame);

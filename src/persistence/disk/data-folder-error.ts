@@ -44,5 +44,5 @@ export const ADVICE_NEWER_FORMAT = 'Start the version of the server that wrote i
 
 /** Advice shared by every kind of damage: nothing has been changed yet, and nothing must be before a copy exists. */
 export const ADVICE_DAMAGED =
-  'Nothing was changed. "flagstaff verify" names every damage; then start on a backup, or make a new folder with ' +
+  'Nothing was changed. "flagstaff verify" names every damage; then start from a backup, or make a new folder with ' +
   '"flagstaff restore --at <last good event>", or see what can be kept with "flagstaff repair --dry-run".';

@@ -22,9 +22,7 @@ export class FolderLockedError extends Error {
 
   constructor(folder: string, pid: number | null) {
     const who = pid === null ? 'Another process' : `The process ${pid}`;
-    super(
-      `${who} has the data folder ${folder} open. Stop it first, or give this server a folder of its own.`,
-    );
+    super(`${who} has the data folder ${folder} open. Stop it first, or give this server its own folder.`);
     this.folder = folder;
     this.pid = pid;
   }

@@ -42,7 +42,7 @@ export class SidecarStore {
     if (bytes === null) return null;
     const sidecar = decodeSidecar(bytes);
     if (sidecar === null || sidecar.firstId !== firstId || !(await fitsSegment(sidecar, segment))) {
-      this.#options.note?.(`The index file ${path} does not fit its segment and is rebuilt`);
+      this.#options.note?.(`The index file ${path} does not match its segment file and is rebuilt`);
       return null;
     }
     this.#saved.set(firstId, sidecar.count);
@@ -68,7 +68,7 @@ export class SidecarStore {
       } catch (error) {
         const path = this.#pathOf(view.firstId);
         this.#options.note?.(
-          `The index file ${path} could not be saved, the next start takes longer: ${error}`,
+          `The index file ${path} could not be saved, so the next start takes longer: ${error}`,
         );
       }
     }

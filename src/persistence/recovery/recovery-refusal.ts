@@ -36,7 +36,7 @@ export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: Da
 function journalMissing({ mark, snapshot }: FolderSurvey, folder: DataFolder): DataFolderError {
   const extent = mark === null ? 'events' : `events up to ${mark.lastId}`;
   const problem = `The journal is missing: ${MARK_FILE_NAME} says that ${extent} had been written`;
-  const way = `To start from the newest snapshot alone, without what came after it, remove ${MARK_FILE_NAME}.`;
+  const way = `To start from the newest snapshot alone, without the changes after it, remove ${MARK_FILE_NAME}.`;
   const advice = snapshot === null ? ADVICE_RESTORE : `${ADVICE_RESTORE} ${way}`;
   return new DataFolderError(problem, { file: folder.journal, lastGoodEventId: snapshot?.id ?? 0, advice });
 }
@@ -46,8 +46,8 @@ function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder):
   const lost = `events up to ${mark.lastId} had been on disk`;
   const problem =
     journal.lastId < mark.lastId
-      ? `The journal is damaged: it is whole up to event ${journal.lastId} only, and ${lost}`
-      : `The journal and ${MARK_FILE_NAME} do not belong together: the frame of event ${mark.lastId} is another`;
+      ? `The journal is damaged: it is intact only up to event ${journal.lastId}, and ${lost}`
+      : `The journal and ${MARK_FILE_NAME} do not belong together: the frame of event ${mark.lastId} differs`;
   const file = join(folder.journal, segmentFileName(journal.end.segment));
   const details = {
     file,
@@ -84,7 +84,7 @@ function journalStartsLate({ facts, badSnapshots }: FolderSurvey, folder: DataFo
 
 function snapshotForeign({ snapshot, journal }: FolderSurvey): DataFolderError {
   assert(snapshot !== null, 'a foreign snapshot is a snapshot');
-  const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} is another in each`;
+  const problem = `The snapshot and the journal do not belong together: event ${snapshot.id} differs between them`;
   const details = {
     file: snapshot.path,
     offset: 12,

@@ -120,9 +120,9 @@ const isOurs = (name: string): boolean =>
 function refuseForeignName(name: string, suffix: string, file: string): void {
   const id = idInFileName(name, suffix);
   if (id !== null && id > 0) return;
-  const problem = `The file is named like one of the server's own, but without an event id of 20 digits`;
+  const problem = `The file is named like a file of the server, but its name has no event id of 20 digits`;
   throw new DataFolderError(problem, {
     file,
-    advice: `Give it its name back, or move it away. ${ADVICE_DAMAGED}`,
+    advice: `Rename it back, or move it away. ${ADVICE_DAMAGED}`,
   });
 }

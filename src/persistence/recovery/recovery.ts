@@ -108,17 +108,22 @@ function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
 function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog): void {
   if (label === 'snapshot-only') {
     const message =
-      'There is no journal: starting from the snapshot alone. The history of events before it is gone.';
+      'There is no journal. The server starts from the snapshot alone, without the events before it.';
     log.warn({ snapshot: survey.snapshot?.path }, message);
   }
   if (survey.facts.mark === 'unreadable') {
-    log.warn({}, 'The durable mark cannot be read; damage in the last batch would pass for a torn tail.');
+    log.warn(
+      {},
+      'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
+    );
   }
   for (const { path, problem, offset } of survey.badSnapshots) {
-    log.warn({ path, problem, offset }, 'A snapshot is damaged; the journal makes up for it.');
+    log.warn(
+      { path, problem, offset },
+      'A snapshot is damaged; nothing is lost, because the journal has the same events.',
+    );
   }
-  for (const path of survey.unknown)
-    log.warn({ path }, 'A file in the data folder is none of the server and ignored.');
+  for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
 async function loadSnapshot(snapshot: GoodSnapshot, options: RecoverOptions): Promise<void> {
@@ -217,12 +222,12 @@ class Replay {
     const place: Place = { file, offset: position.offset, lastGoodEventId: this.#nextId - 1 };
     const decoded = decodePayload(payload);
     if (decoded.problem !== null) {
-      const problem = `The journal holds what the server never writes: ${decoded.problem}`;
+      const problem = `The journal holds data that the server never writes: ${decoded.problem}`;
       throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
     }
     const { frame } = decoded;
     if (frame.id !== this.#nextId) {
-      const problem = `The journal has event ${frame.id} where ${this.#nextId} belongs`;
+      const problem = `The journal has event ${frame.id} where event ${this.#nextId} should be`;
       throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
     }
     attempt(() => this.#options.loader.replay(frame, position), place, `event ${frame.id}`);
@@ -261,7 +266,10 @@ async function tidyUp(
 
 async function cutTail(fs: FileSystem, torn: TornTail, log: RecoveryLog): Promise<void> {
   const { path, offset, bytes } = torn;
-  log.warn({ path, offset, bytes }, 'The end of the journal was torn by a crash and is cut off.');
+  log.warn(
+    { path, offset, bytes },
+    'A crash left a torn tail at the end of the journal, which is now cut off.',
+  );
   if (offset === 0) {
     await fs.remove(path);
     return;

@@ -13,6 +13,6 @@ export const readyFile = (folder: string): string => join(repairFolder(folder), 
 export async function refuseUnfinishedRepair(fs: FileSystem, folder: string): Promise<void> {
   const file = readyFile(folder);
   if (!(await fs.exists(file))) return;
-  const advice = 'Run "flagstaff repair" again: it goes on where it was interrupted.';
+  const advice = 'Run "flagstaff repair" again; it continues where it was interrupted.';
   throw new DataFolderError('A repair of the data folder was interrupted', { file, advice });
 }

@@ -159,7 +159,7 @@ overBothEngines('malformed framing', (engine) => {
     connection.write(withHeaders('Transfer-Encoding: gzip, chunked'));
     const { status, headers, body } = await connection.answer();
     assert.deepEqual([status, headers.get('x-refused')], [501, 'yes']);
-    assert.equal(body, 'The only Transfer-Encoding understood is "chunked".');
+    assert.equal(body, 'The only Transfer-Encoding that the server supports is "chunked".');
     await connection.closed();
     await until(() => transport.openConnections === 0 && transport.openRequests === 0);
   });

@@ -130,7 +130,7 @@ test('a cleanly closed journal cut at any byte is refused, even between two fram
   for (let length = SEGMENT_HEADER_BYTES; length < bytes.length; length += 1) {
     const damaged = disk.copy();
     damaged.put(FIRST_SEGMENT, bytes.subarray(0, length));
-    const message = /whole up to event \d+ only, and events up to 40 had been on disk/;
+    const message = /intact only up to event \d+, and events up to 40 had been on disk/;
     await refuses(damaged, `cut to ${length}`, { message });
   }
 });

@@ -107,7 +107,7 @@ const CASES: Record<
   },
   'journal-behind-mark': {
     arrange: ({ disk }) => disk.take(SEGMENTS[2]!),
-    refusal: /whole up to event 20 only, and events up to 25 had been on disk/,
+    refusal: /intact only up to event 20, and events up to 25 had been on disk/,
     file: SEGMENTS[1]!,
   },
   'journal-behind-snapshot': {
@@ -137,7 +137,7 @@ const CASES: Record<
       end.writeUInt32LE(crc32(end.subarray(8), crc32(end.subarray(0, 4))), 4);
       disk.put(newer, bytes);
     },
-    refusal: /The snapshot and the journal do not belong together: event 20 is another in each/,
+    refusal: /The snapshot and the journal do not belong together: event 20 differs between them/,
     file: `${SNAPSHOTS}/00000000000000000020.snapshot`,
   },
   'journal-only': {
@@ -218,7 +218,9 @@ test('a damaged snapshot is set aside under another name, once the journal has m
   const { report, warnings } = await recoverFrom(folder.disk);
   assert.equal(report.snapshotId, 10);
   assert.deepEqual(report.setAside, [folder.newer]);
-  assert(warnings.includes('A snapshot is damaged; the journal makes up for it.'));
+  assert(
+    warnings.includes('A snapshot is damaged; nothing is lost, because the journal has the same events.'),
+  );
   assert.deepEqual(folder.disk.bytesOf(`${folder.newer}.damaged`), damaged);
   assert.equal((await recoverFrom(folder.disk)).report.label, 'snapshot-and-journal');
 });
@@ -228,7 +230,7 @@ test('starting from a snapshot alone warns loudly, and the journal goes on behin
   for (const path of [...SEGMENTS, MARK]) disk.take(path);
   const { report, warnings } = await recoverFrom(disk);
   assert.deepEqual(warnings, [
-    'There is no journal: starting from the snapshot alone. The history of events before it is gone.',
+    'There is no journal. The server starts from the snapshot alone, without the events before it.',
   ]);
   await appendFrames(disk, { frames: 3, tail: report.tail });
   const again = await recoverFrom(disk);
@@ -273,7 +275,7 @@ test('unfinished files are removed, derived ones ignored, and unknown ones repor
   const note = `${JOURNAL}/notes.txt`;
   for (const path of [leftover, index, note]) disk.put(path, Buffer.from('x'));
   const { warnings } = await recoverFrom(disk);
-  assert.deepEqual(warnings, ['A file in the data folder is none of the server and ignored.']);
+  assert.deepEqual(warnings, ['Ignoring an unknown file in the data folder.']);
   assert(!(await disk.exists(leftover)));
   assert(await disk.exists(index));
   assert(await disk.exists(note));
@@ -290,7 +292,7 @@ test('a journal file or snapshot that was renamed is refused, since it would be 
     await assert.rejects(recoverFrom(disk), (error) => {
       assert(error instanceof DataFolderError);
       assert.equal(error.file, path);
-      assert.match(error.message, /without an event id of 20 digits/);
+      assert.match(error.message, /has no event id of 20 digits/);
       return true;
     });
   }
@@ -347,9 +349,13 @@ test('hostile content with valid checksums is refused with its place, whatever i
   const deep = Buffer.from(pack({ ...frameOf(2), answer: nested }));
   const hostile: [string, Buffer[], RegExp][] = [
     ['a forged journal as such is fine', [payloadOf(1), payloadOf(2)], /^$/],
-    ['a gap', [payloadOf(1), payloadOf(3), payloadOf(4)], /has event 3 where 2 belongs/],
+    ['a gap', [payloadOf(1), payloadOf(3), payloadOf(4)], /has event 3 where event 2 should be/],
     ['an event twice', [payloadOf(1), payloadOf(1), payloadOf(2)], /event 1 is out of order/],
-    ['overlapping events', [payloadOf(1, 3), payloadOf(2), payloadOf(3)], /has event 2 where 4 belongs/],
+    [
+      'overlapping events',
+      [payloadOf(1, 3), payloadOf(2), payloadOf(3)],
+      /has event 2 where event 4 should be/,
+    ],
     ['another first event', [payloadOf(2)], /event 2 is out of order/],
     ['deep nesting', [payloadOf(1), deep, payloadOf(3)], /nesting deeper than/],
     ['no map', [payloadOf(1), Buffer.from([0xc0]), payloadOf(2)], /a frame holds no event id/],

@@ -94,7 +94,7 @@ test('a torn tail is cut off, said so with its size, and gone from the file', as
   disk.put(FIRST_SEGMENT, bytes.subarray(0, ends[9]! + 7));
   const { report, warnings } = await recoverFrom(disk);
   assert.equal(report.tornBytesCut, 7);
-  assert.deepEqual(warnings, ['The end of the journal was torn by a crash and is cut off.']);
+  assert.deepEqual(warnings, ['A crash left a torn tail at the end of the journal, which is now cut off.']);
   assert.equal(disk.bytesOf(FIRST_SEGMENT).length, ends[9]);
 });
 

@@ -106,7 +106,7 @@ export const archiveRoutes: readonly Route[] = [
     path: '/archive/revive/:featureName',
     operationId: 'reviveFeature',
     tag: 'Archive',
-    summary: 'Take a flag back out of the archive, as it was.',
+    summary: 'Take a flag back out of the archive.',
     permission: 'flag:write',
     locate: locate.flagAnywhere,
     success: { status: 200, schema: null },

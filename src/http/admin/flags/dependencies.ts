@@ -26,7 +26,7 @@ const DependencyBody = v.pipe(
         ),
         [],
       ),
-      v.description('One of which the parent must have. Only where the parent must be enabled.'),
+      v.description('The parent must have one of these variants. Only for a parent that must be enabled.'),
     ),
   }),
   v.check(
@@ -44,7 +44,7 @@ export const dependencyRoutes: readonly Route[] = [
     path: DEPENDENCIES,
     operationId: 'addFeatureDependency',
     tag: 'Dependencies',
-    summary: 'Make a flag depend on another; a second time for the same parent changes how.',
+    summary: 'Make a flag depend on another. A second request for the same parent replaces the first.',
     permission: 'flag:write',
     locate: locate.childFlag,
     body: DependencyBody,

@@ -102,7 +102,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     path: `${STRATEGIES}/set-sort-order`,
     operationId: 'setStrategySortOrder',
     tag: 'Strategies',
-    summary: 'Put the strategies of a flag in an environment in order.',
+    summary: 'Change the order of the strategies of a flag in an environment.',
     permission: 'flag:write',
     locate: locate.flagEnvironment,
     body: SortOrderBody,

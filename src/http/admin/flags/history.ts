@@ -29,12 +29,12 @@ const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('Rollb
 
 /** Of the route that reads a flag. */
 export const AT_PARAMETER: QueryParameter = {
-  description: 'The id of an event: answers the flag as it was right after it.',
+  description: 'The id of an event. The response shows the flag as it was right after it.',
   schema: { type: 'integer', minimum: 1 },
 };
 
 const DRY_RUN_PARAMETER: QueryParameter = {
-  description: 'True: only answer the events that would be recorded.',
+  description: 'Whether to only list the events that would be recorded.',
   schema: { type: 'boolean', default: false },
 };
 

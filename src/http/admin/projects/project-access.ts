@@ -31,7 +31,7 @@ const SetAccessBody = v.pipe(
         (members) => new Set(members.map(({ id }) => id)).size === members.length,
         'A user must not be listed more than once: a user holds one role in a project.',
       ),
-      v.description('All members that the project shall have.'),
+      v.description('The complete list of members of the project.'),
     ),
   }),
   v.title('SetProjectAccess'),

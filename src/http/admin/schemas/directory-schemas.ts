@@ -126,7 +126,9 @@ export const ProjectEnvironmentsSchema = v.pipe(
 const API_TOKEN_FIELDS = {
   digest: v.pipe(
     v.string(),
-    v.description('SHA-256 of the secret, by which the token can be named. The secret is stored nowhere.'),
+    v.description(
+      'SHA-256 of the secret, which can be used in place of the secret to name the token. The secret itself is not stored.',
+    ),
   ),
   tokenName: v.string(),
   username: v.pipe(v.string(), v.description('The same as tokenName.')),
@@ -140,7 +142,7 @@ const API_TOKEN_FIELDS = {
   alias: v.nullable(v.string()),
 } as const;
 
-const Secret = v.pipe(v.string(), v.description('Shown in this answer and never again.'));
+const Secret = v.pipe(v.string(), v.description('Shown in this response and never again.'));
 
 export const ApiTokenSchema = v.pipe(v.object(API_TOKEN_FIELDS), v.title('ApiToken'));
 

@@ -215,7 +215,9 @@ export const RollbackSchema = v.pipe(
           preData: v.nullable(v.record(v.string(), v.unknown())),
         }),
       ),
-      v.description('What was recorded, or would be; none when the flag is like that already.'),
+      v.description(
+        'The events that were recorded, or would be; none when the flag is in that state already.',
+      ),
     ),
   }),
   v.title('Rollback'),

@@ -16,11 +16,11 @@ interface Page {
 
 const PAGE_PARAMETERS = {
   limit: {
-    description: 'How many events at most.',
+    description: 'The maximum number of events.',
     schema: { type: 'integer', minimum: 1, maximum: EVENTS_LIMIT_MAX },
   },
   offset: {
-    description: 'Id of the event to start from, going to older ones; 0 for the newest.',
+    description: 'Id of the event to start from, going to older events; 0 starts at the newest.',
     schema: { type: 'integer', minimum: 0 },
   },
 } as const;
@@ -88,7 +88,7 @@ export const eventListRoutes: readonly Route[] = [
     path: '/events/:featureName',
     operationId: 'getEventsForToggle',
     tag: 'Events',
-    summary: 'List the events of a flag, newest first, also of one that is deleted.',
+    summary: 'List the events of a flag, newest first, even of a deleted flag.',
     permission: 'read',
     query: PAGE_PARAMETERS,
     success: { status: 200, schema: FlagEventsSchema },

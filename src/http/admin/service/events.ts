@@ -21,7 +21,7 @@ const SearchBody = v.pipe(
     feature: v.optional(v.string()),
     query: v.pipe(
       v.optional(v.string()),
-      v.description('Looked for, whatever the case, in type, createdBy and data.'),
+      v.description('Text to look for, case-insensitive, in type, createdBy and data.'),
     ),
     limit: v.optional(
       v.pipe(
@@ -37,7 +37,7 @@ const SearchBody = v.pipe(
         v.pipe(v.number(OFFSET_PHRASE), v.safeInteger(OFFSET_PHRASE), v.minValue(0, OFFSET_PHRASE)),
         0,
       ),
-      v.description('Id of the event to start from, going to older ones; 0: the newest.'),
+      v.description('Id of the event to start from, going to older events; 0 starts at the newest.'),
     ),
   }),
   v.title('EventSearch'),

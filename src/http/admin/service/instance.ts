@@ -45,7 +45,7 @@ export const instanceRoutes: readonly Route[] = [
     path: '/instance-stats',
     operationId: 'getInstanceStats',
     tag: 'Instance',
-    summary: 'Read what the running process holds, how far it is on disk, and what it takes.',
+    summary: 'Read what the running process holds, what is on disk, and what resources it takes.',
     permission: 'read',
     success: { status: 200, schema: InstanceSchema },
     read: async ({ instance, engine, now }) => {

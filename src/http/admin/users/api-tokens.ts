@@ -33,7 +33,9 @@ const CreateTokenBody = v.pipe(
     ),
     environment: v.pipe(
       v.optional(v.string()),
-      v.description('The one in which a client or frontend token holds; an admin token holds in all, *.'),
+      v.description(
+        'The environment in which a client or frontend token is valid; * for an admin token, which is valid in all.',
+      ),
     ),
     project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
     projects: v.pipe(
@@ -67,7 +69,7 @@ function tokenFields(body: v.InferOutput<typeof CreateTokenBody>): TokenFields |
   if (tokenName === undefined) return invalid('The field tokenName is required.', '/body/tokenName');
   const environment = body.environment ?? (type === 'admin' ? ALL : undefined);
   if (environment === undefined) {
-    return invalid(`A ${type} token holds for one environment; name it.`, '/body/environment');
+    return invalid(`A ${type} token is valid in one environment; name it.`, '/body/environment');
   }
   const named = [...new Set(body.projects ?? [body.project ?? ALL])];
   const projects = named.includes(ALL) ? [ALL] : named;
@@ -99,7 +101,7 @@ export const apiTokenRoutes: readonly Route[] = [
     path: TOKENS,
     operationId: 'createApiToken',
     tag: 'API tokens',
-    summary: 'Create an API token. The answer is the only one that shows its secret.',
+    summary: 'Create an API token. Only this response shows its secret.',
     permission: 'admin',
     body: CreateTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },

@@ -62,7 +62,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       method: 'POST',
       path: base,
       operationId: `create${noun}`,
-      summary: `Create one of ${whose} personal tokens. The answer is the only one that shows its secret.`,
+      summary: `Create one of ${whose} personal tokens. Only this response shows its secret.`,
       body: CreateTokenBody,
       success: { status: 201, schema: NewPersonalTokenSchema },
       refusals: ['NameExistsError', 'InvalidOperationError'],

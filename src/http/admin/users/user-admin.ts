@@ -38,7 +38,10 @@ const CreateUserBody = v.pipe(
     username: v.optional(v.nullable(UsernameSchema)),
     name: v.optional(v.nullable(DisplayNameSchema)),
     rootRole: RoleReferenceSchema,
-    sendEmail: v.pipe(v.optional(v.boolean()), v.description('Accepted; no email is ever sent.')),
+    sendEmail: v.pipe(
+      v.optional(v.boolean()),
+      v.description('Accepted and ignored; the server sends no email.'),
+    ),
   }),
   v.title('CreateUser'),
 );
@@ -95,7 +98,7 @@ export const userAdminRoutes: readonly Route[] = [
     tag: 'Users',
     summary: 'Find users by part of their name, username or email.',
     permission: 'read',
-    query: { q: { description: 'The part that is looked for.' } },
+    query: { q: { description: 'The text to look for.' } },
     success: { status: 200, schema: FoundUsersSchema },
     read: (context) =>
       settledAnswer(context, findUsers(context.world, context.query('q')).map(foundUserView)),
