@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
@@ -23,7 +23,7 @@ import {
   reduceTo,
   shapeOf,
 } from './picture.ts';
-import { PAST_FLAGS, runScenario } from './scenario.ts';
+import { PAST_FLAGS, runScenario, type ScenarioResult } from './scenario.ts';
 
 interface Build {
   /** The checkout's folder. */
@@ -129,17 +129,35 @@ function checkRecorded(events: readonly EventShown[]): void {
   assert.deepEqual(missing, [], 'the scenario records events of every type');
 }
 
-/** `killed`: SIGKILL ended the server, with events after the newest snapshot. `stopped`: it began with an import and was stopped by SIGTERM. */
+/** How the two folders differ is told in README.md in this folder. */
 type Kind = 'killed' | 'stopped';
 
 async function makeFolder(build: Build, kind: Kind, target: string): Promise<void> {
   const folder = join(target, kind);
-  mkdirSync(target, { recursive: true });
-  const importFile = join(temporaryFolder(), 'state.json');
+  const importFile = join(target, 'import.json');
   writeFileSync(importFile, JSON.stringify(IMPORT_DOCUMENT));
   const server = await serve(build, folder, kind === 'stopped' ? { IMPORT_FILE: importFile } : {});
+  rmSync(importFile);
+  const { result, momentIds, pastFlags } = await fill(build, server, folder).catch(async (error: unknown) => {
+    await end(server, 'SIGKILL');
+    throw error;
+  });
+  await end(server, kind === 'killed' ? 'SIGKILL' : 'SIGTERM');
+  rmSync(join(folder, 'flagstaff.sock'), { force: true });
+  const recorded = await recordFolder(build, folder, momentIds, pastFlags);
+  const expected: Expected = { ...recorded, ...result };
+  writeFileSync(join(target, `${kind}.json`), `${JSON.stringify(expected, null, 1)}\n`);
+}
+
+interface Filled {
+  readonly result: ScenarioResult;
+  readonly momentIds: readonly number[];
+  readonly pastFlags: Expected['pastFlags'];
+}
+
+async function fill(build: Build, { origin }: Running, folder: string): Promise<Filled> {
   const called = new Set<string>();
-  const direct = caller(server.origin);
+  const direct = caller(origin);
   const call: Call = async (method, path, ...more) => {
     const answer = await direct(method, path, ...more);
     if (answer.status < 300) called.add(`${method} ${path}`);
@@ -153,12 +171,8 @@ async function makeFolder(build: Build, kind: Kind, target: string): Promise<voi
     snapshot: async () => void (await build.run(['snapshot', '--data-dir', folder])),
     moment: async () => void momentIds.push(await newestId()),
   });
-  await checkCovered(server.origin, called);
-  const pastFlags = await pastFlagsOf(call, [...momentIds, await newestId()]);
-  await end(server, kind === 'killed' ? 'SIGKILL' : 'SIGTERM');
-  rmSync(join(folder, 'flagstaff.sock'), { force: true });
-  const expected = await expectedOf(build, folder, momentIds, pastFlags);
-  writeFileSync(join(target, `${kind}.json`), `${JSON.stringify({ ...expected, ...result }, null, 1)}\n`);
+  await checkCovered(origin, called);
+  return { result, momentIds, pastFlags: await pastFlagsOf(call, [...momentIds, await newestId()]) };
 }
 
 async function pastFlagsOf(call: Call, eventIds: readonly number[]): Promise<Expected['pastFlags']> {
@@ -173,12 +187,12 @@ async function pastFlagsOf(call: Call, eventIds: readonly number[]): Promise<Exp
   return past;
 }
 
-async function expectedOf(
+async function recordFolder(
   { run, version }: Build,
   folder: string,
   momentIds: readonly number[],
   pastFlags: Expected['pastFlags'],
-): Promise<Omit<Expected, 'retried' | 'personalToken' | 'nextUserId' | 'nextPersonalTokenId'>> {
+): Promise<Omit<Expected, keyof ScenarioResult>> {
   const events = await eventsIn(run, folder);
   checkRecorded(events);
   const document = await documentIn(run, folder);
@@ -214,4 +228,8 @@ assert(
   !existsSync(target),
   `${target} is there already: the golden folders of a release are never made twice`,
 );
-for (const kind of ['killed', 'stopped'] as const) await makeFolder(build, kind, target);
+// A run that fails leaves nothing in the project.
+const made = temporaryFolder();
+for (const kind of ['killed', 'stopped'] as const) await makeFolder(build, kind, made);
+cpSync(made, target, { recursive: true });
+rmSync(made, { recursive: true });
