@@ -11,6 +11,7 @@
  * the state in memory would no longer be what a restart rebuilds.
  */
 
+import assert from 'node:assert/strict';
 import { type Command, decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import { jsonSize } from '../domain/json/json.ts';
@@ -24,9 +25,10 @@ import {
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import type { Frame, FramePosition, RecordedEvent } from '../persistence/journal/frame.ts';
+import { type FramePosition, lastEventId, type RecordedEvent } from '../persistence/journal/frame.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
+import { type Change, ChangeFeed } from './change-feed.ts';
 import { Settlement } from './durability-waiters.ts';
 import { Scheduler } from './scheduler.ts';
 
@@ -69,6 +71,8 @@ export interface EngineOptions {
   readonly lastAt: number;
   /** Called when the state can no longer be trusted; must end the process. */
   stop(error: Error): void;
+  /** Told what a listener of the change feed threw: its own fault, which stops nothing. */
+  onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
 }
 
@@ -115,6 +119,8 @@ export class Engine {
   readonly world: World;
   readonly journal: Journal;
   readonly eventLog: EventLog;
+  /** Tells of each change once it is durable. */
+  readonly feed: ChangeFeed;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #settlement: Settlement;
@@ -129,7 +135,10 @@ export class Engine {
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.#lastAt = options.lastAt;
-    this.#settlement = new Settlement(options.journal.durableId);
+    const { durableId, appendedId } = options.journal;
+    assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
+    this.#settlement = new Settlement(durableId);
+    this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#scheduler = new Scheduler({
       run: (_actor, item) => this.#run(item),
       canRun: () =>
@@ -150,7 +159,7 @@ export class Engine {
   }
 
   get durableId(): number {
-    return this.#settlement.durableId;
+    return this.journal.durableId;
   }
 
   get lastAt(): number {
@@ -209,8 +218,13 @@ export class Engine {
     this.#settlement.whenDurable(id, resume);
   }
 
-  /** The journal's word that events up to `id` are on disk. */
+  /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
   durable(id: number): void {
+    assert(
+      id === this.durableId && id <= this.lastId,
+      'the journal tells of all that is on disk, and no more',
+    );
+    this.feed.advance(id);
     this.#settlement.advance(id);
     this.#scheduler.wake();
   }
@@ -319,20 +333,23 @@ export class Engine {
     at: number,
     answer: RememberedAnswer | undefined,
   ): void {
-    const head = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
-    const frame: Frame = answer === undefined ? head : { ...head, answer };
+    assert(at >= this.#lastAt, 'recorded times never go back');
+    const change: Change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
+    const position = this.#appendToJournal(change, answer);
+    assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = at;
-    this.eventLog.add(frame, this.#appendToJournal(frame));
+    this.eventLog.add(change, position);
+    this.feed.add(change, position.length);
     if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);
   }
 
   /** The state holds the events already: a frame that cannot be encoded leaves it ahead of the journal for good. */
-  #appendToJournal(frame: Frame): FramePosition {
+  #appendToJournal(change: Change, answer: RememberedAnswer | undefined): FramePosition {
     try {
-      return this.journal.append(frame);
+      return this.journal.append(answer === undefined ? change : { ...change, answer });
     } catch (error) {
       this.#options.stop(
-        new Error(`event ${frame.id} could not be appended to the journal`, { cause: error }),
+        new Error(`event ${change.id} could not be appended to the journal`, { cause: error }),
       );
       throw error;
     }

@@ -106,6 +106,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     newId: options.newId,
     lastAt: recovery.lastAt,
     stop: options.stop,
+    onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
   const onFailed = (error: unknown): void =>

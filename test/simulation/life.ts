@@ -115,6 +115,7 @@ export class Life implements Service {
     const store = await this.#open();
     this.#store = store;
     await this.#checkRecovery(store);
+    this.#watchFeed(store.engine);
     await this.#recordFirstEvents(store);
     const { clients, random } = this.#around;
     await Promise.all(
@@ -189,6 +190,19 @@ export class Life implements Service {
       for await (const event of engine.eventLog.iterate(walk)) events.push(event);
     }
     this.#around.witness.recovered(engine, events);
+  }
+
+  /** What the feed tells is shown: no crash may take it back. Events come whole, each once, in order. */
+  #watchFeed({ feed, durableId }: Store['engine']): void {
+    const { witness } = this.#around;
+    let toldId = durableId;
+    feed.subscribe((changes) => {
+      for (const { id, events } of changes) {
+        assert.equal(id, toldId + 1, 'the feed leaves nothing out');
+        toldId += events.length;
+      }
+      witness.shown(toldId);
+    });
   }
 
   /** Every call to the disk comes by here first: to be counted, failed, slowed down, or to be the last one. */

@@ -56,6 +56,12 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (id <= this.#durableId) {',
     replace: 'if (id > 0) {',
   },
+  {
+    name: 'tells listeners of changes before they are durable',
+    file: 'actors/change-feed.ts',
+    find: '    this.#pending.push({ change, bytes });',
+    replace: '    this.#keep({ change, bytes });\n    this.#tell([change]);',
+  },
 ];
 
 /** More of them, for the long form. */

@@ -1,0 +1,181 @@
+/**
+ * The feed of durable changes, for whatever has to hear of them: streams to applications, caches, webhooks, pages.
+ *
+ * Guarantees
+ * - A listener hears of a change when its frame is on disk, never before (invariant 4), and of all changes in order.
+ * - It hears of a change before anybody gets the response to it: who reads a cache after the response to a write finds
+ *   the write in it.
+ * - A listener that throws is reported and stays subscribed; the others are told all the same.
+ *
+ * The newest changes are kept in a ring, so that a client that was away for a moment can go on from the last event it
+ * saw. Listeners are called between two batches of the journal: they take notes and return. Sending the changes to
+ * many clients, a slice at a time, is their own business.
+ *
+ * A change holds what no client may see (`hidden` in its events). Whoever shows it takes that out.
+ */
+import assert from 'node:assert/strict';
+import { type Frame, lastEventId } from '../persistence/journal/frame.ts';
+
+/** One command's events, with the id of the first; the others follow without a gap. */
+export type Change = Omit<Frame, 'answer'>;
+
+/** Called with the changes of one batch of the journal, oldest first; at least one. */
+export type ChangeListener = (changes: readonly Change[]) => void;
+
+/** `too-old`: events after the given one have left the ring. `not-yet`: the given event is not durable. */
+export type FeedGap = 'too-old' | 'not-yet';
+
+/** Protects memory from many small changes: an object per event costs more than its bytes on disk. */
+export const RING_CHANGES_MAX = 10_000;
+
+/** Protects memory from few large changes. Bytes as in the journal; most of the objects are the state's own. */
+export const RING_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface ChangeFeedOptions {
+  /** The last durable event when the feed begins. */
+  readonly durableId: number;
+  /** Told what a listener threw. Must not throw. */
+  onFault(error: unknown): void;
+  readonly changesMax?: number;
+  readonly bytesMax?: number;
+}
+
+interface Entry {
+  readonly change: Change;
+  readonly bytes: number;
+}
+
+export class ChangeFeed {
+  readonly #onFault: (error: unknown) => void;
+  readonly #changesMax: number;
+  readonly #bytesMax: number;
+  readonly #listeners = new Set<ChangeListener>();
+  /** Appended to the journal and not yet durable. What the journal may hold unsynced bounds it. */
+  #pending: Entry[] = [];
+  /** The ring, from `#head` on; what is before was dropped. */
+  #entries: (Entry | undefined)[] = [];
+  #head = 0;
+  #bytes = 0;
+  /** The last event before the ring. */
+  #droppedId: number;
+  #durableId: number;
+
+  constructor({ durableId, onFault, changesMax, bytesMax }: ChangeFeedOptions) {
+    this.#onFault = onFault;
+    this.#changesMax = changesMax ?? RING_CHANGES_MAX;
+    this.#bytesMax = bytesMax ?? RING_BYTES_MAX;
+    this.#droppedId = durableId;
+    this.#durableId = durableId;
+  }
+
+  get durableId(): number {
+    return this.#durableId;
+  }
+
+  /** Changes in the ring, and their bytes in the journal. */
+  get kept(): { readonly changes: number; readonly bytes: number } {
+    return { changes: this.#entries.length - this.#head, bytes: this.#bytes };
+  }
+
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  /** Calls `listener` with every change that becomes durable from now on. Returns what ends that. */
+  subscribe(listener: ChangeListener): () => void {
+    // A function of its own: the same listener given twice is two subscriptions.
+    const own: ChangeListener = (changes) => listener(changes);
+    this.#listeners.add(own);
+    return () => {
+      this.#listeners.delete(own);
+    };
+  }
+
+  /**
+   * The durable changes after event `id`, oldest first. A change that `id` lies in the middle of is among them, whole.
+   * With a call of `subscribe` in the same step nothing is missed and nothing comes twice.
+   */
+  since(id: number): readonly Change[] | FeedGap {
+    if (id > this.#durableId) return 'not-yet';
+    if (id < this.#droppedId) return 'too-old';
+    return this.#entries.slice(this.#firstAfter(id)).map((entry) => this.#entry(entry).change);
+  }
+
+  /** Takes a change that was appended to the journal, `bytes` long there. Nobody hears of it yet. */
+  add(change: Change, bytes: number): void {
+    const last = this.#pending.at(-1)?.change;
+    const lastId = last === undefined ? this.#durableId : lastEventId(last);
+    assert(change.id === lastId + 1, 'the change feed takes every change, in order');
+    this.#pending.push({ change, bytes });
+  }
+
+  /** Events up to `id` are on disk: their changes enter the ring, and the listeners hear of them. */
+  advance(id: number): void {
+    const fresh = this.#takePending(id);
+    const newest = fresh.at(-1);
+    if (newest === undefined) return;
+    const newestId = lastEventId(newest.change);
+    assert(
+      newestId === id,
+      `the journal made event ${id} durable, a part of the change that ends at ${newestId}`,
+    );
+    this.#durableId = id;
+    for (const entry of fresh) this.#keep(entry);
+    this.#tell(fresh.map(({ change }) => change));
+  }
+
+  #takePending(id: number): readonly Entry[] {
+    const pending = this.#pending;
+    const rest = pending.findIndex(({ change }) => change.id > id);
+    this.#pending = rest === -1 ? [] : pending.slice(rest);
+    return rest === -1 ? pending : pending.slice(0, rest);
+  }
+
+  #tell(changes: readonly Change[]): void {
+    if (this.#listeners.size === 0) return;
+    // A copy: who subscribes meanwhile has these changes from `since` already.
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(changes);
+      } catch (error) {
+        this.#onFault(error);
+      }
+    }
+  }
+
+  #keep(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#bytes += entry.bytes;
+    while (this.#bytes > this.#bytesMax || this.#entries.length - this.#head > this.#changesMax) this.#drop();
+    // Dropped places are given back in bulk, which costs a step a change.
+    if (this.#head > this.#changesMax) {
+      this.#entries = this.#entries.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  #drop(): void {
+    const { change, bytes } = this.#entry(this.#entries[this.#head]);
+    this.#entries[this.#head] = undefined;
+    this.#head += 1;
+    this.#bytes -= bytes;
+    this.#droppedId = lastEventId(change);
+  }
+
+  /** Place of the first change with an event after `id`. */
+  #firstAfter(id: number): number {
+    let low = this.#head;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (lastEventId(this.#entry(this.#entries[middle]).change) > id) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  #entry(entry: Entry | undefined): Entry {
+    assert(entry !== undefined, 'the ring holds no dropped change');
+    return entry;
+  }
+}
