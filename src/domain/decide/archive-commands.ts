@@ -19,7 +19,7 @@ export interface ArchiveFlag {
   readonly flag: string;
 }
 
-/** Endpoint 8. Archiving an archived flag changes nothing. */
+/** Archiving an archived flag changes nothing (docs/specification/flags.md#archiving). */
 export function archiveFlag(world: World, { project, flag }: ArchiveFlag): Decision {
   const located = locateFlag(world, project, flag);
   return located.refused ? located : archiveEvents([located.record.flag]);

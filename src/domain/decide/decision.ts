@@ -7,7 +7,10 @@ import type { Refusal } from '../state/refusal.ts';
 
 export type Decision = readonly DomainEvent[] | Refusal;
 
-/** Who acts. `userId` is -42 for an API token and -1 where authentication is off (decisions.md §6). */
+/**
+ * Who makes the change. `userId` is -42 for an API token and -1 without authentication
+ * (docs/specification/events.md#who-made-the-change).
+ */
 export interface Actor {
   readonly name: string;
   readonly userId: number;

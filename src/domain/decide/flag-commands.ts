@@ -1,4 +1,4 @@
-/** Decisions on a flag as a whole: create, update, patch, clone (endpoints 3 and 5–7). */
+/** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
 import {
   FLAG_TYPES,
@@ -90,7 +90,10 @@ type PatchedMetadata =
   | { readonly ok: true; readonly value: FlagMetadata }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Checks a patched flag by the rules of an update. What cannot be changed is ignored (decisions.md §2). */
+/**
+ * Checks a patched flag by the rules of an update. What cannot be changed is ignored
+ * (docs/specification/flags.md#updating).
+ */
 function metadataOfPatched(before: FlagData, after: JsonValue): PatchedMetadata {
   if (typeof after !== 'object' || after === null || Array.isArray(after)) {
     return { ok: false, field: '', message: 'The patch must leave the flag an object.' };

@@ -22,7 +22,10 @@ export function refuseOversized(flag: Flag, removed: unknown, added: unknown, co
   );
 }
 
-/** Every write to an archived flag but archiving, reviving and deleting is refused (decisions.md §2). */
+/**
+ * Every write to an archived flag is refused, except archiving, reviving and deleting
+ * (docs/specification/flags.md#archiving).
+ */
 export function refuseArchived(flag: Flag): Refusal | null {
   if (flag.archivedAt === null) return null;
   return invalidOperation(`The flag "${flag.name}" is archived; revive it before changing it.`);

@@ -1,6 +1,6 @@
 /**
- * Decisions on who is a member of a project, and with which role (endpoints 17–19). A user holds at most one role
- * in a project, and a project keeps at least one owner.
+ * Decisions that add, change and remove members of a project (docs/specification/membership.md#rules). A user holds
+ * at most one role in a project, and a project keeps at least one Owner.
  */
 import { inProject, type MembershipData } from '../state/events.ts';
 import { locateProject, locateUser } from '../state/locate.ts';
@@ -43,7 +43,9 @@ export interface ChangeMember extends NamesMembership {
   readonly type: 'change-member';
 }
 
-/** Nothing happens for one who is not a member, or who holds the role already (decisions.md §5). */
+/**
+ * Nothing happens for a user who is not a member or holds the role already (docs/specification/membership.md#rules).
+ */
 export function changeMember(world: World, command: ChangeMember): Decision {
   const located = locateMembership(world, command);
   if (located.refused) return located;

@@ -1,4 +1,7 @@
-/** How a JSON Patch that cannot be applied is refused: with the index of the operation at fault (decisions.md §2). */
+/**
+ * The refusal of a JSON Patch that cannot be applied names the operation at fault
+ * (docs/specification/common.md#json-patch).
+ */
 import type { PatchOperation } from '../json/json-patch.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
 

@@ -1,4 +1,7 @@
-/** Decisions on strategies and switches of a flag in an environment (endpoints 9–14). */
+/**
+ * Decisions on the strategies and the switch of a flag in an environment (docs/specification/strategies.md,
+ * docs/specification/switches.md).
+ */
 import { nextSwitch } from '../flags/environment-switch.ts';
 import type { Flag } from '../flags/flag.ts';
 import {

@@ -1,4 +1,4 @@
-/** Decisions on users: create, update (endpoint 21), delete. */
+/** Decisions that create, update and delete a user (docs/specification/users.md). */
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';

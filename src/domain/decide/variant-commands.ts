@@ -1,4 +1,4 @@
-/** Decisions on variants: of the whole flag (endpoints 15, 16), or of one environment. */
+/** Decisions on variants, of the whole flag or of one environment (docs/specification/variants.md). */
 
 import { environmentOf, flagVariants } from '../flags/flag.ts';
 import { normaliseVariants, type Variant } from '../flags/variant.ts';

@@ -1,7 +1,7 @@
 /**
- * A condition on the evaluation context under which a strategy applies. Multi-value operators compare with
- * `values`, single-value ones with `value`, which must be of the operator's kind (decisions.md §3). Nothing is
- * coerced and unknown fields are dropped.
+ * A condition on the evaluation context under which a strategy applies
+ * (docs/specification/strategies.md#constraints). Multi-value operators compare with `values`, single-value ones with
+ * `value`, which must be of the operator's kind. Nothing is coerced, and unknown fields are dropped.
  */
 import * as v from 'valibot';
 import { shown } from '../json/issues.ts';

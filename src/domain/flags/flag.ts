@@ -12,7 +12,10 @@ import type { Variant } from './variant.ts';
 export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
 export type FlagType = (typeof FLAG_TYPES)[number];
 
-/** Days after which an unarchived flag of the type counts as potentially stale; null: never (decisions.md §2). */
+/**
+ * Days after which an unarchived flag of the type counts as potentially stale; null for never
+ * (docs/specification/flags.md#types).
+ */
 export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
   release: 40,
   experiment: 40,
@@ -30,7 +33,7 @@ export interface FlagEnvironment {
   readonly variants: readonly Variant[];
 }
 
-/** Characters of a tag's type, and of its value (Limits of the interface document). */
+/** Characters of a tag's type, and of its value (docs/specification/limits.md#values). */
 export const TAG_LENGTH_MIN = 2;
 export const TAG_LENGTH_MAX = 50;
 
@@ -39,7 +42,9 @@ export interface Tag {
   readonly value: string;
 }
 
-/** This flag is only evaluated when `feature`, its parent, is enabled (or disabled), in one of `variants` if given. */
+/**
+ * This flag is only evaluated when `feature`, its parent, is enabled (or disabled), in one of `variants` if given.
+ */
 export interface Dependency {
   readonly feature: string;
   readonly enabled: boolean;
@@ -86,7 +91,10 @@ export function environmentOf(flag: Flag, environment: string): FlagEnvironment 
   );
 }
 
-/** `firstEnvironment` is the project's first in order: its variants stand for the flag's (decisions.md §4). */
+/**
+ * `firstEnvironment` is the project's first in order. The flag shows its variants
+ * (docs/specification/variants.md#environments).
+ */
 export function flagVariants(flag: Flag, firstEnvironment: string | undefined): readonly Variant[] {
   return firstEnvironment === undefined ? [] : environmentOf(flag, firstEnvironment).variants;
 }

@@ -1,5 +1,6 @@
 /**
- * An activation strategy: what a client sends, what is kept, and the order of a list of them (decisions.md §3).
+ * An activation strategy: what a client sends, what is kept, and the order of a list of them
+ * (docs/specification/strategies.md).
  * A strategy always has all its fields; what was sent in `parameters` is kept as sent. Strategies are ordered by
  * `sortOrder`, and those of the same `sortOrder` in the order in which they were added.
  */
@@ -73,12 +74,15 @@ export const StrategyInputSchema = v.pipe(
 
 const INPUT_FIELDS = Object.keys(StrategyInputSchema.entries) as readonly (keyof StrategyInput)[];
 
-/** Schemas of some of the fields, a bit for each in the key: made when first needed, at most one for each choice of eight. */
+/**
+ * Schemas of some of the fields, a bit for each in the key: made when first needed, at most one for each choice of
+ * eight.
+ */
 const partSchemas = new Map<number, v.GenericSchema<unknown, Partial<StrategyInput>>>();
 
 /**
- * Checks the fields named, all where `fields` is null; the others are those of `known`, which was checked before. Fields are independent of each
- * other, so this is the verdict of the whole schema at the price of what changed.
+ * Checks the fields named, all where `fields` is null; the others are those of `known`, which was checked before.
+ * Fields are independent of each other, so this is the verdict of the whole schema at the price of what changed.
  */
 export function parseStrategyFields(
   value: unknown,

@@ -1,5 +1,6 @@
 /**
- * Variants: weighted alternatives of a flag or a strategy, and the distribution of their weights (decisions.md §4).
+ * Variants, the weighted alternatives of a flag or a strategy, and the distribution of their weights
+ * (docs/specification/variants.md).
  * In a list that is not empty the weights of all variants add up to exactly 1000 once they are distributed: `fix`
  * variants keep theirs, the `variable` ones share the rest. The order of the list is never changed, since patch
  * paths are positions in it.

@@ -1,6 +1,6 @@
 /**
- * Every type an event can have, in the order of the interface document. The list is part of the interface: the
- * search of events refuses any other type, also where this service records no event of that type yet.
+ * Every type an event can have (docs/specification/events.md#types). The list and its order are part of the
+ * interface. A search refuses any other type, and accepts a type that the server does not record yet.
  */
 export const EVENT_TYPES = [
   'application-created',

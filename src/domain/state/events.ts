@@ -1,6 +1,6 @@
 /**
  * The events of the service: what a command's decision consists of, what the journal holds and what users search
- * (decisions.md §6). A closed union; `apply` has a case for each.
+ * (docs/specification/events.md). A closed union; `apply` has a case for each.
  *
  * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
  * token, is in `hidden`, which never leaves the journal.

@@ -26,7 +26,9 @@ export interface LocatedFlag {
   readonly record: FlagRecord;
 }
 
-/** A flag asked for under a project that is not its own is not found (decisions.md §2). */
+/**
+ * A flag that is requested under another project than its own is not found (docs/specification/flags.md#projects).
+ */
 export function locateFlag(world: World, projectId: string, name: string): LocatedFlag | Refusal {
   const project = world.projects.get(projectId);
   if (project === undefined) return notFound(`There is no project "${projectId}".`);
@@ -88,7 +90,10 @@ export function locateUser(world: World, id: number): User | Refusal {
   return world.directory.users.get(id) ?? notFound(`There is no user ${id}.`);
 }
 
-/** The project's first environment in order, whose variants stand for a flag's own (decisions.md §4). */
+/**
+ * The project's first environment in order, whose variants a flag shows
+ * (docs/specification/variants.md#environments).
+ */
 export function firstEnvironment(world: World, project: ProjectState): string | undefined {
   return projectEnvironments(world, project)[0]?.name;
 }

@@ -1,6 +1,6 @@
 /**
- * The five predefined roles (decisions.md §5). Their ids and names are part of the interface and never change.
- * Only project roles can be held in a project; any of the five can be a user's root role.
+ * The five predefined roles (docs/specification/membership.md#roles). Their ids and names are part of the interface
+ * and never change. Only project roles can be held in a project; any of the five can be a user's root role.
  */
 
 export interface Role {

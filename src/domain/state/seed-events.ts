@@ -1,4 +1,6 @@
-/** What a new data folder starts with (decisions.md, at the end): its first events, recorded like all others. */
+/**
+ * The first events of a new data folder, recorded like all others (docs/specification/companions.md#new-data-folder).
+ */
 import {
   ABOUT_NOTHING,
   type ApiTokenData,

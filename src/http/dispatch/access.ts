@@ -1,5 +1,5 @@
 /**
- * Who is calling, and what they may do (decisions.md §8).
+ * Who the caller is, and what the caller may do (docs/specification/rights.md).
  *
  * A token is hashed and looked up once; the outcome is remembered under the header's value until anything about
  * users, tokens or memberships changes. An unknown token is never remembered, so guessing costs a hash each time
@@ -11,14 +11,15 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
 import type { User, World } from '../../domain/state/world.ts';
 
-/** Ids that stand for callers who are no users (decisions.md §6). */
+/** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
 export const API_TOKEN_USER_ID = -42;
 export const UNKNOWN_USER_ID = -1;
 
 /**
- * What a route asks of its caller. `read`: any root role, or a role in the project named; `flag:write`, `project:write`:
- * in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about themselves; `personal`:
- * any user, about what only users have. API tokens are no users, and neither is anyone where authentication is off.
+ * What a route asks of its caller. `read`: any root role, or a role in the project named; `flag:write`,
+ * `project:write`: in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about
+ * themselves; `personal`: any user, about what only users have. API tokens are no users, and neither is anyone where
+ * authentication is off.
  */
 export type Permission =
   | 'read'

@@ -1,6 +1,6 @@
 /**
- * From a request to its answer. The order of checks is decided (decisions.md §1): path → method → 401 → 403 →
- * 404 of what the path names → 400 of the body → 409; each step below is one of them.
+ * Takes a request to its response. The order of checks is fixed (docs/specification/common.md#order-of-checks): path,
+ * method, 401, 403, 404 for what the path names, 400 for the body, 409. Each step below is one of them.
  *
  * Every answer that shows state waits until what it shows is durable (invariants 3 and 4): reads for the newest
  * event in them, refusals that looked at the state for all of it, writes for their own event.
@@ -277,7 +277,9 @@ class Dispatcher {
     else this.#fail(call, outcome.error);
   }
 
-  /** A refusal that says something about the state leaves when that state is settled: all of it, or up to `revision`. */
+  /**
+   * A refusal that says something about the state leaves when that state is settled: all of it, or up to `revision`.
+   */
   #refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
     this.#engine.whenDurable(revision, () => this.#send(call, refusalReply(refusal)));
   }
@@ -313,7 +315,9 @@ function bind(route: Route, meter: RouteMeter): BoundRoute {
   };
 }
 
-/** Most requests look at little of it, so what is the same for all is not copied, and the query parsed when asked for. */
+/**
+ * Most requests look at little of it, so what is the same for all is not copied, and the query parsed when asked for.
+ */
 class Context implements RequestContext<unknown> {
   readonly #shared: ApiOptions;
   readonly #query: string;

@@ -1,7 +1,7 @@
 /**
- * The one table from refusals to HTTP, and the one place where an error body is made (decisions.md §1):
- * `{ id, name, message, details }`, but for the membership rules, whose body the interface fixes as a list of
- * `{ msg }`.
+ * The one table from refusals to HTTP, and the one place where an error body is made
+ * (docs/specification/common.md#errors): `{ id, name, message, details }`, except for a broken membership rule, whose
+ * body is a list of `{ msg }`.
  */
 import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';

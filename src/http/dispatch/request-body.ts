@@ -1,6 +1,6 @@
 /**
  * A request's body, from bytes to the value that a route's schema lets through. Nothing is coerced; unknown fields
- * are dropped by the schema (decisions.md §1).
+ * are dropped by the schema (docs/specification/common.md#json).
  */
 import * as v from 'valibot';
 import { issuesOf } from '../../domain/json/issues.ts';

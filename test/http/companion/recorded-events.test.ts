@@ -1,6 +1,6 @@
 /**
- * Which events each write records (decisions.md §6): one row for each write of the table of routes. A write without
- * a row fails, and so does a row that reaches another route than it names.
+ * Which events each write records (docs/specification/events.md#what-each-change-records): one row for each write of
+ * the table of routes. A write without a row fails, and so does a row that reaches another route than it names.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -13,7 +13,10 @@ import { startTestServer, type TestServer } from '../../support/server.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
-/** `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one, or of the event found. */
+/**
+ * `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one, or of the event
+ * found.
+ */
 interface Row {
   readonly given?: readonly Request[];
   readonly when: readonly [path: string, body?: unknown];

@@ -1,7 +1,7 @@
 /**
- * Who may do what (decisions.md §8): every route of the table × every kind of caller. What is expected stands here,
- * written by hand and not taken from src/http/dispatch/access.ts: which permission an operation asks for, and whom it is
- * given to. A route or a kind of caller without a decision fails.
+ * Who may do what (docs/specification/rights.md#rights-by-role): every route of the table × every kind of caller.
+ * What is expected stands here, written by hand and not taken from src/http/dispatch/access.ts: which permission an
+ * operation asks for, and whom it is given to. A route or a kind of caller without a decision fails.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Endpoints 7, 8: flags cloned and archived. */
+/** Endpoints 7 and 8: cloning and archiving a flag (docs/specification/flags.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -25,7 +25,7 @@ import {
 
 type Endpoint = readonly [method: string, path: string, body?: unknown];
 
-/** Every endpoint of the interface document. */
+/** Every endpoint of docs/specification/README.md#endpoints. */
 const endpoints = (
   flag: string,
   environment: string,

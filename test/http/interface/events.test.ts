@@ -1,4 +1,4 @@
-/** Endpoint 20: search in the events. */
+/** Endpoint 20: searching the event log (docs/specification/events.md#search). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,6 @@
-/** Endpoints 1–5: projects' overviews and lists, flags created, read and updated. */
+/**
+ * Endpoints 1–5: project overviews and lists; creating, reading and updating a flag (docs/specification/flags.md).
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,4 @@
-/** Endpoints 17–19: who is a member of a project, and with which role. */
+/** Endpoints 17–19: the members of a project and their roles (docs/specification/membership.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,4 @@
-/** Endpoint 6: metadata of a flag, changed by a JSON Patch. */
+/** Endpoint 6: changing the metadata of a flag by a JSON Patch (docs/specification/flags.md#updating). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,6 @@
-/** Endpoints 22, 23: the caller's own profile, and the flags that may be parents of one. */
+/**
+ * Endpoints 22 and 23: the caller's profile, and the flags that may be parents of one (docs/specification/users.md).
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,4 @@
-/** Endpoints 9–12: strategies of a flag in an environment. */
+/** Endpoints 9–12: strategies of a flag in an environment (docs/specification/strategies.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,4 @@
-/** Endpoints 13, 14: a flag switched on and off in an environment. */
+/** Endpoints 13 and 14: enabling and disabling a flag in an environment (docs/specification/switches.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

@@ -1,4 +1,4 @@
-/** Endpoint 21: a user changed by an administrator. */
+/** Endpoint 21: an Admin changes a user (docs/specification/users.md#updating). */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';

@@ -1,4 +1,4 @@
-/** Endpoints 15, 16: the variants of a flag, in all environments at once. */
+/** Endpoints 15 and 16: the variants of a flag, in all environments at once (docs/specification/variants.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';

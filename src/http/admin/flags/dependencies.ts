@@ -1,4 +1,7 @@
-/** Dependencies of a flag on its parents; which flags may be parents is answered in flags.ts (endpoint 23). */
+/**
+ * Routes about a flag's dependencies on its parents (docs/specification/users.md#dependencies). The route that lists
+ * possible parents is in flags.ts.
+ */
 import * as v from 'valibot';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import type { Params } from '../../dispatch/params.ts';

@@ -1,4 +1,7 @@
-/** Flags as a whole (endpoints 3–8), and the flags that may be parents of one (endpoint 23). */
+/**
+ * Routes about a flag as a whole (docs/specification/flags.md), and the list of flags that may be parents of one
+ * (docs/specification/users.md#possible-parents).
+ */
 import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';

@@ -1,4 +1,7 @@
-/** Strategies and switches of a flag in an environment (endpoints 9–14). */
+/**
+ * Routes about the strategies and the switch of a flag in an environment (docs/specification/strategies.md,
+ * docs/specification/switches.md).
+ */
 import type { Command } from '../../../domain/decide/decide.ts';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';

@@ -1,6 +1,7 @@
 /**
- * Variants of a flag: read, replaced and patched, in all environments at once (endpoints 15, 16) or in one. Both kinds
- * of path have the same three routes; a scope says what differs.
+ * Routes that read, replace and patch the variants of a flag, in all environments at once or in one
+ * (docs/specification/variants.md#environments). Both kinds of path have the same three routes; a scope says what
+ * differs.
  */
 import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';

@@ -1,4 +1,4 @@
-/** Who is a member of a project, and with which role (endpoints 17–19). */
+/** Routes that add, change and remove a member of a project (docs/specification/membership.md#rules). */
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';

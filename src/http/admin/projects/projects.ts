@@ -1,4 +1,4 @@
-/** A project's overview and its list of flags (endpoints 1, 2). */
+/** A project's overview and its list of flags (docs/specification/flags.md#overview). */
 
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';

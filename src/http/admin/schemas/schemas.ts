@@ -1,6 +1,6 @@
 /**
- * The shapes of answers, as the interface document gives them. They document (OpenAPI comes from them) and the
- * tests hold every answer against them. What requests may hold is in the schemas beside the rules in src/domain.
+ * The schemas of responses (docs/specification/README.md#endpoints). The API description is made from them, and the
+ * tests check every response against them. The schemas of requests stand beside the rules in src/domain.
  */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';

@@ -1,4 +1,4 @@
-/** Search in the event log (endpoint 20). */
+/** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';

@@ -1,4 +1,7 @@
-/** The users of the service, and their roles; one user is changed in users.ts (endpoint 21). */
+/**
+ * Routes about all users and their roles (docs/specification/companions.md#users). The route that changes a user is
+ * in users.ts.
+ */
 import * as v from 'valibot';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { ROLES } from '../../../domain/state/roles.ts';

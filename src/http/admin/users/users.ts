@@ -1,4 +1,4 @@
-/** Users and the caller's own profile (endpoints 21, 22). */
+/** Routes that change a user and show the caller's own profile (docs/specification/users.md). */
 import * as v from 'valibot';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';

@@ -1,7 +1,8 @@
 /**
  * A project's overview and list of flags: the cached summaries of its flags, joined. Kept until something in the
- * project changes, or until the health figure does, which also depends on the date. After a change of one flag most of
- * the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made anew.
+ * project changes, or until the health figure does, which also depends on the date. After a change of one flag most
+ * of the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made
+ * anew.
  */
 import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
@@ -9,13 +10,15 @@ import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 import { flagSummary } from './render-flag.ts';
 
-/** The format versions of these answers (decisions.md §2). */
+/** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
 const FLAG_LIST_VERSION = 2;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The summaries of so many flags are one block: few enough to encode in microseconds, and few blocks to put together. */
+/**
+ * The summaries of so many flags are one block: few enough to encode in microseconds, and few blocks to put together.
+ */
 const BLOCK_FLAGS = 128;
 
 interface Block {
@@ -95,7 +98,9 @@ function summariesOf(world: World, project: ProjectState): string[] {
   return summaries;
 }
 
-/** Blocks of `known` are taken over where they have the same strings; those are kept beside the flags, so they are. */
+/**
+ * Blocks of `known` are taken over where they have the same strings; those are kept beside the flags, so they are.
+ */
 function blocksOf(summaries: readonly string[], known: readonly Block[]): Block[] {
   const blocks: Block[] = [];
   for (let start = 0; start < summaries.length; start += BLOCK_FLAGS) {
@@ -162,7 +167,9 @@ function endOfLife(flag: Flag): number {
   return days === null ? Number.POSITIVE_INFINITY : timeOf(flag.createdAt) + days * DAY_MS;
 }
 
-/** Times already read: `Date.parse` of every flag would take a third of an overview. Flags made at once share theirs. */
+/**
+ * Times already read: `Date.parse` of every flag would take a third of an overview. Flags made at once share theirs.
+ */
 const times = new Map<string, number>();
 
 /** Protects memory; beyond it the map begins anew. */

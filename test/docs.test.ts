@@ -1,0 +1,161 @@
+/**
+ * Everything that documents and comments refer to exists: every link between pages, every page and section that a
+ * comment cites, every file that ARCHITECTURE.md names, and every endpoint of the specification.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import { ROUTES } from '../src/http/admin/routes.ts';
+import { ROOT_FOLDER } from './support/server.ts';
+
+interface Reference {
+  /** The file that refers, from the root of the repository. */
+  readonly from: string;
+  readonly line: number;
+  /** A path from the root of the repository. */
+  readonly path: string;
+  /** Without `#`; null for the page as a whole. */
+  readonly section: string | null;
+}
+
+const FOLDERS = ['bench', 'bin', 'deploy', 'docs', 'src', 'test', 'web'];
+const FILES = [
+  ...readdirSync(ROOT_FOLDER).filter((name) => name.endsWith('.md')),
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT_FOLDER, folder), { recursive: true }).map((name) => join(folder, String(name))),
+  ),
+  'data/README.md',
+];
+const PAGES = FILES.filter((path) => path.endsWith('.md'));
+const SOURCES = FILES.filter((path) => /\.(?:ts|js|mjs|css|html)$/.test(path));
+
+/** Markdown links, without images of other hosts: `[text](target)`. */
+const LINK = /\]\(([^()\s]+)\)/g;
+
+/** A page that a source names, from the root of the repository or by its name alone. */
+const CITATION = /(?<![\w/.-])((?:[\w-]+\/)*[\w-]+\.md)(?:#([\w-]+))?/g;
+
+/** Code in running text that is a path of the repository; `*` stands for any part of a name. */
+const NAMED_FILE = /`((?:src|test|bench|docs|web|deploy|data)\/[\w./*-]*)`/g;
+
+/** Whether a file or folder has the name, in which `*` stands for any part of one folder's or file's name. */
+function exists(name: string): boolean {
+  if (!name.includes('*')) return existsSync(join(ROOT_FOLDER, name));
+  const pattern = new RegExp(`^${name.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
+  return FILES.some((path) => pattern.test(path));
+}
+
+function linesOf(path: string): string[] {
+  return readFileSync(join(ROOT_FOLDER, path), 'utf8').split('\n');
+}
+
+/** The links of a page into the repository. */
+function linksOf(page: string): Reference[] {
+  return linesOf(page).flatMap((text, at) =>
+    [...text.matchAll(LINK)]
+      .map((match) => match[1] ?? '')
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .map((target) => {
+        const [file = '', section = null] = target.split('#');
+        const path = file === '' ? page : relative(ROOT_FOLDER, resolve(ROOT_FOLDER, dirname(page), file));
+        return { from: page, line: at + 1, path, section };
+      }),
+  );
+}
+
+function citationsOf(source: string): Reference[] {
+  return linesOf(source).flatMap((text, at) =>
+    [...text.matchAll(CITATION)].map((match) => ({
+      from: source,
+      line: at + 1,
+      path: match[1] ?? '',
+      section: match[2] ?? null,
+    })),
+  );
+}
+
+/** The sections of a page as a link names them: in lower case, without punctuation, with hyphens for spaces. */
+function sectionsOf(page: string): Set<string> {
+  const headings = linesOf(page).filter((line) => /^#{1,6} /.test(line));
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .replace(/^#+ /, '')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+/** Null when what is referred to exists, else a sentence that says what is missing. */
+function faultOf({ from, line, path, section }: Reference): string | null {
+  if (!exists(path)) return `${from}:${line} refers to ${path}, which does not exist`;
+  if (section === null || sectionsOf(path).has(section)) return null;
+  return `${from}:${line} refers to the section ${section}, which ${path} does not have`;
+}
+
+/** A citation may name a page by its file name alone, as code that writes the page does. */
+const namesPageOnly = ({ path, section }: Reference): boolean =>
+  section === null && PAGES.some((page) => page.endsWith(`/${path}`));
+
+function faultsOf(references: readonly Reference[]): string[] {
+  return references.map(faultOf).filter((fault) => fault !== null);
+}
+
+test('every link between pages leads to a page and a section that exist', () => {
+  const links = PAGES.flatMap(linksOf);
+  assert(links.length > 100, `only ${links.length} links were found`);
+  assert.deepEqual(faultsOf(links), []);
+});
+
+test('every page and section that a source cites exists', () => {
+  const citations = SOURCES.flatMap(citationsOf);
+  assert(citations.length > 5, `only ${citations.length} citations were found`);
+  assert.deepEqual(faultsOf(citations.filter((citation) => !namesPageOnly(citation))), []);
+});
+
+test('every file that ARCHITECTURE.md names exists', () => {
+  const named = [...linesOf('ARCHITECTURE.md').join('\n').matchAll(NAMED_FILE)].map(
+    (match) => match[1] ?? '',
+  );
+  assert(named.length > 20, `only ${named.length} names were found`);
+  assert.deepEqual(
+    named.filter((path) => !exists(path)),
+    [],
+  );
+});
+
+const FLAG_PATH = '/projects/:projectId/features/:featureName';
+
+/** The numbered rows of the specification's table of endpoints, each as method and path. */
+function numberedEndpoints(): string[] {
+  const row = /^\| (\d+) \| ([A-Z]+) `([^`]+)` \|/;
+  return linesOf('docs/specification/README.md')
+    .map((line) => row.exec(line))
+    .filter((match) => match !== null)
+    .map(([, , method = '', path = '']) => {
+      const whole = path
+        .replace('…/:environment', `${FLAG_PATH}/environments/:environment`)
+        .replace('…/:featureName', FLAG_PATH);
+      return `${method} ${whole}`;
+    });
+}
+
+test('the specification numbers 23 endpoints, and the server has a route for each', () => {
+  const endpoints = numberedEndpoints();
+  assert.equal(endpoints.length, 23);
+  const routes = new Set(ROUTES.map(({ method, path }) => `${method} ${path}`));
+  assert.deepEqual(
+    endpoints.filter((endpoint) => !routes.has(endpoint)),
+    [],
+  );
+});
+
+test('a reference to a page or section that does not exist is found', () => {
+  const reference = { from: 'README.md', line: 1, path: 'docs/glossary.md', section: null };
+  assert.equal(faultOf(reference), null);
+  assert.match(faultOf({ ...reference, path: 'docs/nowhere' }) ?? '', /docs\/nowhere, which does not exist/);
+  assert.match(faultOf({ ...reference, section: 'nothing' }) ?? '', /the section nothing/);
+});
