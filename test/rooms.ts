@@ -28,6 +28,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the whole state, the events, and the one function that applies them',
     imports: ['domain/flags'],
   },
+  'domain/evaluation': {
+    purpose: 'flags compiled into rules, and evaluated for a context',
+    imports: ['domain/flags', 'domain/json'],
+  },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
     imports: ['domain/flags', 'domain/json', 'domain/state'],

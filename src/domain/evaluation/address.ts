@@ -1,0 +1,33 @@
+/** IP addresses and ranges in CIDR notation, of both families, by the library ip-address. */
+import { Address4, Address6 } from 'ip-address';
+
+export interface AddressRange {
+  readonly bits: 32 | 128;
+  readonly address: bigint;
+  /** How many leading bits belong to the range; all of them for a single address. */
+  readonly prefixLength: number;
+}
+
+/** No address or range is longer: anything beyond need not be parsed. IPv6 with an embedded IPv4 part and a prefix. */
+const TEXT_LENGTH_MAX = 64;
+
+/** Null when `text` is neither an address nor a range. */
+export function parseAddress(text: string): AddressRange | null {
+  if (text.length > TEXT_LENGTH_MAX) return null;
+  try {
+    const parsed = text.includes(':') ? new Address6(text) : new Address4(text);
+    const bits = parsed instanceof Address6 ? 128 : 32;
+    return { bits, address: parsed.bigInt(), prefixLength: parsed.subnetMask };
+  } catch {
+    return null; // The library's way to say that the text is no address.
+  }
+}
+
+/** Whether `inner` is the same address as, or lies wholly within, `outer`. Families never match each other. */
+export function isWithin(inner: AddressRange, outer: AddressRange): boolean {
+  if (inner.bits !== outer.bits) return false;
+  if (inner.address === outer.address) return true;
+  if (inner.prefixLength < outer.prefixLength) return false;
+  const ignored = BigInt(outer.bits - outer.prefixLength);
+  return inner.address >> ignored === outer.address >> ignored;
+}

@@ -1,0 +1,124 @@
+/**
+ * A flag in one environment, compiled into tests. Flags are immutable, so each is compiled once per environment and
+ * kept as long as the flag itself; segments and parents may change without it, so these are looked up in the scope.
+ */
+import { environmentOf, type Flag } from '../flags/flag.ts';
+import type { Strategy } from '../flags/strategy.ts';
+import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
+import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
+import { parameterText } from './parameters.ts';
+import { type CompiledKind, compileKind } from './strategy-kind.ts';
+import { compileVariants, type VariantChoice } from './variant-choice.ts';
+
+export interface CompiledStrategy {
+  readonly source: Strategy;
+  readonly constraints: readonly CompiledConstraint[];
+  /** Null for a kind that is not built in: never on. */
+  readonly kind: CompiledKind | null;
+  readonly choice: CompiledChoice | null;
+  /** On without a variant of this strategy's own. */
+  readonly on: Outcome;
+}
+
+export interface CompiledChoice {
+  readonly choice: VariantChoice;
+  /** One for each variant, in the same order. */
+  readonly outcomes: readonly Outcome[];
+}
+
+export interface CompiledFlag {
+  readonly flag: Flag;
+  readonly enabled: boolean;
+  /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everybody". */
+  readonly isOn: boolean;
+  /** Those that are not disabled, in order. */
+  readonly strategies: readonly CompiledStrategy[];
+  readonly disabledStrategies: readonly Strategy[];
+  /** Of the flag, for strategies that have none of their own. */
+  readonly choice: CompiledChoice | null;
+  /** Off for everybody. */
+  readonly disabled: Outcome;
+  /** On, but not for this context. */
+  readonly missed: Outcome;
+  /** On without any strategy, and so for everybody whom its parents allow. */
+  readonly on: Outcome;
+}
+
+const compiledFlags = new WeakMap<Flag, Map<string, CompiledFlag>>();
+
+export function compileFlag(flag: Flag, environment: string): CompiledFlag {
+  let byEnvironment = compiledFlags.get(flag);
+  if (byEnvironment === undefined) {
+    byEnvironment = new Map();
+    compiledFlags.set(flag, byEnvironment);
+  }
+  let compiled = byEnvironment.get(environment);
+  if (compiled === undefined) {
+    compiled = compile(flag, environment);
+    byEnvironment.set(environment, compiled);
+  }
+  return compiled;
+}
+
+function compile(flag: Flag, environment: string): CompiledFlag {
+  const { enabled, strategies: all, variants } = environmentOf(flag, environment);
+  const active = all.filter(({ disabled }) => disabled !== true);
+  const strategies = active.map((strategy) => compileStrategy(flag, strategy));
+  const isOn = enabled && (active.length > 0 || all.length === 0);
+  const choice = compileVariants({ variants, groupId: flag.name, stickiness: '' });
+  return {
+    flag,
+    enabled,
+    isOn,
+    strategies,
+    disabledStrategies: all.filter(({ disabled }) => disabled === true),
+    choice: choiceOf(flag, choice),
+    disabled: offOutcome(flag, 'DISABLED'),
+    missed: offOutcome(flag, missReason(flag, strategies)),
+    on: onOutcome(flag, flag.dependencies.length > 0 ? 'TARGETING_MATCH' : 'STATIC'),
+  };
+}
+
+function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
+  const { parameters, variants } = source;
+  const kind = compileKind(source.name, parameters);
+  const read = (key: string): string => parameterText(parameters?.[key]) ?? '';
+  const choice = compileVariants({
+    variants,
+    groupId: read('groupId') || flag.name,
+    stickiness: read('stickiness'),
+  });
+  return {
+    source,
+    constraints: source.constraints.map(compileConstraint),
+    kind,
+    choice: choiceOf(flag, choice),
+    on: onOutcome(flag, hitReason(flag, source, kind)),
+  };
+}
+
+function choiceOf(flag: Flag, choice: VariantChoice | null): CompiledChoice | null {
+  if (choice === null) return null;
+  const reason = choice.variants.length === 1 ? 'TARGETING_MATCH' : 'SPLIT';
+  return { choice, outcomes: choice.variants.map((variant) => onOutcome(flag, reason, variant)) };
+}
+
+function isConditional(
+  flag: Flag,
+  { constraints, segments }: Pick<Strategy, 'constraints' | 'segments'>,
+): boolean {
+  return flag.dependencies.length > 0 || constraints.length > 0 || segments.length > 0;
+}
+
+function hitReason(flag: Flag, source: Strategy, kind: CompiledKind | null): Reason {
+  if (kind?.isConstant && !isConditional(flag, source)) return 'STATIC';
+  return kind?.rollout && !kind.isConstant ? 'SPLIT' : 'TARGETING_MATCH';
+}
+
+/** For a context that the flag's parents or all of its strategies turn down. */
+function missReason(flag: Flag, strategies: readonly CompiledStrategy[]): Reason {
+  const plain = strategies.filter(({ source, kind }) => kind !== null && !isConditional(flag, source));
+  if (plain.length === 0 || plain.length < strategies.length) return 'TARGETING_MATCH';
+  if (plain.every(({ kind }) => kind?.isConstant)) return 'STATIC';
+  return plain.every(({ kind }) => kind?.rollout) ? 'SPLIT' : 'TARGETING_MATCH';
+}

@@ -1,0 +1,135 @@
+/**
+ * A constraint compiled into a test. What cannot hold, such as a field not given or a value of the wrong kind, is
+ * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
+ */
+import { isWithin, parseAddress } from './address.ts';
+import { type ContextReader, contextReader } from './context.ts';
+import { type ParsedPattern, parsePattern } from './pattern.ts';
+import type { Test } from './run.ts';
+import { compareVersions, parseSemanticVersion } from './semantic-version.ts';
+
+/** A constraint of a strategy or a segment; the operator is any text, because newer ones must not stop an evaluation. */
+export interface ConstraintSource {
+  readonly contextName: string;
+  readonly operator: string;
+  readonly caseInsensitive?: boolean;
+  readonly inverted?: boolean;
+  readonly values?: readonly string[];
+  readonly value?: string;
+}
+
+export interface CompiledConstraint {
+  readonly source: ConstraintSource;
+  readonly read: ContextReader;
+  readonly test: Test;
+}
+
+export function compileConstraint(source: ConstraintSource): CompiledConstraint {
+  const read = contextReader(source.contextName);
+  const compile = OPERATORS.get(source.operator);
+  if (compile === undefined) return { source, read, test: () => false };
+  const test = compile(source, read);
+  return { source, read, test: source.inverted ? negated(test) : test };
+}
+
+type CompileOperator = (source: ConstraintSource, read: ContextReader) => Test;
+
+const OPERATORS: ReadonlyMap<string, CompileOperator> = new Map<string, CompileOperator>([
+  ['IN', isIn],
+  ['NOT_IN', (source, read) => negated(isIn(source, read))],
+  ['STR_STARTS_WITH', textOperator((text, part) => text.startsWith(part))],
+  ['STR_ENDS_WITH', textOperator((text, part) => text.endsWith(part))],
+  ['STR_CONTAINS', textOperator((text, part) => text.includes(part))],
+  ['NUM_EQ', numberOperator((number, limit) => number === limit)],
+  ['NUM_GT', numberOperator((number, limit) => number > limit)],
+  ['NUM_GTE', numberOperator((number, limit) => number >= limit)],
+  ['NUM_LT', numberOperator((number, limit) => number < limit)],
+  ['NUM_LTE', numberOperator((number, limit) => number <= limit)],
+  ['DATE_AFTER', dateOperator((timeMs, limitMs) => timeMs > limitMs)],
+  ['DATE_BEFORE', dateOperator((timeMs, limitMs) => timeMs < limitMs)],
+  ['SEMVER_EQ', versionOperator((order) => order === 0)],
+  ['SEMVER_GT', versionOperator((order) => order > 0)],
+  ['SEMVER_GTE', versionOperator((order) => order >= 0)],
+  ['SEMVER_LT', versionOperator((order) => order < 0)],
+  ['SEMVER_LTE', versionOperator((order) => order <= 0)],
+  ['REGEX', matchesPattern],
+  ['IN_CIDR', isInRange],
+]);
+
+const negated =
+  (test: Test): Test =>
+  (run) =>
+    !test(run);
+
+/** Empty values match nothing and spaces around the others do not count, as in the SDKs. */
+function cleanValues({ values = [] }: ConstraintSource): string[] {
+  return values.filter((value) => value !== '').map((value) => value.trim());
+}
+
+function isIn(source: ConstraintSource, read: ContextReader): Test {
+  const values: ReadonlySet<string | undefined> = new Set(cleanValues(source));
+  return ({ context }) => values.has(read(context));
+}
+
+function textOperator(compare: (text: string, part: string) => boolean): CompileOperator {
+  return (source, read) => {
+    const values = cleanValues(source);
+    const fold = source.caseInsensitive ? (text: string) => text.toLowerCase() : (text: string) => text;
+    const parts = values.map(fold);
+    return ({ context }) => {
+      const text = read(context);
+      if (text === undefined) return false;
+      const folded = fold(text);
+      return parts.some((part) => compare(folded, part));
+    };
+  };
+}
+
+function numberOperator(compare: (number: number, limit: number) => boolean): CompileOperator {
+  return ({ value }, read) => {
+    const limit = Number(value);
+    // No comparison holds for NaN, which is what a missing field, like any other text that is no number, becomes.
+    return ({ context }) => compare(Number(read(context)), limit);
+  };
+}
+
+/** Compares the moment of the evaluation, whatever field the constraint names, as the SDKs do. */
+function dateOperator(compare: (timeMs: number, limitMs: number) => boolean): CompileOperator {
+  return ({ value }) => {
+    const limitMs = Date.parse(value ?? '');
+    return (run) => compare(run.currentTimeMs, limitMs);
+  };
+}
+
+function versionOperator(accepts: (order: number) => boolean): CompileOperator {
+  return ({ value = '' }, read) => {
+    const limit = parseSemanticVersion(value);
+    return ({ context }) => {
+      const text = read(context);
+      const version = text === undefined || limit === null ? null : parseSemanticVersion(text);
+      return version !== null && limit !== null && accepts(compareVersions(version, limit));
+    };
+  };
+}
+
+function matchesPattern({ value, caseInsensitive = false }: ConstraintSource, read: ContextReader): Test {
+  // Compiled when first needed: that takes a thousand times as long as anything else here.
+  let parsed: ParsedPattern | null = null;
+  return ({ context }) => {
+    const text = read(context);
+    if (text === undefined || value === undefined) return false;
+    parsed ??= parsePattern(value, caseInsensitive);
+    return 'pattern' in parsed && parsed.pattern.occursIn(text);
+  };
+}
+
+function isInRange(source: ConstraintSource, read: ContextReader): Test {
+  const ranges = cleanValues(source)
+    .map(parseAddress)
+    .filter((range) => range !== null);
+  return (run) => {
+    const text = read(run.context);
+    const address = text === undefined ? null : run.addressOf(text);
+    return address !== null && ranges.some((range) => isWithin(address, range));
+  };
+}

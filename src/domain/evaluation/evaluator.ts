@@ -1,0 +1,77 @@
+/**
+ * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments. Immutable:
+ * when a flag or segment changes, its owner makes another one, which costs little, because what did not change stays
+ * compiled. The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
+ */
+import type { Flag } from '../flags/flag.ts';
+import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
+import { type Explanation, explainFlag } from './explanation.ts';
+import { type Outcome, type Toggle, unknownFlagOutcome } from './outcome.ts';
+import { outcomeOf, type Surroundings } from './rules.ts';
+import { type EvaluationInput, Run } from './run.ts';
+import type { SegmentSource } from './segment-test.ts';
+
+export interface EvaluationScope {
+  readonly environment: string;
+  /** Whether the environment as a whole is on; every flag is off in one that is not. */
+  readonly environmentEnabled: boolean;
+  /** Archived ones count as not there. A parent outside the scope is not there either. */
+  readonly flags: Iterable<Flag>;
+  readonly segments: ReadonlyMap<number, SegmentSource>;
+}
+
+export class Evaluator {
+  readonly #around: Surroundings;
+  readonly #flags = new Map<string, CompiledFlag>();
+  /** By name, in the order of UTF-16 units. */
+  readonly #sorted: readonly CompiledFlag[];
+
+  constructor({ environment, environmentEnabled, flags, segments }: EvaluationScope) {
+    for (const flag of flags) {
+      if (flag.archivedAt === null) this.#flags.set(flag.name, compileFlag(flag, environment));
+    }
+    this.#sorted = [...this.#flags.values()].sort((a, b) => (a.flag.name < b.flag.name ? -1 : 1));
+    this.#around = {
+      environmentEnabled,
+      flag: (name) => this.#flags.get(name),
+      segment: (id) => segments.get(id),
+    };
+  }
+
+  /** A flag that is not in the scope is off. */
+  evaluate(name: string, input: EvaluationInput): Outcome {
+    const compiled = this.#flags.get(name);
+    return compiled === undefined ? unknownFlagOutcome(name) : this.#outcome(compiled, new Run(input));
+  }
+
+  /** Of every flag, on or off, by name. */
+  evaluateAll(input: EvaluationInput): Outcome[] {
+    const run = new Run(input);
+    return this.#sorted.map((compiled) => this.#outcome(compiled, run));
+  }
+
+  /** The flags that are on, by name, as the frontend API tells them. */
+  toggles(input: EvaluationInput): Toggle[] {
+    const run = new Run(input);
+    const toggles: Toggle[] = [];
+    for (const compiled of this.#sorted) {
+      const { enabled, toggle } = this.#outcome(compiled, run);
+      if (enabled) toggles.push(toggle);
+    }
+    return toggles;
+  }
+
+  /** The outcome with what led to it; null for a flag that is not in the scope. */
+  explain(name: string, input: EvaluationInput): Explanation | null {
+    const compiled = this.#flags.get(name);
+    return compiled === undefined ? null : explainFlag(compiled, this.#around, new Run(input));
+  }
+
+  has(name: string): boolean {
+    return this.#flags.has(name);
+  }
+
+  #outcome(compiled: CompiledFlag, run: Run): Outcome {
+    return outcomeOf(compiled, this.#around, run);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * What an evaluation ends with. A flag can end in few ways, one a variant and two without, so all of them are made
+ * when the flag is compiled: evaluating makes no object, and a caller may keep bytes beside an outcome.
+ */
+import type { Flag } from '../flags/flag.ts';
+import type { Variant } from '../flags/variant.ts';
+
+/** OpenFeature's word for how the value came about: the same for everybody, by conditions, by a share of users, or off. */
+export type Reason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED';
+
+export interface Outcome {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Null when the flag is off, or on without a variant. */
+  readonly variant: Variant | null;
+  readonly reason: Reason;
+  /** As the frontend API tells it, on or off; one object a flag and variant. */
+  readonly toggle: Toggle;
+}
+
+export interface Toggle {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly impressionData: boolean;
+  readonly variant: ToggleVariant;
+}
+
+/** `feature_enabled` is the older spelling, which SDKs still read. */
+export interface ToggleVariant {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly payload?: NonNullable<Variant['payload']>;
+  readonly feature_enabled: boolean;
+  readonly featureEnabled: boolean;
+}
+
+/** What SDKs call the absence of a variant. */
+const NO_VARIANT_NAME = 'disabled';
+
+export function variantNameOf({ variant }: Pick<Outcome, 'variant'>): string {
+  return variant === null ? NO_VARIANT_NAME : variant.name;
+}
+
+/** A flag that is not there, or not in the scope of who asks. */
+export function unknownFlagOutcome(name: string): Outcome {
+  return offOutcome({ name, impressionData: false }, 'DISABLED');
+}
+
+export function offOutcome(flag: Pick<Flag, 'name' | 'impressionData'>, reason: Reason): Outcome {
+  return outcome(flag, { enabled: false, variant: null, reason });
+}
+
+export function onOutcome(flag: Flag, reason: Reason, variant: Variant | null = null): Outcome {
+  return outcome(flag, { enabled: true, variant, reason });
+}
+
+function outcome(
+  { name, impressionData }: Pick<Flag, 'name' | 'impressionData'>,
+  end: Pick<Outcome, 'enabled' | 'variant' | 'reason'>,
+): Outcome {
+  const { enabled, variant } = end;
+  const chosen: ToggleVariant = {
+    name: variantNameOf(end),
+    enabled: variant !== null,
+    ...(variant?.payload === undefined ? {} : { payload: variant.payload }),
+    feature_enabled: enabled,
+    featureEnabled: enabled,
+  };
+  return { name, ...end, toggle: { name, enabled, impressionData, variant: chosen } };
+}

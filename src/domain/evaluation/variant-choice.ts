@@ -1,0 +1,72 @@
+/** Which variant of a list a context gets: an override's, or else by weight. */
+import type { Variant } from '../flags/variant.ts';
+import { stickyReader, variantBucket } from './buckets.ts';
+import { contextReader } from './context.ts';
+import type { Run, Test } from './run.ts';
+
+export interface VariantChoice {
+  readonly variants: readonly Variant[];
+  readonly stickiness: string;
+  readonly groupId: string;
+  readonly totalWeight: number;
+  /** Null when nothing can be chosen, because the weights add up to nothing. */
+  pick(run: Run): VariantPick | null;
+}
+
+export interface VariantPick {
+  /** In the list. */
+  readonly position: number;
+  /** From 1 to the total weight; null when an override decided. */
+  readonly bucket: number | null;
+}
+
+export interface VariantChoiceOptions {
+  readonly variants: readonly Variant[];
+  readonly groupId: string;
+  /** Where the variants name none: the list is sticky as its first variant says. */
+  readonly stickiness: string;
+}
+
+/** Null for an empty list. */
+export function compileVariants({
+  variants,
+  groupId,
+  stickiness: otherwise,
+}: VariantChoiceOptions): VariantChoice | null {
+  const [first] = variants;
+  if (first === undefined) return null;
+  const stickiness = first.stickiness || otherwise || 'default';
+  const totalWeight = variants.reduce((sum, { weight }) => sum + weight, 0);
+  const bucketFor = variantBucket(groupId, totalWeight);
+  const sticky = stickyReader(stickiness);
+  const overrides = variants.map(compileOverrides);
+  const pick = (run: Run): VariantPick | null => {
+    if (!(totalWeight > 0)) return null;
+    const overridden = overrides.findIndex((test) => test?.(run));
+    if (overridden !== -1) return { position: overridden, bucket: null };
+    const text = sticky(run);
+    const bucket = text ? bucketFor(text, run) : run.draw(totalWeight);
+    return { position: positionOf(bucket, variants), bucket };
+  };
+  return { variants, stickiness, groupId, totalWeight, pick };
+}
+
+function compileOverrides({ overrides }: Variant): Test | null {
+  // Documents of older servers may lack the list.
+  if (!overrides?.length) return null;
+  const tests = overrides.map(({ contextName, values }): Test => {
+    const read = contextReader(contextName);
+    const texts: ReadonlySet<string | undefined> = new Set(values);
+    return ({ context }) => texts.has(read(context));
+  });
+  return (run) => tests.some((test) => test(run));
+}
+
+/** Of the variant whose share holds the bucket, which is not above the sum of the weights. */
+function positionOf(bucket: number, variants: readonly Variant[]): number {
+  let end = 0;
+  return variants.findIndex(({ weight }) => {
+    end += weight;
+    return weight > 0 && bucket <= end;
+  });
+}

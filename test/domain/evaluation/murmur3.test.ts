@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Murmur3, utf8BytesOf } from '../../../src/domain/evaluation/murmur3.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const SEED = Number(process.env.SEED ?? 1);
+
+/** Of the reference implementation, MurmurHash3_x86_32, by many who ported it: text, seed, hash. */
+const VECTORS: readonly (readonly [string, number, number])[] = [
+  ['', 0, 0],
+  ['', 1, 0x514e28b7],
+  ['', 0xffffffff, 0x81f16f39],
+  ['\0\0\0\0', 0, 0x2362f9de],
+  ['a', 0x9747b28c, 0x7fa09ea6],
+  ['aa', 0x9747b28c, 0x5d211726],
+  ['aaa', 0x9747b28c, 0x283e0130],
+  ['aaaa', 0x9747b28c, 0x5a97808a],
+  ['abc', 0, 0xb3dd93fa],
+  ['abcd', 0x9747b28c, 0xf0478627],
+  ['Hello, world!', 0x9747b28c, 0x24884cba],
+  ['ππππππππ', 0x9747b28c, 0xd58063c1],
+  ['The quick brown fox jumps over the lazy dog', 0x9747b28c, 0x2fa826cd],
+];
+
+test('known texts have known hashes, beyond ASCII over their UTF-8 bytes', () => {
+  for (const [text, seed, hash] of VECTORS) {
+    assert.equal(new Murmur3(seed).add(utf8BytesOf(text)).digest(), hash, JSON.stringify(text));
+  }
+});
+
+test(`a beginning that is kept gives the hash of the whole, wherever it is cut (seed ${SEED})`, () => {
+  const random = seededRandom(SEED);
+  for (let round = 0; round < 500; round += 1) {
+    const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
+    const cut = random.below(bytes.length + 1);
+    const begun = new Murmur3(round).add(bytes.subarray(0, cut));
+    const whole = new Murmur3(round).add(bytes).digest();
+    assert.equal(begun.digestWith(bytes.subarray(cut)), whole);
+    assert.equal(begun.digestWith(bytes.subarray(cut)), whole, 'and it may be used again');
+  }
+});

@@ -1,0 +1,38 @@
+/** Evaluators and inputs for tests. */
+import { contextOf } from '../../../src/domain/evaluation/context.ts';
+import { Evaluator } from '../../../src/domain/evaluation/evaluator.ts';
+import type { EvaluationInput } from '../../../src/domain/evaluation/run.ts';
+import { ENVIRONMENT, flagOf, type SdkDocument, type SdkFeature, segmentsOf } from './sdk-document.ts';
+
+/** 1 May 2024, 12:00 UTC. */
+export const NOW_MS = Date.UTC(2024, 4, 1, 12);
+
+export function evaluatorOf(document: SdkDocument): Evaluator {
+  return new Evaluator({
+    environment: ENVIRONMENT,
+    environmentEnabled: true,
+    flags: document.features.map(flagOf),
+    segments: segmentsOf(document),
+  });
+}
+
+/** Always draws the same number; throws when `random` is absent, so that a test that needs none finds out. */
+export function inputOf(
+  context: Readonly<Record<string, unknown>>,
+  { random = null, hostName = null }: { random?: number | null; hostName?: string | null } = {},
+): EvaluationInput {
+  return {
+    context: contextOf(context),
+    nowMs: NOW_MS,
+    hostName,
+    random: () => {
+      if (random === null) throw new Error('nothing here should be drawn at random');
+      return random;
+    },
+  };
+}
+
+/** A flag that is on, with what is given. */
+export function feature(parts: Partial<SdkFeature> = {}): SdkFeature {
+  return { name: 'flag', enabled: true, strategies: [{ name: 'default' }], ...parts };
+}
