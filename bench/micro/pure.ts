@@ -60,7 +60,7 @@ function answerTasks(): MicroTask[] {
     {
       name: 'answer a flag, made anew',
       run: () => {
-        record.bytes = null;
+        record.projections = null;
         return wholeFlag(world, project, record);
       },
     },

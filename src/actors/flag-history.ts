@@ -167,7 +167,7 @@ class PastWorld {
   #ensureFlag(name: string, id: number): void {
     const project = this.#world.projects.get(this.#projectId);
     if (project === undefined || project.flags.has(name)) return;
-    project.flags.set(name, { flag: standIn(name, this.#projectId), revision: id, bytes: null });
+    project.flags.set(name, { flag: standIn(name, this.#projectId), revision: id, projections: null });
   }
 }
 

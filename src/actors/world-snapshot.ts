@@ -106,7 +106,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
       strings.shareIn(flag.environments);
-      project.flags.set(flag.name, { flag, revision, bytes: null });
+      project.flags.set(flag.name, { flag, revision, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
       return;
     }

@@ -219,7 +219,7 @@ function create(
     dependencies: NONE,
     children: NONE,
   };
-  project.flags.set(flag.name, { flag, revision: stamp.id, bytes: null });
+  project.flags.set(flag.name, { flag, revision: stamp.id, projections: null });
   world.directory.flagProjects.set(flag.name, data.project);
 }
 
@@ -256,7 +256,7 @@ function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagR
 export function replaceFlag(record: FlagRecord, flag: Flag, eventId: number): void {
   record.flag = flag;
   record.revision = eventId;
-  record.bytes = null;
+  record.projections = null;
 }
 
 function misfit(event: { type: string; project: string | null }, reason: string): Error {

@@ -8,14 +8,14 @@
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
 import type { Flag } from '../flags/flag.ts';
+import type { ProjectionHolder } from './flag-projection.ts';
 import type { DatedAnswer } from './idempotency-cache.ts';
 
-/** The holder of one flag. `bytes` is the renderer's cache, dropped at each change of the flag. */
-export interface FlagRecord {
+/** The holder of one flag, and of what surfaces keep of the flag as it is now. */
+export interface FlagRecord extends ProjectionHolder {
   flag: Flag;
   /** Id of the last event that changed the flag. */
   revision: number;
-  bytes: object | null;
 }
 
 export interface ProjectSettings {

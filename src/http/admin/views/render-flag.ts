@@ -6,6 +6,7 @@
  * those changed. The ETag is the newest of both revisions, so it costs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
+import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import {
   type Environment,
@@ -22,6 +23,8 @@ interface FlagBytes {
   whole: TaggedReply | null;
   summary: string | null;
 }
+
+const kept = new FlagProjection<FlagBytes>();
 
 export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedReply {
   const bytes = bytesOf(world, project, record);
@@ -41,10 +44,10 @@ export function flagSummary(world: World, project: ProjectState, record: FlagRec
 
 function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
-  const cached = record.bytes as FlagBytes | null;
-  if (cached !== null && cached.environmentsRevision === revision) return cached;
+  const cached = kept.get(record);
+  if (cached?.environmentsRevision === revision) return cached;
   const fresh: FlagBytes = { environmentsRevision: revision, whole: null, summary: null };
-  record.bytes = fresh;
+  kept.set(record, fresh);
   return fresh;
 }
 
