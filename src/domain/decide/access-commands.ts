@@ -1,4 +1,4 @@
-/** The decision that sets all of a project's members at once. */
+/** The decision that replaces all members of a project at once. */
 import { type DomainEvent, inProject } from '../state/events.ts';
 import { locateProject } from '../state/locate.ts';
 import { isRefusal, type Refusal } from '../state/refusal.ts';
@@ -15,11 +15,11 @@ export interface Member {
 export interface SetProjectAccess {
   readonly type: 'set-project-access';
   readonly project: string;
-  /** A user is in it at most once. */
+  /** Holds each user at most once. */
   readonly members: readonly Member[];
 }
 
-/** One event for each membership that comes, changes or goes. At least one of the members must be an Owner. */
+/** Records one event for each membership that is added, changed or removed. At least one member must be an Owner. */
 export function setProjectAccess(world: World, command: SetProjectAccess): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
@@ -55,7 +55,7 @@ function memberSet(world: World, project: ProjectState, { userId, roleId }: Memb
   return [{ type: 'project-user-role-changed', ...about, data, preData }];
 }
 
-/** The event that ends a membership which is known to exist. */
+/** The event that removes a membership. The caller knows that it exists. */
 export function memberRemoved(world: World, project: ProjectState, userId: number): DomainEvent {
   const roleId = project.members.get(userId);
   if (roleId === undefined) throw new Error(`the user ${userId} is no member of ${project.settings.id}`);

@@ -1,7 +1,7 @@
 /**
- * Decisions on the life of flags: archive, revive, delete for good, mark as stale; one flag, or many at once, all or
- * nothing. The state machine in archive-switch.ts says what is possible; an archived flag has neither parents nor
- * children, so that nothing in use hangs on one.
+ * Decisions that archive, revive, delete and mark flags as stale. A command for many flags changes all of them or
+ * none. The state machine in archive-switch.ts says what is possible. An archived flag has neither parents nor
+ * children, so that no active flag depends on an archived one.
  */
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
 import type { Flag } from '../flags/flag.ts';
@@ -27,7 +27,7 @@ export function archiveFlag(world: World, { project, flag }: ArchiveFlag): Decis
 
 interface NamesFlags {
   readonly project: string;
-  /** A name given twice counts once. */
+  /** A name that occurs twice counts once. */
   readonly flags: readonly string[];
 }
 
@@ -41,8 +41,9 @@ export function archiveFlags(world: World, command: ArchiveFlags): Decision {
 }
 
 /**
- * A flag that others depend on cannot be archived, unless those are archived with it: then they go first, whatever
- * the order in the request. A flag that is archived gives up its parents, which could not be archived otherwise.
+ * A flag that others depend on can be archived only together with them. They are then archived first, regardless of
+ * their order in the request. Archiving a flag removes its dependencies, since its parents could not be archived
+ * otherwise.
  */
 function archiveEvents(flags: readonly Flag[]): Decision {
   const leaving = new Set(flags.map((flag) => flag.name));
@@ -76,7 +77,7 @@ export interface ReviveFlags extends NamesFlags {
   readonly type: 'revive-flags';
 }
 
-/** The name is free by construction: an archived flag keeps it. Reviving an active flag changes nothing. */
+/** The name cannot be taken, because an archived flag keeps it. Reviving an active flag changes nothing. */
 export function reviveFlags(world: World, command: ReviveFlags): Decision {
   const located = locateFlags(world, command);
   if (isRefusal(located)) return located;
@@ -93,7 +94,7 @@ export interface DeleteFlags extends NamesFlags {
   readonly type: 'delete-flags';
 }
 
-/** For good, which frees the name. Only an archived flag can be deleted. */
+/** Deletes flags for good, which frees their names. Only an archived flag can be deleted. */
 export function deleteFlags(world: World, command: DeleteFlags): Decision {
   const located = locateFlags(world, command);
   if (isRefusal(located)) return located;
@@ -130,7 +131,7 @@ export function markFlagsStale(world: World, command: MarkFlagsStale): Decision 
   return events;
 }
 
-/** Each flag once, in the order of the request; the first that the project does not have is a refusal. */
+/** Returns each flag once, in the order of the request. Refuses at the first flag that the project does not have. */
 function locateFlags(world: World, { project, flags }: NamesFlags): LocatedFlag[] | Refusal {
   const located = new Map<string, LocatedFlag>();
   for (const [index, name] of flags.entries()) {

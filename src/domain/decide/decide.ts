@@ -1,6 +1,6 @@
 /**
- * One table from each command to its decision. A command is decided against the state as it is when its turn in
- * the mailbox comes; the outcome is events or a refusal, and deciding itself changes nothing.
+ * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
+ * The outcome is events or a refusal; deciding itself changes nothing.
  */
 import type { World } from '../state/world.ts';
 import { type SetProjectAccess, setProjectAccess } from './access-commands.ts';

@@ -1,6 +1,6 @@
 /**
- * What deciding a command gives: the events of the change, none when nothing changes, or a refusal. Deciding is
- * pure: it reads the state and what arrives in the context, and changes nothing.
+ * The outcome of deciding a command: the events of the change, no events when nothing changes, or a refusal. Deciding
+ * is pure. It reads the state and the context, and changes nothing.
  */
 import type { DomainEvent } from '../state/events.ts';
 import type { Refusal } from '../state/refusal.ts';
@@ -16,14 +16,14 @@ export interface Actor {
   readonly userId: number;
 }
 
-/** Clock, identity and randomness come in here, so that a decision can be repeated exactly. */
+/** The clock, ids and randomness are inputs, so that a decision can be repeated exactly. */
 export interface DecideContext {
-  /** ISO 8601, UTC; never earlier than that of the event before. */
+  /** ISO 8601, UTC; never earlier than the time of the previous event. */
   readonly now: string;
   readonly actor: Actor;
   /** A fresh UUID. */
   newId(): string;
 }
 
-/** Nothing to do: the state already is as asked. Answered as a success, recorded nowhere. */
+/** The state is already as requested. The response is a success, and nothing is recorded. */
 export const UNCHANGED: Decision = [];

@@ -1,6 +1,6 @@
 /**
- * Decisions on dependencies: a flag, the child, is evaluated only when its parent is. They go one level deep: a
- * parent has no parent, a child no children. So no chain has to be followed, and no circle can come about.
+ * Decisions on dependencies (docs/specification/users.md#dependencies): a child flag depends on parent flags. They
+ * are one level deep, so nobody has to follow a chain, and no cycle can exist.
  */
 
 import type { Dependency, Flag } from '../flags/flag.ts';
@@ -13,7 +13,7 @@ import { dependenciesRemoved } from './archive-commands.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived } from './guards.ts';
 
-/** Parents of one flag. SDKs evaluate every one of them each time the flag is asked for. */
+/** Parents of one flag. SDKs evaluate all of them each time they evaluate the flag. */
 export const PARENTS_PER_FLAG_MAX = 20;
 
 interface NamesChild {
@@ -26,7 +26,7 @@ export interface AddDependency extends NamesChild {
   readonly dependency: Dependency;
 }
 
-/** A second dependency on the same parent takes the place of the first. */
+/** A second dependency on the same parent replaces the first. */
 export function addDependency(world: World, { project, child, dependency }: AddDependency): Decision {
   const located = locateFlag(world, project, child);
   if (located.refused) return located;

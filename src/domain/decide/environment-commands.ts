@@ -1,4 +1,4 @@
-/** Decisions on the environments of the service: their list, its order, and the end of one. */
+/** Decisions that create, change, order and delete the environments of the service. */
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
@@ -7,8 +7,8 @@ import type { Decision } from './decision.ts';
 import { tokensOfEnvironmentDeleted } from './token-commands.ts';
 
 /**
- * Environments of the service. Every flag's answer lists those of its project, so each one costs in every flag;
- * fifty is several times what the largest users run.
+ * Environments of the service. The response for a flag lists those of its project, so each environment makes all of
+ * them larger. Fifty is several times what the largest users run.
  */
 export const ENVIRONMENTS_MAX = 50;
 
@@ -24,7 +24,7 @@ export interface CreateEnvironment {
   readonly fields: EnvironmentFields & { readonly type: string };
 }
 
-/** It comes last unless it is told where. Projects get it when they add it. */
+/** Without a position the environment comes last. A project has it only once the project adds it. */
 export function createEnvironment(world: World, { name, fields }: CreateEnvironment): Decision {
   const { environments } = world.directory;
   if (environments.some((one) => one.name === name)) {
@@ -57,7 +57,7 @@ export function updateEnvironment(world: World, { name, fields }: UpdateEnvironm
 
 export interface OrderEnvironments {
   readonly type: 'order-environments';
-  /** Environments that are not named keep their place. */
+  /** Environments that the command does not name keep their position. */
   readonly order: readonly (readonly [name: string, sortOrder: number])[];
 }
 
@@ -88,7 +88,10 @@ export interface DeleteEnvironment {
   readonly name: string;
 }
 
-/** Every project loses it first. Tokens for it end too: they must not fit a later environment of the same name. */
+/**
+ * Every project loses the environment first. Tokens for it are deleted too, so that they are not valid in a later
+ * environment of the same name.
+ */
 export function deleteEnvironment(world: World, { name }: DeleteEnvironment): Decision {
   const environment = locateEnvironment(world, name);
   if (isRefusal(environment)) return environment;

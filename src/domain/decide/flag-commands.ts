@@ -54,7 +54,7 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
 
 export interface UpdateFlag extends NamesFlag {
   readonly type: 'update-flag';
-  /** The name in the body, which may only repeat the flag's. */
+  /** The name in the body, which must equal the flag's. */
   readonly name?: string | undefined;
   readonly metadata: FlagMetadata;
 }
@@ -163,7 +163,7 @@ function clonedStrategies(source: Flag, command: CloneFlag, context: DecideConte
   );
 }
 
-/** The events of a change of metadata; none when it changes nothing. */
+/** The events of a change of metadata; empty when nothing changes. */
 export function metadataEvents(world: World, located: LocatedFlag, metadata: FlagMetadata): Decision {
   const preData = dataOf(world, located);
   const data: FlagData = {
@@ -188,7 +188,7 @@ export function staleEvent(flag: Flag, stale: boolean): DomainEvent {
   return { type, ...aboutFlag(flag), data: null, preData: null };
 }
 
-/** The flag as events and answers carry it. */
+/** The flag as events and responses show it. */
 export function dataOf(world: World, { project, record }: Omit<LocatedFlag, 'refused'>): FlagData {
   return flagData(record.flag, flagVariants(record.flag, firstEnvironment(world, project)));
 }

@@ -5,12 +5,12 @@ import { invalidOperation, nameExists, type Refusal, refuse } from '../state/ref
 import type { World } from '../state/world.ts';
 
 /**
- * Size of one flag with all its strategies and variants, as `jsonSize` counts it. Protects snapshots, where a
- * flag is one record, and answers, where it is one body. Five times the largest request; real flags take kilobytes.
+ * Size of one flag with all its strategies and variants, as `jsonSize` counts it. Protects snapshots, in which a flag
+ * is one record, and responses, in which it is one body. Five times the largest request; real flags take kilobytes.
  */
 export const FLAG_SIZE_MAX = 5 * 2 ** 20;
 
-/** Refuses a change that leaves the flag without `removed`, and with `added` put in `copies` times. */
+/** Refuses a change that removes `removed` from the flag and adds `added` to it `copies` times. */
 export function refuseOversized(flag: Flag, removed: unknown, added: unknown, copies = 1): Refusal | null {
   const growth = copies === 1 ? jsonGrowth(removed, added) : copies * jsonSize(added) - jsonSize(removed);
   if (growth <= 0) return null;
@@ -31,7 +31,7 @@ export function refuseArchived(flag: Flag): Refusal | null {
   return invalidOperation(`The flag "${flag.name}" is archived; revive it before changing it.`);
 }
 
-/** Flag names are unique over the whole service, archived flags included. */
+/** Flag names are unique in the whole service, archived flags included (docs/specification/flags.md#names). */
 export function refuseTakenName(world: World, name: string): Refusal | null {
   const holder = world.directory.flagProjects.get(name);
   if (holder === undefined) return null;

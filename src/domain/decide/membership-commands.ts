@@ -20,7 +20,7 @@ interface LocatedMembership {
   readonly project: ProjectState;
   readonly user: User;
   readonly role: Role;
-  /** The role that the user holds now; undefined for one who is not a member. */
+  /** The role that the user holds now; undefined when the user is not a member. */
   readonly held: number | undefined;
 }
 
@@ -75,7 +75,7 @@ export function removeMember(world: World, command: RemoveMember): Decision {
 
 export const NEEDS_OWNER = refuse('MembershipRuleError', 'A project must have at least one owner');
 
-/** Unknown project, user or role, and a root role, which nobody can hold in a project, are not found. */
+/** An unknown project, user or role is not found, and neither is a root role, which nobody can hold in a project. */
 export function locateMembership(world: World, names: NamesMembership): LocatedMembership | Refusal {
   const project = locateProject(world, names.project);
   if (isRefusal(project)) return project;

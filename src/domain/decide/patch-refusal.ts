@@ -11,15 +11,17 @@ interface PatchFailure {
   readonly message: string;
 }
 
-/** A `test` that does not hold is a conflict with the state (409); everything else is a bad request (400). */
+/**
+ * A `test` operation that does not hold is a conflict with the state (409). Everything else is a bad request (400).
+ */
 export function patchRefusal({ kind, index, message }: PatchFailure): Refusal {
   const name = kind === 'test-failed' ? 'InvalidOperationError' : 'ValidationError';
   return refuse(name, message, [{ message, path: `/body/${index}` }]);
 }
 
 /**
- * The patch can be applied, but its result breaks a rule at `field` of the document. Blamed is the last operation
- * that wrote to that field, or, where none names it, the last one.
+ * For a patch that can be applied, but whose result breaks a rule at `field` of the document. The refusal names the
+ * last operation that wrote to that field, or the last operation of all when none did.
  */
 export function patchFault(operations: readonly PatchOperation[], field: string, message: string): Refusal {
   const pointer = `/${field}`;

@@ -1,4 +1,4 @@
-/** Decisions on projects: their settings, their environments, and the end of one. */
+/** Decisions that create, change and delete projects, and that add and remove their environments. */
 
 import { urlNameFrom } from '../flags/url-name.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
@@ -19,7 +19,7 @@ import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { membershipData } from './membership-commands.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
-/** What can be set of a project; what is absent keeps its value, or gets its default in a new project. */
+/** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
 export interface ProjectFields {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -29,14 +29,14 @@ export interface ProjectFields {
 
 export interface CreateProject {
   readonly type: 'create-project';
-  /** Absent: made from the name. */
+  /** When absent, it is made from the name. */
   readonly id?: string | undefined;
   readonly fields: ProjectFields & { readonly name: string };
-  /** Absent: all environments that are enabled. */
+  /** When absent, the project gets all enabled environments. */
   readonly environments?: readonly string[] | undefined;
 }
 
-/** Whoever creates a project is its first Owner; an API token is no user, and leaves it without members. */
+/** The user who creates a project is its first Owner. An API token is not a user, so its project has no members. */
 export function createProject(world: World, command: CreateProject, context: DecideContext): Decision {
   const { fields } = command;
   const isTaken = (id: string) => world.projects.has(id);
@@ -61,7 +61,7 @@ export function createProject(world: World, command: CreateProject, context: Dec
   return [created, { type: 'project-user-added', ...inProject(id), data: owner, preData: null }];
 }
 
-/** In the order of the service's environments, whatever the order in the request. */
+/** In the order of the service's environments, regardless of their order in the request. */
 function newProjectEnvironments(
   world: World,
   wanted: readonly string[] | undefined,
@@ -108,7 +108,7 @@ export interface DeleteProject {
   readonly project: string;
 }
 
-/** Its archived flags go with it, for good; so do memberships, and tokens for it alone. */
+/** Also deletes its archived flags, its memberships, and the tokens that are valid for it alone. */
 export function deleteProject(world: World, command: DeleteProject): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
@@ -139,7 +139,7 @@ export interface AddProjectEnvironment extends NamesProjectEnvironment {
   readonly type: 'add-project-environment';
 }
 
-/** The project's flags have it at once, disabled and without strategies. */
+/** All flags of the project have it from then on, disabled and without strategies. */
 export function addProjectEnvironment(world: World, command: AddProjectEnvironment): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;
@@ -160,7 +160,7 @@ export interface RemoveProjectEnvironment extends NamesProjectEnvironment {
   readonly type: 'remove-project-environment';
 }
 
-/** The project's flags lose what they had in it. Archived flags do not keep it: nothing evaluates them. */
+/** All flags of the project lose their configuration in it. That includes archived flags, which nobody evaluates. */
 export function removeProjectEnvironment(world: World, command: RemoveProjectEnvironment): Decision {
   const project = locateProject(world, command.project);
   if (isRefusal(project)) return project;

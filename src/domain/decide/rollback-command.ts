@@ -1,9 +1,9 @@
 /**
- * The decision to bring one flag back to what it was: its metadata, strategies, switches, variants and tags, as one
- * atomic change that is recorded by the ordinary events, so that nothing that reads events has to know of rollbacks.
+ * The decision that brings the metadata, strategies, switches, variants and tags of one flag back to what they were.
+ * It is one atomic change made of ordinary events, so that readers of events need not know of rollbacks.
  *
- * Left alone are dependencies, since they bind other flags as well; archiving, which has its own endpoints; and
- * environments that the project did not have then, or no longer has. Strategies come back under their old ids.
+ * A rollback does not change dependencies, since they concern other flags too; archiving, which has its own
+ * endpoints; or environments that the project did not have then or no longer has. Strategies get their old ids back.
  */
 import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
@@ -27,9 +27,9 @@ export interface RollbackFlag {
   readonly flag: string;
   /** The flag as it was. */
   readonly target: Flag;
-  /** The environments that its project had then. */
+  /** The environments that its project had at that time. */
   readonly environments: readonly string[];
-  /** Only say what would be done: see `plannedRollback`. */
+  /** Decides without recording anything; see `plannedRollback`. */
   readonly dryRun: boolean;
 }
 
@@ -38,7 +38,7 @@ export function rollbackFlag(world: World, command: RollbackFlag): Decision {
   return command.dryRun && !isRefusal(decision) ? UNCHANGED : decision;
 }
 
-/** The events that would bring the flag back, or why it cannot be. */
+/** The events that would bring the flag back, or the reason why that is impossible. */
 export function plannedRollback(world: World, command: RollbackFlag): Decision {
   const located = locateFlag(world, command.project, command.flag);
   if (located.refused) return located;
@@ -61,7 +61,7 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
   ];
 }
 
-/** Strategies first, then the switch: an environment is never on without any. */
+/** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */
 function environmentChanges(flag: Flag, target: FlagEnvironment): DomainEvent[] {
   const current = environmentOf(flag, target.name);
   const events = strategyChanges(flag, current, target);
@@ -90,7 +90,7 @@ function strategyChanges(flag: Flag, current: FlagEnvironment, target: FlagEnvir
     : replaceAll(flag, current, target);
 }
 
-/** The list that the events leave, by the rules of `apply`. */
+/** The list that results when the events are applied. */
 function outcomeOf(strategies: readonly Strategy[], events: readonly DomainEvent[]): readonly Strategy[] {
   return events.reduce<readonly Strategy[]>(
     (list, event) => [...afterEvent(list, event)].sort(bySortOrder),
@@ -133,7 +133,7 @@ function updated(flag: Flag, environment: string, before: Strategy, after: Strat
   };
 }
 
-/** Of strategies that only moved. */
+/** For strategies that differ only in their position. */
 function orderChange(flag: Flag, current: FlagEnvironment, target: FlagEnvironment): DomainEvent[] {
   const wanted = new Map(target.strategies.map((strategy) => [strategy.id, strategy]));
   const moved = current.strategies.filter((strategy) => {
@@ -159,7 +159,7 @@ function sameApartFromOrder(a: Strategy, b: Strategy): boolean {
   return same({ ...a, sortOrder: 0 }, { ...b, sortOrder: 0 });
 }
 
-/** One event where the flag gets the same variants everywhere, else one for each environment that differs. */
+/** One event when the flag gets the same variants in all environments, else one for each environment that differs. */
 function variantChanges(
   world: World,
   located: LocatedFlag,

@@ -133,7 +133,9 @@ export interface OrderStrategies extends NamesFlagEnvironment {
   readonly order: readonly { readonly id: string; readonly sortOrder: number }[];
 }
 
-/** Strategies that are not named keep their place; an id that the environment does not have is refused. */
+/**
+ * Strategies that the command does not name keep their position. An id that the environment does not have is refused.
+ */
 export function orderStrategies(world: World, command: OrderStrategies): Decision {
   const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
   if (located.refused) return located;
@@ -163,7 +165,8 @@ function locateNamed(world: World, { project, flag, environment, strategyId }: N
   return locateStrategy(world, project, flag, environment, strategyId);
 }
 
-// Below, what every switch and patch makes is made field by field: a spread costs as much as all the rest of them.
+// The objects that every switch and patch makes are built field by field below: spreading an object takes as long as
+// everything else in these commands together.
 
 export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
   return {

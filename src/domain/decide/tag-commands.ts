@@ -1,4 +1,4 @@
-/** Decisions on the tags of a flag. A tag is a type and a value; a flag has each pair at most once. */
+/** Decisions that add and remove tags. A tag is a pair of type and value; a flag has each pair at most once. */
 
 import type { Flag, Tag } from '../flags/flag.ts';
 import { aboutFlag } from '../state/events.ts';
@@ -9,8 +9,8 @@ import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived } from './guards.ts';
 
 /**
- * Tags of one flag. Every event about a flag carries its tags, so without a limit each of them would grow with the
- * number of tags; no use of tags that people could read comes near.
+ * Tags of one flag. Every event about a flag carries its tags, so without a limit every event could grow. Nobody can
+ * use anywhere near this many.
  */
 export const TAGS_PER_FLAG_MAX = 100;
 

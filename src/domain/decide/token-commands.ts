@@ -1,6 +1,6 @@
 /**
- * Decisions on API tokens and personal tokens. A secret never comes this far: commands carry its digest, and events
- * carry that where no reader sees it.
+ * Decisions on API tokens and personal tokens. Commands carry the digest of a secret and never the secret itself, and
+ * events carry the digest in a field that no reader sees.
  */
 import {
   ABOUT_NOTHING,
@@ -13,13 +13,13 @@ import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '
 import type { ApiToken, PersonalToken, World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 
-/** In place of a name: every project, or every environment. */
+/** Stands for every project, or for every environment. */
 export const ALL = '*';
 
 /** API tokens of the service. All are held in memory; ten thousand take about 3 MiB. */
 export const API_TOKENS_MAX = 10_000;
 
-/** Personal tokens of one user: against a script that makes one at each run and never removes any. */
+/** Personal tokens of one user. Stops a script that makes one at each run and never removes any. */
 export const PERSONAL_TOKENS_PER_USER_MAX = 100;
 
 export interface CreateApiToken {
@@ -38,7 +38,7 @@ export function createApiToken(world: World, { token }: CreateApiToken, context:
   return [{ type: 'api-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
 }
 
-/** An admin token is good everywhere; the others for one environment, and for projects that exist. */
+/** An admin token is valid everywhere; others are valid in one environment, for projects that exist. */
 function refuseScope(world: World, { type, projects, environment }: CreateApiToken['token']): Refusal | null {
   if (type === 'admin') {
     if (environment !== ALL) {
@@ -90,7 +90,7 @@ export function tokensOfEnvironmentDeleted(world: World, environment: string): D
   return tokens.filter((token) => token.environment === environment).map(tokenDeleted);
 }
 
-/** A token for this project alone ends with it; one for several holds for the others. */
+/** A token for this project alone is deleted with it; a token for several stays valid for the others. */
 export function tokensOfProjectChanged(world: World, project: string): DomainEvent[] {
   const tokens = [...world.directory.apiTokens.values()].filter((token) => token.projects.includes(project));
   return tokens.map((token) => {
@@ -116,7 +116,7 @@ export interface CreatePersonalToken {
   readonly expiresAt: string;
 }
 
-/** Its description tells a user's tokens apart, so it cannot be given twice. */
+/** The description tells the tokens of a user apart, so it must be unique. */
 export function createPersonalToken(
   world: World,
   { userId, digest, description, expiresAt }: CreatePersonalToken,

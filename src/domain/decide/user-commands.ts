@@ -9,7 +9,7 @@ import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { isSoleOwner } from './membership-commands.ts';
 import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
 
-/** What can be set of a user. Undefined: stays as it is; null: removed. */
+/** The fields that a client may set. An undefined field keeps its value; null removes the value. */
 export interface UserFields {
   readonly name?: string | null | undefined;
   readonly email?: string | null | undefined;
@@ -64,7 +64,7 @@ export function updateUser(world: World, command: UpdateUser): Decision {
   return [{ type: 'user-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-/** A user has an email or a username, and shares neither with another user. */
+/** A user has an email or a username, and no other user has the same (docs/specification/users.md#identity). */
 export function identityFault(world: World, user: User): Refusal | null {
   if (user.email === null && user.username === null) {
     return invalid('A user needs an email or a username, and would have neither.', '/body/email');
@@ -87,8 +87,8 @@ export interface DeleteUser {
 }
 
 /**
- * Memberships and tokens go with the user. Refused where nobody would be left to repair it: for the last Admin, and
- * for the only Owner of a project.
+ * Deleting a user deletes the user's memberships and tokens. It is refused for the last Admin and for the only Owner
+ * of a project, because nobody could repair that afterwards.
  */
 export function deleteUser(world: World, { userId }: DeleteUser): Decision {
   const user = locateUser(world, userId);

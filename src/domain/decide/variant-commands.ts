@@ -15,13 +15,13 @@ import { patchFault, patchRefusal } from './patch-refusal.ts';
 interface NamesVariants {
   readonly project: string;
   readonly flag: string;
-  /** Null: those of the flag, in all of its project's environments. */
+  /** Null for the variants of the flag in all environments of its project. */
   readonly environment: string | null;
 }
 
 export interface SetVariants extends NamesVariants {
   readonly type: 'set-variants';
-  /** Checked, and with the weights distributed. */
+  /** Valid, with the weights distributed. */
   readonly variants: readonly Variant[];
 }
 
@@ -77,7 +77,7 @@ function currentVariants(
     : environmentOf(record.flag, environment).variants;
 }
 
-/** The events that give the flag `variants`, in one environment or in all; none when it has them already. */
+/** The events that give the flag `variants` in one environment or in all; empty when it has them already. */
 export function variantEvents(
   world: World,
   located: LocatedFlag,

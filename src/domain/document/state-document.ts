@@ -1,9 +1,9 @@
 /**
- * The state as a file that people can read, keep in version control and import elsewhere: a JSON document of
- * projects, environments, users and flags with everything in them. What is left out: events, and remembered answers.
+ * The state as a JSON document that people can read, keep in version control and import elsewhere. It holds projects,
+ * environments, users and flags with everything in them, but no events and no responses kept for retries.
  *
- * Tokens are left out too, unless asked for, since their digests let every holder of a secret in wherever they are
- * imported; and without the digests they could not be imported, so their metadata alone would be of no use.
+ * Tokens are included only on request, because a digest admits everybody who holds the secret wherever it is
+ * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
  * Version history: 1, the first.
  */
@@ -15,7 +15,7 @@ import { urlNameFault } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
-/** A newer version refuses nothing that an older one wrote; an older one refuses what is newer, and says so. */
+/** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = 1;
 
 const name = (faultOf: (text: string) => string | null) =>
@@ -58,7 +58,7 @@ const UserSchema = v.object({
   createdAt: Time,
 });
 
-/** As clients send it, with what the service adds. */
+/** The fields that clients send, and those that the service adds. */
 const StrategySchema = v.object({
   ...StrategyInputSchema.entries,
   id: v.pipe(v.string(), v.uuid('a UUID')),

@@ -1,7 +1,7 @@
 /**
- * What the schema of a state document cannot see: things that are named twice, that name what does not exist, or
- * that break a rule between two of them. A document without such faults can be imported whole; each fault is told
- * with the JSON pointer of its place.
+ * The faults of a state document that its schema cannot find: duplicate names, references to things that do not
+ * exist, and broken rules between two things. A document without such faults can be imported completely. Each fault
+ * is reported with a JSON pointer.
  */
 
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
@@ -43,7 +43,7 @@ class FaultFinder {
     this.#faults.push({ path, message });
   }
 
-  /** `identify` gives what must be unique and where in the item it stands; null where nothing has to be. */
+  /** `identify` returns what must be unique and where in the item it stands, or null when nothing must be. */
   #unique<T>(
     items: readonly T[],
     path: string,

@@ -1,6 +1,7 @@
 /**
- * From a state document to the events that build its state on an empty one: the same events that users' changes
- * would have recorded, so the history of an imported service begins like any other, and replay needs nothing new.
+ * Turns a state document into the events that build its state from an empty one. They are the events that users'
+ * changes would have recorded, so the history of an imported service begins like any other, and replay needs no
+ * special case.
  */
 import * as v from 'valibot';
 import type { FlagData } from '../flags/flag.ts';
@@ -68,7 +69,7 @@ function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
   return { ...user, rootRole: role.id };
 }
 
-/** Parents must be there before their children depend on them, and lose their children before they are archived. */
+/** Parents must exist before their children depend on them, and lose their children before they are archived. */
 function projectEvents(
   { members, flags, ...settings }: ProjectDocument,
   users: ReadonlyMap<number, User>,

@@ -1,5 +1,5 @@
 /**
- * The life of a flag: active, archived, deleted. The machine is its only definition:
+ * The states of a flag: active, archived, deleted. This machine is their only definition:
  * - a flag that others depend on cannot be archived, as they would lose their parent;
  * - only an archived flag can be deleted, and a deleted one is gone for good;
  * - archiving an archived flag or reviving an active one changes nothing and is not refused.

@@ -1,8 +1,8 @@
 /**
- * The three kinds of text that a single-value constraint compares with: numbers, date-times, semantic versions.
- * SDKs in many languages will parse them again, so only forms that all of them read alike are accepted: no spaces
- * around, no hexadecimal, no date without a time, no time without a zone (it would be another instant for each
- * reader). Every check is linear in the length of the text.
+ * The three kinds of text that a single-value constraint compares with: numbers, date-times and semantic versions.
+ * SDKs in many languages parse them again, so only forms that all of them read in the same way are accepted: no
+ * surrounding spaces, no hexadecimal, no date without a time, and no time without a zone, which would be a different
+ * instant for each reader. Every check takes time linear in the length of the text.
  */
 
 /** Decimal, with an optional fraction and exponent. */
@@ -36,7 +36,7 @@ const NUMERIC_IDENTIFIER = /^(?:0|[1-9][0-9]*)$/;
 const IDENTIFIER = /^[0-9A-Za-z-]+$/;
 const DIGITS = /^[0-9]+$/;
 
-/** The whole grammar of Semantic Versioning 2.0.0: core, pre-release and build; a leading "v" is none of it. */
+/** The complete grammar of Semantic Versioning 2.0.0: core, pre-release and build, without a leading "v". */
 export function isSemanticVersion(text: string): boolean {
   const [release, build] = cut(text, '+');
   const [core, prerelease] = cut(release, '-');
@@ -49,12 +49,12 @@ export function isSemanticVersion(text: string): boolean {
   );
 }
 
-/** Numeric ones are compared as numbers, hence no leading zeros; in build metadata nothing is compared. */
+/** Numeric identifiers are compared as numbers, so they have no leading zeros. Build metadata is not compared. */
 function isPrereleaseIdentifier(part: string): boolean {
   return DIGITS.test(part) ? NUMERIC_IDENTIFIER.test(part) : IDENTIFIER.test(part);
 }
 
-/** At the first `separator`; null when there is none, which differs from nothing after it. */
+/** Splits at the first `separator`. Null when there is none, which is not the same as an empty rest. */
 function cut(text: string, separator: string): [string, string | null] {
   const at = text.indexOf(separator);
   return at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];

@@ -48,7 +48,7 @@ export const ConstraintSchema = v.pipe(
       false,
     ),
     inverted: v.optional(v.pipe(v.boolean(), v.description('Whether the result is negated.')), false),
-    // No default here, since a list that was not sent must be told apart from an empty one.
+    // There is no default, because a list that was not sent must be distinguished from an empty one.
     values: v.exactOptional(
       v.pipe(
         v.array(v.string(), 'a list of strings'),

@@ -1,8 +1,8 @@
 /**
- * The switch of a flag in one environment. The machine is its only definition:
- * - it goes on only where there is a strategy, since an enabled environment without strategies serves everyone;
- * - for the same reason it goes off by itself with the last strategy;
- * - on when on and off when off change nothing and are not refused.
+ * The switch of a flag in one environment (docs/specification/switches.md). This machine is its only definition:
+ * - it can be enabled only when there is a strategy, since an enabled environment without strategies serves everybody;
+ * - for the same reason it is disabled together with the last strategy;
+ * - enabling what is enabled and disabling what is disabled changes nothing and is not refused.
  */
 import { setup } from 'xstate';
 import { lookUp, tabulate } from './transition-table.ts';
@@ -46,7 +46,7 @@ const TABLE = tabulate<SwitchState, SwitchEvent>(environmentSwitchMachine, (stra
 
 export type SwitchOutcome = { readonly changed: boolean; readonly enabled: boolean } | 'refused';
 
-/** `strategyCount` is that of the environment at the moment of the event. */
+/** `strategyCount` is the number of strategies in the environment at the moment of the event. */
 export function nextSwitch(enabled: boolean, event: SwitchEvent, strategyCount: number): SwitchOutcome {
   const outcome = lookUp(TABLE, enabled ? 'enabled' : 'disabled', event, strategyCount);
   return outcome === 'refused' ? outcome : { changed: outcome.changed, enabled: outcome.state === 'enabled' };

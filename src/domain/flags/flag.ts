@@ -43,7 +43,8 @@ export interface Tag {
 }
 
 /**
- * This flag is only evaluated when `feature`, its parent, is enabled (or disabled), in one of `variants` if given.
+ * The flag is evaluated only when its parent `feature` is enabled (or disabled), with one of `variants` if there are
+ * any.
  */
 export interface Dependency {
   readonly feature: string;
@@ -114,10 +115,10 @@ export function flagData(flag: Flag, variants: readonly Variant[]): FlagData {
   };
 }
 
-/** Null when `name` may name a flag, else a sentence that says why not. */
+/** Null when `name` is a valid flag name, else a sentence that says why not. */
 export const flagNameFault = (name: string): string | null => urlNameFault('flag name', name);
 
-/** What a client may send to describe a flag; absent fields keep their value. */
+/** The metadata that a client may send. Absent fields keep their value. */
 export interface FlagMetadata {
   readonly description?: string | null | undefined;
   readonly type?: FlagType | undefined;

@@ -13,14 +13,14 @@ import { distributeWeights, StrategyVariantListSchema, type Variant } from './va
 const STRATEGY_NAME_LENGTH_MAX = 100;
 const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
 
-/** Far below where one above the highest would be the highest again, by the precision of a double. */
+/** Far below the numbers to which a double can no longer add one. */
 const SORT_ORDER_MAX = 1_000_000_000;
 const SORT_ORDER_PHRASE = `a number from -${SORT_ORDER_MAX} to ${SORT_ORDER_MAX}`;
 
 /**
- * Not valibot's record or looseObject: both silently leave out fields named constructor or prototype, and what
- * the client sent is to be kept. Not typed as JsonObject: a recursive type sends TypeScript round for ever in the
- * types of `optional`.
+ * This uses neither record nor looseObject of valibot, because both silently drop fields named constructor or
+ * prototype, and everything that the client sent must be kept. Its type is not JsonObject, because TypeScript does
+ * not terminate on a recursive type inside `optional`.
  */
 export const ParametersSchema = v.pipe(
   v.custom<Readonly<Record<string, unknown>> | null>(
@@ -75,14 +75,14 @@ export const StrategyInputSchema = v.pipe(
 const INPUT_FIELDS = Object.keys(StrategyInputSchema.entries) as readonly (keyof StrategyInput)[];
 
 /**
- * Schemas of some of the fields, a bit for each in the key: made when first needed, at most one for each choice of
- * eight.
+ * Schemas for subsets of the eight fields. The key has one bit for each field. A schema is made when it is first
+ * needed.
  */
 const partSchemas = new Map<number, v.GenericSchema<unknown, Partial<StrategyInput>>>();
 
 /**
- * Checks the fields named, all where `fields` is null; the others are those of `known`, which was checked before.
- * Fields are independent of each other, so this is the verdict of the whole schema at the price of what changed.
+ * Checks the fields in `fields`, or all of them when it is null; the other fields are taken from `known`, which was
+ * checked before. Fields do not depend on each other, so the result is that of the whole schema at a lower cost.
  */
 export function parseStrategyFields(
   value: unknown,
@@ -124,7 +124,7 @@ export interface Strategy {
   readonly sortOrder: number;
 }
 
-/** `sortOrder` is for a strategy that was sent without one. */
+/** `sortOrder` is used for a strategy that was sent without one. */
 export function createStrategy(input: StrategyInput, id: string, sortOrder: number): Strategy {
   return {
     id,
@@ -132,7 +132,7 @@ export function createStrategy(input: StrategyInput, id: string, sortOrder: numb
     title: input.title,
     disabled: input.disabled,
     constraints: input.constraints,
-    // Bodies and patched documents hold nothing but JSON.
+    // Bodies and patched documents hold only JSON.
     parameters: input.parameters as JsonObject | null,
     variants: distributeWeights(input.variants),
     segments: input.segments,
@@ -140,12 +140,12 @@ export function createStrategy(input: StrategyInput, id: string, sortOrder: numb
   };
 }
 
-/** For `sort`, which is stable: equal ones stay in the order in which they were added. */
+/** For `sort`, which is stable, so strategies with the same sortOrder stay in the order in which they were added. */
 export function bySortOrder(a: Pick<Strategy, 'sortOrder'>, b: Pick<Strategy, 'sortOrder'>): number {
   return a.sortOrder - b.sortOrder;
 }
 
-/** 0 in an empty list, else one above the highest. */
+/** 0 for an empty list, else one above the highest. */
 export function nextSortOrder(strategies: readonly Pick<Strategy, 'sortOrder'>[]): number {
   if (strategies.length === 0) return 0;
   return strategies.reduce((highest, { sortOrder }) => Math.max(highest, sortOrder), -Infinity) + 1;

@@ -1,14 +1,14 @@
 /**
- * The table of a small state machine, worked out once from the machine itself. A transition through XState's
- * interpreter costs 6–10 µs, more than all the rest of switching a flag; reading the table costs nanoseconds, and
+ * The transition table of a small state machine, computed once from the machine itself. A transition through XState's
+ * interpreter takes 6–10 µs, more than everything else in switching a flag. Reading the table takes nanoseconds, and
  * the machine stays the only definition.
  *
- * What the guards look at must be one count, and whether it is zero: the counts 0 and 1 then stand for all.
+ * The guards may only look at whether one count is zero, so that the counts 0 and 1 stand for all counts.
  */
 import assert from 'node:assert/strict';
 import { type AnyStateMachine, transition } from 'xstate';
 
-/** Refused: the machine takes no transition. Not changed: it takes one into the state it is in. */
+/** `refused` means that the machine has no transition, and `changed: false` that it leads to the same state. */
 export type Outcome<State> = { readonly changed: boolean; readonly state: State } | 'refused';
 
 type CountedOutcomes<State> = { readonly none: Outcome<State>; readonly some: Outcome<State> };

@@ -1,6 +1,7 @@
 /**
- * Names that stand in paths as they are: of flags, projects and environments. Only characters that a URL never
- * escapes, so that a name has one spelling; and neither "." nor "..", which every client and proxy resolves away.
+ * Names of flags, projects and environments, which stand in paths as they are (docs/specification/flags.md#names).
+ * They have only characters that a URL never escapes, so that a name has one spelling, and are neither "." nor "..",
+ * which clients and proxies resolve.
  */
 
 /** Long enough for any real name, short enough to stand in a URL, a log line and a path of 8,000 bytes. */
@@ -8,7 +9,9 @@ export const URL_NAME_LENGTH_MAX = 100;
 
 const URL_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
 
-/** Null when `name` may be one, else a sentence that says why not. `what` says of what: "flag name". */
+/**
+ * Null when `name` is valid, else a sentence that says why not. `what` is what the sentence calls it: "flag name".
+ */
 export function urlNameFault(what: string, name: string): string | null {
   if (name.length === 0)
     return `The ${what} must have 1 to ${URL_NAME_LENGTH_MAX} characters; the one given is empty.`;
@@ -22,14 +25,14 @@ export function urlNameFault(what: string, name: string): string | null {
   return null;
 }
 
-/** What no path can end in, however it is encoded. */
+/** Names that no path can end with, however they are encoded. */
 export function isDotSegment(text: string): boolean {
   return text === '.' || text === '..';
 }
 
 /**
- * A name made of any text, for things that are named by people and addressed by machines: what cannot stand in a
- * URL becomes a hyphen. `isTaken` decides which number is put behind it.
+ * Makes a valid name from any text, for things that people name and machines address. Characters that cannot stand in
+ * a URL become hyphens. A number is appended when `isTaken` says that the name is taken.
  */
 export function urlNameFrom(text: string, fallback: string, isTaken: (name: string) => boolean): string {
   const slug = text
@@ -42,5 +45,5 @@ export function urlNameFrom(text: string, fallback: string, isTaken: (name: stri
   for (let number = 2; ; number += 1) if (!isTaken(`${base}-${number}`)) return `${base}-${number}`;
 }
 
-/** Room for a hyphen and a number of nine digits, more than anyone has things. */
+/** Leaves room for a hyphen and nine digits, which is more than anybody needs. */
 const NUMBER_LENGTH_MAX = 10;

@@ -100,8 +100,8 @@ export const StrategyVariantListSchema = v.pipe(
 );
 
 /**
- * Of a list that keeps the rules above: the rest up to 1000 is split evenly over the `variable` variants, the first
- * ones taking one more each until nothing is left over, so that three get 334, 333, 333.
+ * Distributes the weights of a valid list (docs/specification/variants.md#weights): the `variable` variants share
+ * what the `fix` ones leave of 1000, and the first ones take the remainder, so three get 334, 333 and 333.
  */
 export function distributeWeights(variants: readonly Variant[]): Variant[] {
   const rest = WEIGHT_TOTAL - fixedWeight(variants);
@@ -118,7 +118,7 @@ export type NormalisedVariants =
   | { readonly ok: true; readonly variants: Variant[] }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** From whatever a body or a patch left in the place of a flag's variants to the list that is stored. */
+/** Turns the variants of a body or of a patched document into the list that is stored, or says what is wrong. */
 export function normaliseVariants(list: unknown): NormalisedVariants {
   const parsed = v.safeParse(VariantListSchema, list);
   if (!parsed.success) return { ok: false, issues: issuesOf(parsed.issues) };

@@ -1,10 +1,10 @@
 /**
- * What is wrong with a value that a client sent, in whole sentences: they name the field, the value given and
- * what would be right, as in "The field weight must be an integer from 0 to 1000, not 1001."
+ * Says what is wrong with a value that a client sent, in full sentences that name the field, the value it was given
+ * and what would be right, as in "The field weight must be an integer from 0 to 1000, not 1001."
  *
- * The schemas beside this file hold to one convention: the message of a valibot action is either the noun phrase
- * of what would be right ("an integer from 0 to 1000"), of which the sentence is made here, or, for rules over
- * several fields, a whole sentence with its full stop.
+ * The schemas follow one convention. The message of a valibot action is either a noun phrase for what would be right
+ * ("an integer from 0 to 1000"), from which a sentence is made here, or, for rules over several fields, a full
+ * sentence that ends with a full stop.
  */
 import type * as v from 'valibot';
 import { pointerToken } from './json-pointer.ts';
@@ -15,7 +15,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** Issues reported for one value. Protects the size of the answer: 1 MiB of bad items would make 50 MiB of issues. */
+/** Issues reported for one value. Bounds the response: 1 MiB of bad items would make 50 MiB of issues. */
 export const ISSUES_MAX = 20;
 
 /** Longest piece of a given value that a message repeats; enough to recognise it. */
@@ -24,8 +24,8 @@ const SHOWN_LENGTH_MAX = 60;
 type ValibotIssue = v.BaseIssue<unknown>;
 
 /**
- * One issue per path, the first: a number that is not an integer need not be told that it is also too large.
- * `whole` is what messages call the value that was checked.
+ * Keeps the first issue for each path: for a number that is not an integer, it does not matter that it is also too
+ * large. `whole` is what messages call the value that was checked.
  */
 export function issuesOf(found: readonly ValibotIssue[], whole = 'The value'): Issue[] {
   const byPath = new Map<string, Issue>();
@@ -38,7 +38,7 @@ export function issuesOf(found: readonly ValibotIssue[], whole = 'The value'): I
   return [...byPath.values()];
 }
 
-/** The value as a message may repeat it: short, on one line, never a whole object. */
+/** The value as a message repeats it: short, on one line, and never a whole object. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';
@@ -60,7 +60,7 @@ function placeOf(keys: readonly (string | number)[]): string {
   return list === undefined ? `Item ${last}` : `Item ${last} of the field ${list}`;
 }
 
-/** JSON has no undefined: an undefined input is always a field that was not sent. */
+/** JSON has no undefined, so an undefined input is a field that was not sent. */
 function isMissing(issue: ValibotIssue): boolean {
   return issue.kind === 'schema' && issue.input === undefined && issue.path !== undefined;
 }
@@ -75,7 +75,7 @@ const TYPE_PHRASES: Readonly<Record<string, string>> = {
   nullish: 'null',
 };
 
-/** Valibot's own messages open with "Invalid"; none of the phrases of the schemas does. */
+/** Valibot's own messages begin with "Invalid"; no phrase of the schemas does. */
 function expectation(issue: ValibotIssue): string {
   if (!issue.message.startsWith('Invalid')) return issue.message;
   if (issue.expected?.includes('|')) return `one of ${choices(issue.expected)}`;

@@ -1,15 +1,14 @@
 /**
  * JSON Patch (RFC 6902): all six operations, all or nothing, on a copy.
  *
- * fast-json-patch makes the single changes; deciding what may be changed is done here, because as it comes the
- * library (3.1.1)
+ * fast-json-patch makes the single changes. What may be changed is decided here, because the library (3.1.1) by itself
  * - follows inherited properties, so that a `copy` from /constructor and an `add` below it reach every object;
  * - takes /01, /1e0 and the empty token for positions in a list, and wraps positions around at 2^31;
  * - lets the document share objects with the patch, and a moved or copied root with its own inside;
  * - calls hasOwnProperty on the document, where a field of that name breaks it;
  * - clones whatever a `move` overwrites, which makes a few hundred moves of large values stall the process.
- * So it is handed `add`, `remove` and `replace` only, with a pointer that was resolved over own properties just
- * before. `move` is a removal and an addition; `copy` adds a deep copy; `test` compares without the library.
+ * So the library gets only `add`, `remove` and `replace`, with a pointer that was just resolved over own properties.
+ * `move` is a removal and an addition; `copy` adds a deep copy; `test` compares without the library.
  */
 import jsonPatch from 'fast-json-patch';
 import * as v from 'valibot';
@@ -27,13 +26,13 @@ import {
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
 
-/** Protects the event loop: each operation may shift a whole list. People write a handful of them. */
+/** Protects the event loop, because each operation may shift a whole list. People write a handful of operations. */
 export const PATCH_OPERATIONS_MAX = 1000;
 
 /**
- * Size of the document plus all that the operations put into it, removed again or not. Protects memory, as forty
- * copies of the root would fill it, and time, as each copy costs its size. Twice the largest body: a patch can
- * replace the largest document that could have been sent.
+ * Size of the document plus everything that the operations put into it, even if it is removed again. Protects memory,
+ * which forty copies of the root would fill, and time, since each copy costs its size. Twice the largest body, so
+ * that a patch can replace the largest document that could have been sent.
  */
 export const PATCH_SIZE_MAX = 2 * 1024 * 1024;
 
@@ -46,7 +45,7 @@ const OperationSchema = v.variant(
     v.object({ op: v.literal('remove'), path: PointerSchema }),
     v.object({ op: v.picklist(['move', 'copy']), from: PointerSchema, path: PointerSchema }),
   ],
-  // Without a path the fault is that of the whole operation, with one that of its field op.
+  // An issue without a path is about the whole operation, and one with a path is about its field.
   ({ path }) =>
     path === undefined ? 'a JSON Patch operation' : 'one of add, remove, replace, move, copy, test',
 );
@@ -63,12 +62,12 @@ export type PatchOutcome =
   | {
       readonly ok: true;
       readonly document: JsonValue;
-      /** The fields of an object that were written below; null when any may have been. */
+      /** The fields of an object in which something was written; null when it may be any of them. */
       readonly written: ReadonlySet<string> | null;
     }
   | {
       readonly ok: false;
-      /** `test-failed`: the patch is sound, but a `test` in it does not hold. */
+      /** `test-failed` means that the patch is valid, but that a `test` operation in it does not hold. */
       readonly kind: 'invalid' | 'test-failed';
       /** Position of the operation at fault. */
       readonly index: number;
@@ -76,9 +75,9 @@ export type PatchOutcome =
     };
 
 /**
- * Neither `document` nor `operations` are changed. The result shares nothing with the operations, and with the document
- * only the fields that no operation writes below: copying all of a strategy to change its rollout costs more than
- * the change.
+ * Changes neither `document` nor `operations`. The result shares no objects with the operations. It shares with the
+ * document the fields in which no operation writes, because copying a whole strategy in order to change its rollout
+ * costs more than the change.
  */
 export function applyPatch(document: JsonValue, operations: readonly PatchOperation[]): PatchOutcome {
   const steps = operations.map(stepOf);
@@ -99,11 +98,11 @@ export function applyPatch(document: JsonValue, operations: readonly PatchOperat
   return { ok: true, document: patch.document, written };
 }
 
-/** An operation with its pointers read. */
+/** An operation with its pointers parsed. */
 interface Step {
   readonly operation: PatchOperation;
   readonly path: ParsedPointer;
-  /** That of the operation's `path` again where it has no `from`. */
+  /** The same as `path` when the operation has no `from`. */
   readonly from: ParsedPointer;
 }
 
@@ -122,7 +121,7 @@ interface Fault {
 
 type Tokens = readonly string[];
 
-/** The copy under work. After a fault it may be half changed, and is given up. */
+/** The copy that the operations change. After a fault it may be half changed, and is discarded. */
 class Patching {
   document: JsonValue;
   #size: number;
@@ -195,7 +194,7 @@ class Patching {
     return this.#remove(from) ?? this.#add(path, value);
   }
 
-  /** The place was checked. The limits come before the copy is made. */
+  /** The place has been checked. The limits are checked before the copy is made. */
   #insert(op: 'add' | 'replace', path: Tokens, value: JsonValue): Fault | null {
     const { depth, size } = measureJson(value);
     if (path.length + depth > JSON_DEPTH_MAX) {
@@ -212,8 +211,8 @@ class Patching {
 }
 
 /**
- * The fields of an object that operations write below; null when one may write to the whole, or its pointer is
- * broken. Reading (`test`, `copy` from) does not count.
+ * The fields of an object in which operations write; null when an operation may write to the whole object, or when a
+ * pointer is malformed. Reading (`test`, `from` of `copy`) does not count.
  */
 function writtenFields(steps: readonly Step[]): ReadonlySet<string> | null {
   const fields = new Set<string>();
@@ -242,7 +241,7 @@ function workingCopy(document: JsonValue, fields: ReadonlySet<string> | null): J
   return copy;
 }
 
-/** Undefined where nothing is. Own fields and items only: nothing inherited can be reached. */
+/** Undefined when there is nothing. Looks only at own fields and items, so nothing inherited can be reached. */
 function valueAt(document: JsonValue, path: Tokens): JsonValue | undefined {
   let value: JsonValue | undefined = document;
   for (const token of path) {
@@ -260,7 +259,7 @@ function childOf(value: JsonValue, token: string): JsonValue | undefined {
   return isJsonObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
 
-/** Why nothing can be added at `path`; its parent must be there, and a position at most one past the end. */
+/** The reason why nothing can be added at `path`: its parent is missing, or the position lies beyond the end. */
 function placeFault(document: JsonValue, path: Tokens): Fault | null {
   const last = path.at(-1);
   if (last === undefined) return null;

@@ -1,7 +1,7 @@
 /**
- * JSON pointers (RFC 6901). The names through which JavaScript reaches the prototype of an object are refused in
- * any position: a document never needs them, and a pointer that steps through one of them would read or change
- * what all objects of the process share.
+ * JSON pointers (RFC 6901). The names through which JavaScript reaches the prototype of an object are refused
+ * anywhere in a pointer: no document needs them, and following one would read or change what all objects of the
+ * process share.
  */
 
 const HOSTILE_TOKENS: readonly string[] = ['__proto__', 'constructor', 'prototype'];
@@ -16,12 +16,12 @@ export type ParsedPointer =
   | { readonly ok: true; readonly tokens: readonly string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** The unescaped tokens; none for '', the whole document. The reason of a fault is a clause: "it must start …". */
+/** The unescaped tokens; empty for '', the whole document. The reason of a fault is a clause: "it must start …". */
 export function parsePointer(pointer: string): ParsedPointer {
   if (pointer === '') return { ok: true, tokens: [] };
   if (!pointer.startsWith('/')) return { ok: false, reason: 'it must be empty or start with a slash' };
   const written = pointer.slice(1).split('/');
-  // Most pointers escape nothing, and then are their own tokens.
+  // Most pointers escape nothing, so their parts are the tokens.
   const tokens = pointer.includes('~') ? unescaped(written) : written;
   if (tokens === null) return { ok: false, reason: 'a tilde in it must be written ~0' };
   for (const token of tokens) {
@@ -30,7 +30,7 @@ export function parsePointer(pointer: string): ParsedPointer {
   return { ok: true, tokens };
 }
 
-/** Null where a tilde escapes nothing. */
+/** Null when a tilde is not part of an escape. */
 function unescaped(written: readonly string[]): string[] | null {
   if (written.some((token) => /~(?![01])/.test(token))) return null;
   // In this order, so that ~01 becomes ~1 and not a slash.

@@ -1,8 +1,8 @@
 /**
- * JSON values, and which of them can be kept. A value that passes `checkStorable` comes back equal from the
- * journal (MessagePack), a snapshot and an answer (JSON); one that does not is refused where it enters, because
- * after that it would make the recovered state differ from the one that was running.
- * Plain-object walks here read own keys only, so nothing inherited is ever looked at or copied.
+ * JSON values, and which of them can be stored. A value that passes `checkStorable` comes back equal from the journal
+ * (MessagePack), a snapshot and a response (JSON). Any other value is refused where it enters, because it would make
+ * the recovered state differ from the live one. Functions here read only own keys, so nothing inherited is read or
+ * copied.
  */
 import { pointerToken } from './json-pointer.ts';
 
@@ -13,12 +13,12 @@ export interface JsonObject {
 }
 
 /**
- * Levels of arrays and objects inside each other. Protects the stack of every recursive walk: JSON.stringify dies
- * near 4,200 levels and msgpackr near 1,400. The deepest value the interface knows has 6.
+ * Nesting levels of arrays and objects. Protects the stack in recursive functions: JSON.stringify overflows it near
+ * 4,200 levels and msgpackr near 1,400. The deepest value of the interface has 6.
  */
 export const JSON_DEPTH_MAX = 64;
 
-/** Why a value can not be kept: `path` is a JSON pointer below the value, '' for the value itself. */
+/** The reason why a value cannot be stored. `path` is a JSON pointer below the value, '' for the value itself. */
 export interface StorableFault {
   readonly path: string;
   readonly message: string;
@@ -29,8 +29,8 @@ export function checkStorable(value: unknown): StorableFault | null {
 }
 
 /**
- * Keys in any order, items in their order; 0 and -0 are one number. Both must be JSON: typed as unknown since
- * TypeScript takes no interface for a JsonObject.
+ * Compares keys in any order and items in their order; 0 and -0 are equal. Both values must be JSON. They are typed
+ * as unknown, because TypeScript does not accept an interface as a JsonObject.
  */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -45,18 +45,18 @@ export function cloneJson<T extends JsonValue>(value: T): T {
 }
 
 export interface JsonMeasure {
-  /** 0 for a scalar, 1 for an array or object of scalars. */
+  /** The nesting depth: 0 for a scalar, 1 for an array or object of scalars. */
   readonly depth: number;
-  /** About the length of its JSON text, in characters. */
+  /** The approximate length of the JSON text, in characters. */
   readonly size: number;
 }
 
-/** Of JSON only, as above. */
+/** For JSON values only, as above. */
 export function measureJson(value: unknown): JsonMeasure {
   return { depth: depthOf(value), size: jsonSize(value) };
 }
 
-/** The size alone. Runs on every change of a strategy, so it makes no objects on its way. */
+/** Only the size. It runs on every change of a strategy, so it allocates nothing. */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return SCALAR_SIZE;
@@ -73,7 +73,7 @@ function fieldSize(fields: JsonObject, key: string): number {
   return jsonSize(fields[key]) + key.length + 4;
 }
 
-/** By how much `after` is larger than `before`. Looks only where they differ: versions of one thing share the rest. */
+/** By how much `after` is larger than `before`. Skips objects that both share, as two versions of one thing do. */
 export function jsonGrowth(before: unknown, after: unknown): number {
   if (before === after) return 0;
   if (!isJsonObject(before) || !isJsonObject(after)) return jsonSize(after) - jsonSize(before);
@@ -97,7 +97,7 @@ export function isJsonArray(value: unknown): value is JsonArray {
   return Array.isArray(value);
 }
 
-/** True for what JSON calls an object: neither null nor an array. */
+/** True for a JSON object: not null and not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -110,7 +110,7 @@ function isWellFormed(text: string): boolean {
 /** A number, true, false or null. */
 const SCALAR_SIZE = 8;
 
-/** The path is kept as a list towards the root, and written out only when there is a fault. */
+/** The path is a linked list towards the root, and becomes text only when there is a fault. */
 interface Step {
   readonly key: string | number;
   readonly parent: Step | null;
@@ -157,7 +157,7 @@ function faultInFields(fields: object, depth: number, at: Step | null): Storable
   return null;
 }
 
-/** Spares the commonest values the step object. */
+/** Avoids the step object for the most common values. */
 function isHarmless(value: unknown): boolean {
   return typeof value === 'boolean' || value === null;
 }

@@ -1,9 +1,10 @@
 /**
- * `apply` for events about one flag. Touches that flag, and for dependencies its parent; never the whole project.
+ * `apply` for events about one flag. It changes that flag and, for dependencies, its parent, but never the whole
+ * project.
  *
- * Events about a flag in an environment, which are most of all events, replace its part there by plain copies; the
- * others are recipes for immer. Drafts would make a switch three times as dear as deciding, copying and rendering it
- * together: immer looks through all that a recipe puts in, constraints and variants included, for more drafts.
+ * Events about a flag in one environment are the most frequent ones, and copy the flag environment by hand. The
+ * others use immer. Drafts would make a switch three times as expensive as deciding, copying and rendering it
+ * together, because immer searches everything that a recipe adds, constraints and variants included, for more drafts.
  */
 import { type Draft, produce, setAutoFreeze } from 'immer';
 import {
@@ -18,8 +19,8 @@ import type { EventStamp } from './event-stamp.ts';
 import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
-// Immutability is kept by the types (everything is readonly) and by the property tests, which freeze. Freezing
-// each new object deeply in production costs more than the change itself.
+// The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
+// object deeply in production would cost more than the change itself.
 setAutoFreeze(false);
 
 type FlagDraft = Draft<Flag>;
@@ -62,7 +63,7 @@ function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: E
   return project.settings.environments.reduce((after, name) => withPart(after, name, { variants }), flag);
 }
 
-/** What the event puts into the flag's part in its environment. */
+/** The flag environment as the event leaves it. */
 function changesOf(flag: Flag, event: PartEvent): Partial<FlagEnvironment> {
   const { strategies } = environmentOf(flag, event.environment);
   switch (event.type) {
@@ -93,7 +94,7 @@ function inOrder(strategies: readonly Strategy[]): Partial<FlagEnvironment> {
   return { strategies: strategies.toSorted(bySortOrder) };
 }
 
-/** The flag with other values in its part for `environment`, which is made when this is the first touch. */
+/** The flag with changed values in `environment`, whose entry is made at the first change there. */
 function withPart(flag: Flag, environment: string, changes: Partial<FlagEnvironment>): Flag {
   const before = environmentOf(flag, environment);
   const after: FlagEnvironment = {
@@ -107,7 +108,7 @@ function withPart(flag: Flag, environment: string, changes: Partial<FlagEnvironm
   return withEnvironments(flag, environments);
 }
 
-/** Field by field: a spread of a flag takes longer than all the rest of a switch. */
+/** Copied field by field, because spreading a flag takes longer than everything else in a switch. */
 function withEnvironments(flag: Flag, environments: readonly FlagEnvironment[]): Flag {
   return {
     name: flag.name,
@@ -126,15 +127,16 @@ function withEnvironments(flag: Flag, environments: readonly FlagEnvironment[]):
 }
 
 /**
- * The strategy without its flag's name. Field by field: whether it comes from a request or from the journal, each
- * strategy has its fields in this order, so answers do not depend on a restart, and copies of it are cheap.
+ * The strategy without its flag's name. It is copied field by field, so that a strategy has its fields in the same
+ * order whether it comes from a request or from the journal. Responses then do not change with a restart, and copies
+ * are cheap.
  */
 function strategyOf(data: StrategyData): Strategy {
   const { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder } = data;
   return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
 }
 
-/** What any other event does to the flag that it names. */
+/** The effect of any other event on the flag that it names. */
 function recipeOf(
   event: Exclude<ChangeEvent, PartEvent | { type: 'feature-variants-updated' }>,
   stamp: EventStamp,
@@ -189,7 +191,7 @@ function recipeOf(
   }
 }
 
-/** One empty list for all flags: most never get a tag, a parent or a child. */
+/** All flags share one empty list, since most never get a tag, a parent or a child. */
 const NONE: readonly never[] = [];
 
 function create(
@@ -252,7 +254,7 @@ function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagR
   throw new Error(`event ${stamp.id} changes the flag ${name}, which does not exist`);
 }
 
-/** Puts the new flag in the old one's place; what was rendered of the old one is dropped. */
+/** Replaces the old flag by the new one and drops the cached bytes of the old one. */
 export function replaceFlag(record: FlagRecord, flag: Flag, eventId: number): void {
   record.flag = flag;
   record.revision = eventId;

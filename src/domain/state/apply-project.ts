@@ -72,7 +72,7 @@ function setEnvironments(project: ProjectState, environments: readonly string[],
   project.environmentsRevision = stamp.id;
 }
 
-/** Flags lose what they had in the environment, so that adding it again starts from nothing. */
+/** Flags lose their configuration in the environment, so that adding the environment again starts from nothing. */
 function dropEnvironment(project: ProjectState, environment: string, stamp: EventStamp): void {
   for (const record of project.flags.values()) {
     if (!record.flag.environments.some((one) => one.name === environment)) continue;

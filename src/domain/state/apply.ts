@@ -1,10 +1,10 @@
 /**
- * Invariant 1: the one way to change the state. Live commands and replay after a restart both come through here,
- * so what recovery rebuilds is what was running. Pure in the sense that counts: the outcome depends on the state,
- * the event and its id alone; no clock, no randomness, no I/O.
+ * The one way to change the state (invariant 1). Live commands and replay after a restart both call it, so recovery
+ * rebuilds exactly the state that was running. The outcome depends only on the state, the event and its id, and on no
+ * clock, randomness or I/O.
  *
- * An event that does not fit the state throws: live that is a fault of a decision, at replay a journal that was
- * not written by this state. Neither may be passed over in silence.
+ * An event that does not match the state throws. For a live command that means a wrong decision, and for a replay
+ * that the journal does not belong to this state. Neither may be ignored.
  */
 import { applyDirectoryEvent } from './apply-directory.ts';
 import { applyFlagEvent } from './apply-flag.ts';

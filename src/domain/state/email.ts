@@ -1,8 +1,8 @@
 /**
  * Which email addresses are accepted. Deliberately looser than RFC 5322 and stricter than "has an @": the grammar
  * of the RFC admits comments and quoted spaces that no provider issues, while an address that cannot be delivered
- * is only found by sending to it, which this service never does. So the check finds slips of the keyboard: a
- * missing @ or domain, a space, a doubled or trailing dot. Letters of any script are accepted on both sides.
+ * is only found by sending to it, which this service never does. So the check finds typing errors: a missing @ or
+ * domain, a space, a doubled or trailing dot. Letters of any script are accepted on both sides.
  */
 
 /** The longest address that fits the path of an SMTP envelope (RFC 5321: 256 octets with the angle brackets). */
@@ -12,11 +12,11 @@ const LOCAL_PART_LENGTH_MAX = 64;
 /** RFC 1035, 2.3.4. */
 const LABEL_LENGTH_MAX = 63;
 
-/** Neither space, control character, quote nor bracket; dots only between other characters. */
+/** No spaces, control characters, quotes or brackets; dots only between other characters. */
 const LOCAL_PART = /^[^\s\p{C}"(),.:;<>@[\\\]]+(?:\.[^\s\p{C}"(),.:;<>@[\\\]]+)*$/u;
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?$/u;
 
-/** Linear in the length of the text, whatever the text. */
+/** Takes time linear in the length of any text. */
 export function isEmail(text: string): boolean {
   if (text.length > EMAIL_LENGTH_MAX) return false;
   const at = text.lastIndexOf('@');
@@ -24,7 +24,7 @@ export function isEmail(text: string): boolean {
   return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
-/** A domain without a dot is a host of a local network, and almost always a slip. */
+/** A domain without a dot is a host of a local network, and almost always a typing error. */
 function isDomain(domain: string): boolean {
   const labels = domain.split('.');
   return labels.length > 1 && labels.every((label) => label.length <= LABEL_LENGTH_MAX && LABEL.test(label));

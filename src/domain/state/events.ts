@@ -48,10 +48,10 @@ interface OfEnvironment {
   readonly environment: string;
 }
 
-/** The strategy as events show it: with the flag's name, as answers do. */
+/** The strategy as events and responses show it, with the name of its flag. */
 export type StrategyData = Strategy & { readonly featureName: string };
 
-/** Variants per environment, by which a clone copies environments whose variants differ. */
+/** The variants of one environment. A clone needs them, because they may differ between environments. */
 export interface EnvironmentVariants {
   readonly name: string;
   readonly variants: readonly Variant[];
@@ -83,7 +83,7 @@ export type FlagEvent =
   | About<'feature-stale-on', OfFlag>
   | About<'feature-stale-off', OfFlag>
   | (About<'feature-archived', OfFlag> & {
-      /** For a flag that comes archived with an import: when it was; absent: now. */
+      /** The time when a flag of an import was archived; when absent, it is archived now. */
       readonly hidden?: { readonly archivedAt: string };
     })
   | About<'feature-revived', OfFlag>
@@ -133,7 +133,7 @@ export type DirectoryEvent =
 
 export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent;
 
-/** The event of `type` about a flag as a whole; the scope's fields in one place. */
+/** The fields of an event about a flag as a whole. */
 export function aboutFlag(flag: { readonly name: string; readonly project: string }): OfFlag {
   return { project: flag.project, featureName: flag.name, environment: null };
 }

@@ -1,30 +1,32 @@
 /**
- * Answers remembered for retries: a write that carried an Idempotency-Key is answered the same way when it comes again
- * within 24 hours, and changes nothing a second time.
+ * Responses kept for retries (docs/specification/common.md#idempotency-key): a write with an Idempotency-Key that is
+ * sent again within 24 hours gets the same response and changes nothing a second time.
  *
- * An answer is recorded in the frame of the change that it answers, so either both survive a crash or neither. Live
- * and at replay it is remembered by this one function. What is forgotten depends on recorded times and counts alone,
- * never on the clock, so that a restart remembers exactly what was remembered before it.
+ * A response is recorded in the frame of its change, so both survive a crash or neither does. This one function keeps
+ * it, live and at replay. What is forgotten depends only on recorded times and counts, never on the clock, so a
+ * restart keeps exactly the responses that were kept before it.
  */
 
 export interface RememberedAnswer {
-  /** Who sent which key: SHA-256 of both, so that keys of different callers never meet. */
+  /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
   readonly key: string;
   /** SHA-256 of method, path and body: tells a retry from another request under the same key. */
   readonly fingerprint: string;
   readonly status: number;
-  /** JSON, or null for none. Without secrets, which are shown once. */
+  /** JSON, or null without a body. It holds no secrets, which are shown only once. */
   readonly body: string | null;
 }
 
 export interface DatedAnswer extends RememberedAnswer {
-  /** Milliseconds since 1970, of the change. */
+  /** Time of the change, in milliseconds since 1970. */
   readonly at: number;
 }
 
 export const ANSWER_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** Protects memory against clients that send a fresh key with each of very many writes: the oldest go first. */
+/**
+ * Protects memory against clients that send a new key with each of very many writes. The oldest are dropped first.
+ */
 export const ANSWERS_MAX = 100_000;
 
 /** `answers` is in order of time: oldest first. */

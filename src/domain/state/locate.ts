@@ -1,6 +1,6 @@
 /**
- * Finding what a request names, in the order in which it names it. The first thing that does not exist is a 404
- * whose message says which and where.
+ * Finds what a request names, in the order in which it names it. The first thing that does not exist is a 404, and
+ * the message says which thing that is and where.
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
@@ -37,7 +37,7 @@ export function locateFlag(world: World, projectId: string, name: string): Locat
   return { project, record };
 }
 
-/** A flag by its name alone, which is unique over the whole service. */
+/** Finds a flag by its name alone, which is unique in the whole service. */
 export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Refusal {
   const projectId = world.directory.flagProjects.get(name);
   if (projectId === undefined) return notFound(`There is no flag "${name}".`);
@@ -107,7 +107,7 @@ export function locateApiToken(world: World, digest: string): ApiToken | Refusal
   return world.directory.apiTokens.get(digest) ?? notFound('There is no such API token.');
 }
 
-/** A user's token by its id; that of another user is not found. */
+/** Finds a user's token by its id. A token of another user is not found. */
 export function locatePersonalToken(world: World, userId: number, id: number): PersonalToken | Refusal {
   for (const token of world.directory.personalTokens.values()) {
     if (token.id === id && token.userId === userId) return token;

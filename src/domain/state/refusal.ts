@@ -1,9 +1,10 @@
 /**
- * What a command answers when it is not carried out: a closed set of expected refusals, returned as values.
- * A refusal changes nothing. The HTTP layer maps each name to a status in one table (src/http/dispatch/errors.ts).
+ * A refusal is the expected outcome of a command that is not carried out, and is returned as a value. The set of
+ * refusals is closed. A refusal changes nothing. The HTTP layer maps each name to a status in one table
+ * (src/http/dispatch/errors.ts).
  */
 
-/** A part of the request that is at fault. `path` is a JSON pointer from the request, such as `/body/name`. */
+/** A part of the request that is wrong. `path` is a JSON pointer from the request, such as `/body/name`. */
 export interface RefusalDetail {
   readonly message: string;
   readonly path?: string;
@@ -38,7 +39,7 @@ export const notFound = (message: string): Refusal => refuse('NotFoundError', me
 export const nameExists = (message: string): Refusal => refuse('NameExistsError', message);
 export const invalidOperation = (message: string): Refusal => refuse('InvalidOperationError', message);
 
-/** A 400 whose fault lies at `path`, a JSON pointer from the request. */
+/** A 400 for the part of the request at `path`, a JSON pointer. */
 export function invalid(message: string, path: string): Refusal {
   return refuse('ValidationError', message, [{ message, path }]);
 }

@@ -38,7 +38,7 @@ export function roleByName(name: string): Role | undefined {
   return ROLES.find((role) => role.name === name);
 }
 
-/** The role of an id that is known to exist, such as one read from the state. */
+/** The role with an id that is known to exist, such as one from the state. */
 export function knownRole(id: number): Role {
   const role = roleById(id);
   if (role === undefined) throw new Error(`the state names role ${id}, which does not exist`);

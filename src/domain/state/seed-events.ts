@@ -59,7 +59,7 @@ export function initialEvents(now: string): readonly DomainEvent[] {
   ];
 }
 
-/** An admin API token known by its digest. `number` tells several apart. */
+/** The event of an admin API token with this digest. `number` distinguishes several tokens. */
 export function adminTokenEvent(digest: string, number: number, now: string): DomainEvent {
   const data: ApiTokenData = {
     tokenName: number === 1 ? 'admin' : `admin-${number}`,

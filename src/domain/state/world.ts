@@ -11,7 +11,7 @@ import type { Flag } from '../flags/flag.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
 import type { DatedAnswer } from './idempotency-cache.ts';
 
-/** The holder of one flag, and of what surfaces keep of the flag as it is now. */
+/** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
 export interface FlagRecord extends ProjectionHolder {
   flag: Flag;
   /** Id of the last event that changed the flag. */
@@ -38,7 +38,7 @@ export interface ProjectState {
   readonly flags: Map<string, FlagRecord>;
   /** Id of the last event that changed the project or anything in it. */
   revision: number;
-  /** Id of the last event that changed what every flag's answer depends on: the project's environments. */
+  /** Id of the last event that changed the project's environments, which the response for every flag shows. */
   environmentsRevision: number;
 }
 
@@ -82,7 +82,7 @@ export interface PersonalToken {
   readonly expiresAt: string;
 }
 
-/** What belongs to no project. */
+/** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
   /** In order of sortOrder, then creation. */
@@ -93,7 +93,7 @@ export interface DirectoryState {
   readonly personalTokens: Map<string, PersonalToken>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
-  /** Idempotency key → the answer that a retry gets; oldest first. */
+  /** Idempotency key → the response that a retry gets; oldest first. */
   readonly answers: Map<string, DatedAnswer>;
   lastUserId: number;
   lastPersonalTokenId: number;
@@ -101,12 +101,12 @@ export interface DirectoryState {
   revision: number;
   /** Id of the last event that changed the list of environments. */
   environmentsRevision: number;
-  /** Id of the last event that changed who may do what. */
+  /** Id of the last event that changed anybody's rights. */
   accessRevision: number;
 }
 
 export interface World {
-  /** Name of the history that event ids belong to, which ETags carry; no part of the state. Empty: not known. */
+  /** Name of the history that event ids belong to, part of every ETag but not of the state. Empty when unknown. */
   lineage: string;
   readonly directory: DirectoryState;
   readonly projects: Map<string, ProjectState>;
