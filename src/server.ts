@@ -10,17 +10,17 @@ import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { recordFirstEvents, refuseUnfinishedImport } from './first-start.ts';
-import { API_PREFIX, ROUTES } from './http/admin/routes.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { createApi } from './http/dispatch/dispatcher.ts';
 import { transportRefusal } from './http/dispatch/errors.ts';
 import { createInstance } from './http/dispatch/instance.ts';
 import type { RouteMeter } from './http/dispatch/meters.ts';
 import { describeInterface } from './http/openapi/document.ts';
-import { pageRoutes } from './http/pages/page-routes.ts';
+import { pageSurface } from './http/pages/page-routes.ts';
 import { CommitMeter, createMetrics } from './http/probes/metrics.ts';
-import { metricsRoute, type Phase, probeRoutes, startingHandler } from './http/probes/probes.ts';
+import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
+import { SURFACES } from './http/surfaces.ts';
 import type { RequestHandler, Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
@@ -142,16 +142,18 @@ function createHandler(
       open,
       now: Date.now,
     }),
-    routes: ROUTES,
-    plainRoutes: [
-      ...probeRoutes(engine, () => front.phase),
-      ...(config.metrics ? [metricsRoute(createMetrics(sources))] : []),
-      ...pageRoutes({
+    surfaces: [
+      ...SURFACES,
+      probeSurface({
+        engine,
+        metrics: config.metrics ? createMetrics(sources) : null,
+        phase: () => front.phase,
+      }),
+      pageSurface({
         basePath,
-        describe: () => describeInterface({ routes: ROUTES, version: VERSION, basePath, open }),
+        describe: () => describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open }),
       }),
     ],
-    prefix: API_PREFIX,
     basePath,
     log,
     now: Date.now,

@@ -98,8 +98,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['http/transport'],
   },
   http: {
-    purpose: 'the choice of the engine',
-    imports: ['http/transport', 'http/transport/node', 'http/transport/uws'],
+    purpose: 'the choice of the engine, and the list of surfaces',
+    imports: ['http/admin', 'http/dispatch', 'http/transport', 'http/transport/node', 'http/transport/uws'],
   },
   'http/dispatch': {
     purpose: 'from a request to its response: route, caller, body, conditions',
@@ -110,8 +110,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'persistence/journal'],
   },
   'http/admin': {
-    purpose: 'the table of routes of the administrative interface',
+    purpose: 'the administrative interface: who may call it, and the table of its routes',
     imports: [
+      'domain/state',
       'http/admin/flags',
       'http/admin/projects',
       'http/admin/service',
@@ -181,8 +182,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'http/openapi': {
-    purpose: 'the description of the interface, made from the table of routes',
-    imports: ['http/admin', 'http/admin/schemas', 'http/dispatch'],
+    purpose: 'the description of the interface, made from the surfaces and their routes',
+    imports: ['http/admin/schemas', 'http/dispatch'],
   },
   'http/pages': {
     purpose: 'the console and the API page',
@@ -262,7 +263,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'control',
       'domain/state',
       'http',
-      'http/admin',
       'http/dispatch',
       'http/openapi',
       'http/pages',

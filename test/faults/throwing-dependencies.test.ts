@@ -9,6 +9,7 @@ import type { World } from '../../src/domain/state/world.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
+import { SURFACES } from '../../src/http/surfaces.ts';
 import { VERSION } from '../../src/version.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -18,7 +19,7 @@ interface Operation {
 
 /** Bodies that pass every check, from the description of the interface. */
 function exampleBody({ method, path }: Route): unknown {
-  const document = describeInterface({ routes: ROUTES, version: VERSION, basePath: '', open: true });
+  const document = describeInterface({ surfaces: SURFACES, version: VERSION, basePath: '', open: true });
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   const named = path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
   const operation = Object.entries(paths).find(([key]) => key.endsWith(`/api/admin${named}`))?.[1][

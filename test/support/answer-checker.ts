@@ -9,6 +9,7 @@ import { API_PREFIX, ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';
 import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
+import { SURFACES } from '../../src/http/surfaces.ts';
 import type { Answer } from './server.ts';
 
 type Json = { readonly [field: string]: unknown };
@@ -33,7 +34,7 @@ export class AnswerChecker {
   #answers = 0;
 
   constructor() {
-    const described = describeInterface({ routes: ROUTES, version: '0', basePath: '', open: false });
+    const described = describeInterface({ surfaces: SURFACES, version: '0', basePath: '', open: false });
     // As a client gets it: through JSON.
     this.#document = JSON.parse(JSON.stringify(described));
     const { schemas, ...others } = this.#document['components'] as Json;

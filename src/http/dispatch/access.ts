@@ -7,9 +7,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { Actor } from '../../domain/decide/decision.ts';
-import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { ALL } from '../../domain/decide/token-commands.ts';
 import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
-import type { User, World } from '../../domain/state/world.ts';
+import type { ApiToken, ApiTokenType, User, World } from '../../domain/state/world.ts';
 
 /** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
 export const API_TOKEN_USER_ID = -42;
@@ -31,19 +31,35 @@ export type Permission =
   | 'personal';
 
 export interface Caller {
-  readonly kind: 'admin-token' | 'sdk-token' | 'user' | 'anyone';
+  /** Of its token; `anyone` where authentication is off. */
+  readonly kind: ApiTokenType | 'user' | 'anyone';
   readonly actor: Actor;
   readonly user: User | null;
   /** What holds in every project. */
   readonly role: RoleName | null;
+  readonly scope: CallerScope;
 }
+
+/** What a caller's token covers. A user's rights come from roles, not from the token, so that one covers all. */
+export interface CallerScope {
+  /** Project ids, in the order in which the token names them; `*`: every project. */
+  readonly projects: readonly string[] | typeof ALL;
+  /** A name; `*`: every environment. */
+  readonly environment: string;
+}
+
+const UNLIMITED: CallerScope = { projects: ALL, environment: ALL };
 
 const ANYONE: Caller = {
   kind: 'anyone',
   actor: { name: 'unknown', userId: UNKNOWN_USER_ID },
   user: null,
   role: 'Admin',
+  scope: UNLIMITED,
 };
+
+/** Stands for the caller where a surface asks for no token. */
+export const NOBODY: Caller = { ...ANYONE, role: null, scope: { projects: [], environment: '' } };
 
 /**
  * Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. The
@@ -53,11 +69,6 @@ const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
 /** Callers remembered. Protects memory against a client with very many valid tokens; far more than anyone has. */
 const REMEMBERED_MAX = 10_000;
-
-export const AUTHENTICATION_REQUIRED: Refusal = refuse(
-  'AuthenticationRequired',
-  'A valid API token or personal token is required in the header Authorization.',
-);
 
 interface Remembered {
   readonly caller: Caller;
@@ -130,12 +141,12 @@ function resolveDigest(world: World, digest: string): Remembered | null {
   const { apiTokens, personalTokens, users } = world.directory;
   const token = apiTokens.get(digest);
   if (token !== undefined) {
-    const admin = token.type === 'admin';
     const caller: Caller = {
-      kind: admin ? 'admin-token' : 'sdk-token',
+      kind: token.type,
       actor: { name: token.tokenName, userId: API_TOKEN_USER_ID },
       user: null,
-      role: admin ? 'Admin' : null,
+      role: token.type === 'admin' ? 'Admin' : null,
+      scope: scopeOf(token),
     };
     return { caller, expiresAt: expiryOf(token.expiresAt) };
   }
@@ -147,8 +158,13 @@ function resolveDigest(world: World, digest: string): Remembered | null {
     actor: { name: user.username ?? user.email ?? String(user.id), userId: user.id },
     user,
     role: knownRole(user.rootRole).name,
+    scope: UNLIMITED,
   };
   return { caller, expiresAt: expiryOf(personal.expiresAt) };
+}
+
+function scopeOf({ projects, environment }: ApiToken): CallerScope {
+  return { projects: projects.includes(ALL) ? ALL : projects, environment };
 }
 
 function expiryOf(expiresAt: string | null): number {
@@ -181,21 +197,4 @@ export function mayDo(
   const held = world.projects.get(projectId)?.members.get(caller.user.id);
   if (held === undefined) return false;
   return (held === OWNER_ROLE_ID ? OWNER_RIGHTS : MEMBER_RIGHTS).includes(permission);
-}
-
-export function noAccess(caller: Caller, permission: Permission, projectId: string | null): Refusal {
-  const where = projectId === null ? '' : ` in the project "${projectId}"`;
-  if (caller.kind === 'sdk-token') {
-    return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
-  }
-  if (permission === 'personal') {
-    return refuse(
-      'NoAccessError',
-      `Personal tokens belong to users, and ${caller.actor.name} is not a user. An Admin manages those of others at /user-admin/:id/tokens.`,
-    );
-  }
-  return refuse(
-    'NoAccessError',
-    `The user "${caller.actor.name}" lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
-  );
 }

@@ -9,27 +9,26 @@ import type { Engine, Outcome } from '../../actors/engine.ts';
 import type { FlagHistory } from '../../actors/flag-history.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Reply, RequestHandler, TransportRequest, TransportResponse } from '../transport/transport.ts';
-import { AUTHENTICATION_REQUIRED, type Authenticator, type Caller, mayDo, noAccess } from './access.ts';
+import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
-import { internalErrorReply, refusalReply } from './errors.ts';
+import { COMMON_ERRORS } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedReply } from './json-reply.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
-import type { ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
-import { compileRoutes, type RouteMatcher } from './route-matcher.ts';
-
-/** A path outside the table of routes: health, pages. Answers without looking at the state's flags. */
-export interface PlainRoute {
-  readonly method: 'GET';
-  readonly path: string;
-  answer(request: TransportRequest): Reply | Promise<Reply>;
-}
+import type { PlainRoute, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
+import {
+  type Route as Compiled,
+  compileRoutes,
+  type RouteMatch,
+  type RouteMatcher,
+} from './route-matcher.ts';
+import { type ErrorShape, type Surface, surfaceAt } from './surface.ts';
 
 export interface ApiLog {
   error(fields: object, message: string): void;
@@ -42,10 +41,7 @@ export interface ApiOptions {
   readonly history: FlagHistory;
   readonly instance: Instance;
   readonly authenticator: Authenticator;
-  readonly routes: readonly Route[];
-  readonly plainRoutes: readonly PlainRoute[];
-  /** What stands before the path of every one of `routes`. */
-  readonly prefix: string;
+  readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`: what stands before every path. */
   readonly basePath: string;
   readonly log: ApiLog;
@@ -57,8 +53,10 @@ export interface ApiOptions {
   readonly metered: boolean;
 }
 
+/** A route with all that is known of it before a request comes. */
 interface BoundRoute {
-  readonly route: Route;
+  readonly surface: Surface;
+  readonly route: Route | PlainRoute;
   readonly meter: RouteMeter;
   readonly paramNames: readonly ParamName[];
   /** Position of `:projectId` among the parameters; -1 without one. */
@@ -67,14 +65,14 @@ interface BoundRoute {
   readonly flagAt: number;
 }
 
-type Target = { readonly api: BoundRoute } | { readonly plain: PlainRoute; readonly meter: RouteMeter };
-
 interface Call {
   readonly request: TransportRequest;
   readonly response: TransportResponse;
   readonly startedAt: number;
   /** Of the route; that of unknown paths until one is found. */
   meter: RouteMeter;
+  /** Of the surface. */
+  errors: ErrorShape;
 }
 
 export interface Api {
@@ -92,7 +90,7 @@ class Dispatcher {
   readonly #options: ApiOptions;
   readonly #world: World;
   readonly #engine: Engine;
-  readonly #matcher: RouteMatcher<Target>;
+  readonly #matcher: RouteMatcher<BoundRoute>;
   readonly #unmatched = new RouteMeter('', 'none');
   readonly meters: RouteMeter[] = [this.#unmatched];
   readonly #logsAccess: boolean;
@@ -104,32 +102,23 @@ class Dispatcher {
     this.#world = options.engine.world;
     this.#logsAccess = options.log.isLevelEnabled('debug');
     this.#isTimed = options.metered || this.#logsAccess;
-    this.#matcher = compileRoutes<Target>(
-      [
-        ...options.routes.map((route) => ({
-          method: route.method,
-          pattern: options.prefix + route.path,
-          value: { api: bind(route, this.#meter(route.method, options.prefix + route.path)) },
-        })),
-        ...options.plainRoutes.map((plain) => ({
-          method: plain.method,
-          pattern: plain.path,
-          value: { plain, meter: this.#meter(plain.method, plain.path) },
-        })),
-      ],
+    this.#matcher = compileRoutes(
+      options.surfaces.flatMap((surface) => surface.routes.map((route) => this.#bind(surface, route))),
       options.basePath,
     );
   }
 
-  #meter(method: string, route: string): RouteMeter {
-    const meter = new RouteMeter(method, route);
+  #bind(surface: Surface, route: Route | PlainRoute): Compiled<BoundRoute> {
+    const { method } = route;
+    const pattern = surface.prefix + route.path;
+    const meter = new RouteMeter(method, pattern);
     this.meters.push(meter);
-    return meter;
+    return { method, pattern, value: bindRoute(surface, route, meter) };
   }
 
   readonly handle: RequestHandler = (request, response) => {
     const startedAt = this.#isTimed ? this.#options.clock() : 0;
-    const call: Call = { request, response, startedAt, meter: this.#unmatched };
+    const call: Call = { request, response, startedAt, meter: this.#unmatched, errors: COMMON_ERRORS };
     try {
       this.#route(call);
     } catch (error) {
@@ -154,36 +143,26 @@ class Dispatcher {
   #route(call: Call): void {
     const { request } = call;
     const match = this.#matcher.match(request.method, request.path);
-    switch (match.kind) {
-      case 'found':
-        if ('plain' in match.found) this.#answerPlain(call, match.found);
-        else this.#authorize(call, match.found.api, match.params);
-        return;
-      case 'not-found':
-        this.#send(
-          call,
-          refusalReply(refuse('NotFoundError', `There is nothing at the path ${shortened(request.path)}.`)),
-        );
-        return;
-      case 'method-not-allowed':
-        this.#send(call, methodNotAllowed(request, match.allowed));
-        return;
-      case 'bad-encoding':
-        this.#send(
-          call,
-          refusalReply(
-            refuse(
-              'ValidationError',
-              `The path ${shortened(request.path)} is not valid percent-encoded UTF-8.`,
-            ),
-          ),
-        );
+    if (match.kind === 'found') {
+      const bound = match.found;
+      call.meter = bound.meter;
+      call.errors = bound.surface.errors;
+      if (bound.route.kind === 'plain') this.#answerPlain(call, bound.route);
+      else this.#authorize(call, bound, bound.route, match.params);
+      return;
     }
+    const surface = surfaceAt(this.#options.surfaces, this.#belowBase(request.path));
+    if (surface !== undefined) call.errors = surface.errors;
+    this.#refuse(call, ...unmatched(request, match));
   }
 
-  #answerPlain(call: Call, { plain, meter }: Extract<Target, { plain: PlainRoute }>): void {
-    call.meter = meter;
-    const reply = plain.answer(call.request);
+  #belowBase(path: string): string {
+    const { basePath } = this.#options;
+    return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+  }
+
+  #answerPlain(call: Call, route: PlainRoute): void {
+    const reply = route.answer(call.request);
     if (!(reply instanceof Promise)) return this.#send(call, reply);
     reply.then(
       (late) => this.#guarded(call, () => this.#send(call, late)),
@@ -191,19 +170,17 @@ class Dispatcher {
     );
   }
 
-  #authorize(call: Call, bound: BoundRoute, params: readonly string[]): void {
-    call.meter = bound.meter;
+  #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
+    const { access } = bound.surface;
+    if (access === null) return this.#prepare(call, bound, route, NOBODY, params);
     const caller = this.#options.authenticator.authenticate(call.request.header('authorization'));
     // Who may not come in must not be kept waiting for other people's changes, holding a connection and memory.
     if (caller === null) {
-      return this.#refuseSettled(call, AUTHENTICATION_REQUIRED, this.#world.directory.accessRevision);
+      return this.#refuseSettled(call, access.unauthenticated, this.#world.directory.accessRevision);
     }
-    const { permission } = bound.route;
-    const projectId = this.#projectOf(bound, params);
-    if (!mayDo(this.#world, caller, permission, projectId)) {
-      return this.#refuseSettled(call, noAccess(caller, permission, projectId));
-    }
-    this.#prepare(call, bound, caller, params);
+    const refusal = access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params));
+    if (refusal !== null) return this.#refuseSettled(call, refusal);
+    this.#prepare(call, bound, route, caller, params);
   }
 
   #projectOf({ projectAt, flagAt }: BoundRoute, params: readonly string[]): string | null {
@@ -212,22 +189,25 @@ class Dispatcher {
     return null;
   }
 
-  #prepare(call: Call, { route, paramNames }: BoundRoute, caller: Caller, values: readonly string[]): void {
+  #prepare(
+    call: Call,
+    { paramNames }: BoundRoute,
+    route: Route,
+    caller: Caller,
+    values: readonly string[],
+  ): void {
     const params = paramsOf(paramNames, values);
-    const missing = route.locate?.(this.#world, params);
-    if (isRefusal(missing)) return this.#refuseSettled(call, missing);
+    const located = route.locate?.(this.#world, params);
+    if (isRefusal(located)) return this.#refuseSettled(call, located);
     const body = readBody(route, call.request);
-    if (isRefusal(body)) {
-      this.#send(call, refusalReply(body));
-      return;
-    }
-    const context = new Context(this.#options, call.request.query, caller, params, body.value);
-    if (route.kind === 'read') this.#read(call, route, context);
+    if (isRefusal(body)) return this.#refuse(call, body);
+    const context = new Context(this.#options, call.request, caller, params, body.value);
+    if (route.kind === 'read') this.#read(call, route, context, located);
     else this.#write(call, route, context);
   }
 
-  #read(call: Call, route: ReadRoute, context: RequestContext<unknown>): void {
-    const answer = route.read(context);
+  #read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
+    const answer = route.read(context, located);
     if (!(answer instanceof Promise)) return this.#answerRead(call, answer);
     answer.then(
       (late) => this.#guarded(call, () => this.#answerRead(call, late)),
@@ -273,7 +253,7 @@ class Dispatcher {
 
   #answerWrite(call: Call, outcome: Outcome<Reply>): void {
     if (outcome.kind === 'answer') this.#send(call, outcome.answer);
-    else if (outcome.kind === 'refusal') this.#send(call, refusalReply(outcome.refusal));
+    else if (outcome.kind === 'refusal') this.#refuse(call, outcome.refusal);
     else this.#fail(call, outcome.error);
   }
 
@@ -281,7 +261,11 @@ class Dispatcher {
    * A refusal that says something about the state leaves when that state is settled: all of it, or up to `revision`.
    */
   #refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
-    this.#engine.whenDurable(revision, () => this.#send(call, refusalReply(refusal)));
+    this.#engine.whenDurable(revision, () => this.#refuse(call, refusal));
+  }
+
+  #refuse(call: Call, refusal: Refusal, extraHeaders?: readonly string[]): void {
+    this.#send(call, call.errors.refusal(refusal, extraHeaders));
   }
 
   /** Nobody else would catch what is thrown here, and a request without an answer would hang. */
@@ -295,7 +279,7 @@ class Dispatcher {
 
   #fail(call: Call, error: unknown): void {
     const { request } = call;
-    const { errorId, ...reply } = internalErrorReply();
+    const { errorId, reply } = call.errors.fault();
     this.#options.log.error(
       { err: error, errorId, method: request.method, path: request.path },
       'request failed',
@@ -304,9 +288,10 @@ class Dispatcher {
   }
 }
 
-function bind(route: Route, meter: RouteMeter): BoundRoute {
+function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
   const paramNames = paramNamesOf(route.path);
   return {
+    surface,
     route,
     meter,
     paramNames,
@@ -320,14 +305,14 @@ function bind(route: Route, meter: RouteMeter): BoundRoute {
  */
 class Context implements RequestContext<unknown> {
   readonly #shared: ApiOptions;
-  readonly #query: string;
+  readonly #request: TransportRequest;
   readonly caller: Caller;
   readonly params: Params;
   readonly body: unknown;
 
-  constructor(shared: ApiOptions, query: string, caller: Caller, params: Params, body: unknown) {
+  constructor(shared: ApiOptions, request: TransportRequest, caller: Caller, params: Params, body: unknown) {
     this.#shared = shared;
-    this.#query = query;
+    this.#request = request;
     this.caller = caller;
     this.params = params;
     this.body = body;
@@ -354,7 +339,8 @@ class Context implements RequestContext<unknown> {
   }
 
   query(name: string): string {
-    return this.#query === '' ? '' : (new URLSearchParams(this.#query).get(name) ?? '');
+    const { query } = this.#request;
+    return query === '' ? '' : (new URLSearchParams(query).get(name) ?? '');
   }
 }
 
@@ -386,10 +372,17 @@ function shortened(path: string): string {
   return path.length <= 200 ? path : `${path.slice(0, 200)}…`;
 }
 
-function methodNotAllowed(request: TransportRequest, allowed: readonly string[]): Reply {
-  const refusal = refuse(
-    'MethodNotAllowedError',
-    `The path ${shortened(request.path)} does not support ${request.method}; it supports ${allowed.join(', ')}.`,
-  );
-  return refusalReply(refusal, ['allow', allowed.join(', ')]);
+/** What is told where no route matches, and the headers that belong to it. */
+function unmatched(
+  { method, path }: TransportRequest,
+  match: Exclude<RouteMatch<BoundRoute>, { kind: 'found' }>,
+): [Refusal, (readonly string[])?] {
+  const named = shortened(path);
+  if (match.kind === 'not-found') return [notFound(`There is nothing at the path ${named}.`)];
+  if (match.kind === 'bad-encoding') {
+    return [refuse('ValidationError', `The path ${named} is not valid percent-encoded UTF-8.`)];
+  }
+  const allowed = match.allowed.join(', ');
+  const message = `The path ${named} does not support ${method}; it supports ${allowed}.`;
+  return [refuse('MethodNotAllowedError', message), ['allow', allowed]];
 }

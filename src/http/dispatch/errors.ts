@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { Reply } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-reply.ts';
+import type { ErrorShape } from './surface.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 
@@ -47,12 +48,15 @@ export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] =
 }
 
 /** What went wrong inside is for the log; the client learns an id by which to ask for it. */
-export function internalErrorReply(): Reply & { readonly errorId: string } {
+function faultReply(): { readonly reply: Reply; readonly errorId: string } {
   const errorId = randomUUID();
   const message = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
   const body: ErrorBody = { id: errorId, name: 'InternalError', message, details: [{ message }] };
-  return { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body), errorId };
+  return { reply: { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body) }, errorId };
 }
+
+/** Of every surface that names no shape of its own. */
+export const COMMON_ERRORS: ErrorShape = { refusal: refusalReply, fault: faultReply };
 
 /** Refusals that the transport makes before a request reaches the routes, by status. */
 const TRANSPORT_NAMES: Readonly<Record<number, string>> = {

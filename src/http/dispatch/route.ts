@@ -1,5 +1,5 @@
 /**
- * What a route is. The table of routes (routes.ts) is the one place from which routing, authentication, rights,
+ * What a route is. The table of routes of each surface is the one place from which routing, authentication, rights,
  * validation and the description of the interface come; a handler only says what is read, or which command is
  * meant and how its outcome is answered.
  */
@@ -10,7 +10,7 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Reply } from '../transport/transport.ts';
+import type { Reply, TransportRequest } from '../transport/transport.ts';
 import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedReply } from './json-reply.ts';
@@ -42,9 +42,11 @@ export interface QueryParameter {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
+type Locate<Located extends object> = (world: World, params: Params) => Located | Refusal;
+
 interface RouteBase {
   readonly method: Method;
-  /** Below `/api/admin`, with `:name` for parameters. */
+  /** Below the prefix of the surface, with `:name` for parameters. */
   readonly path: string;
   readonly operationId: string;
   /** The heading under which the description lists it. */
@@ -53,7 +55,7 @@ interface RouteBase {
   readonly summary: string;
   readonly permission: Permission;
   /** Finds what the path names: a refusal where it does not exist, told before the body is looked at. */
-  readonly locate?: (world: World, params: Params) => object | Refusal;
+  readonly locate?: Locate<object>;
   /** Parameters of the query string, all optional, by name: for the description. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Of the request's body; absent where none is read. */
@@ -71,9 +73,10 @@ export interface ReadAnswer {
   readonly reply: Reply | TaggedReply;
 }
 
-export interface ReadRoute<Body = unknown> extends RouteBase {
+export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'read';
-  read(context: RequestContext<Body>): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
+  /** `located` is what `locate` found in the same synchronous step. */
+  read(context: RequestContext<Body>, located: Located): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
 }
 
 export interface WriteRoute<Body = unknown> extends RouteBase {
@@ -86,21 +89,35 @@ export interface WriteRoute<Body = unknown> extends RouteBase {
   answer(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): Reply;
 }
 
+/** A route that the description leaves out: probes, pages. It shows no state, so it waits for nothing. */
+export interface PlainRoute {
+  readonly kind: 'plain';
+  readonly method: 'GET';
+  readonly path: string;
+  answer(request: TransportRequest): Reply | Promise<Reply>;
+}
+
 /** As the dispatcher sees it: the body is whatever the route's own schema let through. */
 export type Route = ReadRoute | WriteRoute;
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-/** A route that reads; the type of `context.body` comes from its schema. */
-export function readRoute<S extends v.GenericSchema | undefined = undefined>(
-  route: Omit<ReadRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
-): Route {
-  return { ...route, kind: 'read' } as unknown as Route;
+/** A route that reads; the types of `context.body` and of what is located come from its schema and its `locate`. */
+export function readRoute<
+  S extends v.GenericSchema | undefined = undefined,
+  Located extends object = Record<never, never>,
+>(
+  route: Omit<ReadRoute<BodyOf<S>, Located>, 'kind' | 'body' | 'locate'> & {
+    readonly body?: S;
+    readonly locate?: Locate<Located>;
+  },
+): ReadRoute {
+  return { ...route, kind: 'read' } as unknown as ReadRoute;
 }
 
 /** A route that writes; the type of `context.body` comes from its schema. */
 export function writeRoute<S extends v.GenericSchema | undefined = undefined>(
   route: Omit<WriteRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
-): Route {
-  return { ...route, kind: 'write' } as unknown as Route;
+): WriteRoute {
+  return { ...route, kind: 'write' } as unknown as WriteRoute;
 }

@@ -1,18 +1,18 @@
 /**
- * The description of the interface: an OpenAPI 3.1 document made of the table of routes and the schemas that check
- * requests, so that it cannot say anything else than what the server does.
+ * The description of the interface: an OpenAPI 3.1 document made of the surfaces, their tables of routes and the schemas
+ * that check requests, so that it cannot say anything else than what the server does.
  */
 
-import { API_PREFIX } from '../admin/routes.ts';
 import { ErrorSchema, MembershipErrorSchema } from '../admin/schemas/schemas.ts';
-import type { Route } from '../dispatch/route.ts';
-import { componentSchemas } from './component-schemas.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
 import { errorResponses, type OpenApiObject } from './error-answers.ts';
-import { operationOf } from './operations.ts';
+import { operationOf, type SurfaceRoute } from './operations.ts';
 import { HEADER_PARAMETERS } from './parameters.ts';
 
 export interface DescriptionOptions {
-  readonly routes: readonly Route[];
+  /** Their routes are described, except plain ones. */
+  readonly surfaces: readonly Surface[];
   readonly version: string;
   /** `BASE_URI_PATH`: what stands before every path. */
   readonly basePath: string;
@@ -20,18 +20,14 @@ export interface DescriptionOptions {
   readonly open: boolean;
 }
 
-const DESCRIPTION = `Administration of feature flags: projects, flags, strategies, variants, membership, users, tokens
-and events.
-
-A change is answered once it is on disk. Every error but those of the membership rules has the same body, and its
-\`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`;
-
 const NOT_MODIFIED = {
   description:
     'The response that If-None-Match names is still current. Only responses with an ETag support this.',
 };
 
-export function describeInterface({ routes, version, basePath, open }: DescriptionOptions): OpenApiObject {
+export function describeInterface({ surfaces, version, basePath, open }: DescriptionOptions): OpenApiObject {
+  const operations = operationsOf(surfaces);
+  const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
   const answers = routes.flatMap((route) => route.success.schema ?? []);
   const schemas = componentSchemas(bodies, [...answers, ErrorSchema, MembershipErrorSchema]);
@@ -40,15 +36,15 @@ export function describeInterface({ routes, version, basePath, open }: Descripti
     info: {
       title: 'Flagstaff',
       version,
-      description: DESCRIPTION,
+      description: surfaces.flatMap(({ description }) => description ?? []).join('\n\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: open ? [{}, { apiKey: [] }] : [{ apiKey: [] }],
     tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
-    paths: pathsOf(routes, (route) => operationOf(route, schemas)),
+    paths: pathsOf(operations, schemas),
     components: {
-      securitySchemes: { apiKey: API_KEY },
+      securitySchemes: { apiKey: apiKeyOf(surfaces) },
       parameters: HEADER_PARAMETERS,
       responses: { NotModified: NOT_MODIFIED, ...errorResponses(routes) },
       schemas: schemas.components,
@@ -56,22 +52,29 @@ export function describeInterface({ routes, version, basePath, open }: Descripti
   };
 }
 
-const API_KEY = {
-  type: 'apiKey',
-  in: 'header',
-  name: 'Authorization',
-  description: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
-};
+function operationsOf(surfaces: readonly Surface[]): readonly SurfaceRoute[] {
+  return surfaces.flatMap((surface) =>
+    surface.routes.flatMap((route) => (route.kind === 'plain' ? [] : [{ surface, route }])),
+  );
+}
 
-/** `/projects/:projectId` → `/api/admin/projects/{projectId}` → method → operation. */
+function apiKeyOf(surfaces: readonly Surface[]): OpenApiObject {
+  const credentials = surfaces.flatMap(({ prefix, access }) =>
+    access === null ? [] : `\`${prefix}\`: ${access.credentials}`,
+  );
+  return { type: 'apiKey', in: 'header', name: 'Authorization', description: credentials.join('\n\n') };
+}
+
+/** `/projects/:projectId` of a surface → `/api/admin/projects/{projectId}` → method → operation. */
 function pathsOf(
-  routes: readonly Route[],
-  describe: (route: Route) => OpenApiObject,
+  operations: readonly SurfaceRoute[],
+  schemas: ComponentSchemas,
 ): Readonly<Record<string, OpenApiObject>> {
   const paths: Record<string, Record<string, OpenApiObject>> = {};
-  for (const route of routes) {
-    const path = API_PREFIX + route.path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route) };
+  for (const operation of operations) {
+    const { surface, route } = operation;
+    const path = surface.prefix + route.path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(operation, schemas) };
   }
   return paths;
 }

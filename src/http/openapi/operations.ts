@@ -1,27 +1,23 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
-import type { Permission } from '../dispatch/access.ts';
 import type { Route } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 import { errorsOf, type OpenApiObject } from './error-answers.ts';
 import { exampleOf } from './examples.ts';
 import { parametersOf } from './parameters.ts';
 
-const WHO_MAY: Readonly<Record<Permission, string>> = {
-  read: 'Any root role, or a role in the project.',
-  'flag:write': 'Root Admin or Editor; Owner or Member of the project.',
-  'project:write': 'Root Admin; Owner of the project.',
-  'project:create': 'Root Admin or Editor.',
-  admin: 'Root Admin.',
-  self: 'Every user, and admin tokens.',
-  personal: 'Every user; API tokens are not users.',
-};
+export interface SurfaceRoute {
+  readonly surface: Surface;
+  readonly route: Route;
+}
 
-export function operationOf(route: Route, schemas: ComponentSchemas): OpenApiObject {
+export function operationOf({ surface, route }: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
+  const whoMay = surface.access?.whoMay(route.permission) ?? 'Everybody, without a token.';
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: `Who may: ${WHO_MAY[route.permission]}`,
+    description: `Who may: ${whoMay}`,
     parameters: parametersOf(route),
     ...requestBodyOf(route, schemas),
     responses: { ...successOf(route, schemas), ...notModifiedOf(route), ...errorsOf(route) },

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isNotModified } from '../dispatch/conditional.ts';
-import type { PlainRoute } from '../dispatch/dispatcher.ts';
+import type { PlainRoute } from '../dispatch/route.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import type { Reply } from '../transport/transport.ts';
 
@@ -53,6 +53,7 @@ export function readPage(file: string, policy: string): Page {
 export function pageRoute(path: string, page: () => Page): PlainRoute {
   let made: Page | null = null;
   return {
+    kind: 'plain',
     method: 'GET',
     path,
     answer: (request): Reply => {

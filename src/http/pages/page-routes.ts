@@ -7,7 +7,9 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PlainRoute } from '../dispatch/dispatcher.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import type { PlainRoute } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
 
@@ -38,15 +40,21 @@ export interface PageOptions {
   describe(): object;
 }
 
-export function pageRoutes({ basePath, describe }: PageOptions): readonly PlainRoute[] {
+export function pageSurface({ basePath, describe }: PageOptions): Surface {
   const document = () => makePage(Buffer.from(JSON.stringify(describe())), '.json', CONSOLE_POLICY);
-  return [
-    ...folderRoutes('console', '/', CONSOLE_POLICY),
-    ...folderRoutes('docs', '/docs', DOCS_POLICY),
-    ...swaggerRoutes(),
-    pageRoute('/docs/openapi.json', document),
-    ...(basePath === '' ? [] : [redirect('', `${basePath}/`)]),
-  ];
+  return {
+    prefix: '',
+    access: null,
+    errors: COMMON_ERRORS,
+    description: null,
+    routes: [
+      ...folderRoutes('console', '/', CONSOLE_POLICY),
+      ...folderRoutes('docs', '/docs', DOCS_POLICY),
+      ...swaggerRoutes(),
+      pageRoute('/docs/openapi.json', document),
+      ...(basePath === '' ? [] : [redirect('', `${basePath}/`)]),
+    ],
+  };
 }
 
 /** A folder of `web/`, with those inside it: its `index.html` at `indexPath`, its other files below the folder's name. */
@@ -71,5 +79,5 @@ function swaggerRoutes(): readonly PlainRoute[] {
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {
   const headers = ReplyHeaders.of('location', to);
-  return { method: 'GET', path, answer: () => ({ status: 308, headers, body: null }) };
+  return { kind: 'plain', method: 'GET', path, answer: () => ({ status: 308, headers, body: null }) };
 }

@@ -5,9 +5,10 @@
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import type { PlainRoute } from '../dispatch/dispatcher.ts';
-import { refusalReply } from '../dispatch/errors.ts';
+import { COMMON_ERRORS, refusalReply } from '../dispatch/errors.ts';
 import { jsonReply } from '../dispatch/json-reply.ts';
+import type { PlainRoute } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
 import type { Reply, RequestHandler } from '../transport/transport.ts';
 
@@ -16,15 +17,31 @@ export const METRICS_PATH = '/internal-backstage/prometheus';
 /** Where the process is in its life. */
 export type Phase = 'starting' | 'ready' | 'draining';
 
-export function probeRoutes(engine: Engine, phase: () => Phase): readonly PlainRoute[] {
-  return [
-    { method: 'GET', path: '/health', answer: () => healthReply(engine) },
-    { method: 'GET', path: '/ready', answer: () => readyReply(phase()) },
-  ];
+export interface ProbeOptions {
+  readonly engine: Engine;
+  /** Null: there is no metrics page. */
+  readonly metrics: Registry | null;
+  phase(): Phase;
 }
 
-export function metricsRoute(registry: Registry): PlainRoute {
+/** Asked by machines that have no token, and that need an answer most when little else works. */
+export function probeSurface({ engine, metrics, phase }: ProbeOptions): Surface {
   return {
+    prefix: '',
+    access: null,
+    errors: COMMON_ERRORS,
+    description: null,
+    routes: [
+      { kind: 'plain', method: 'GET', path: '/health', answer: () => healthReply(engine) },
+      { kind: 'plain', method: 'GET', path: '/ready', answer: () => readyReply(phase()) },
+      ...(metrics === null ? [] : [metricsRoute(metrics)]),
+    ],
+  };
+}
+
+function metricsRoute(registry: Registry): PlainRoute {
+  return {
+    kind: 'plain',
     method: 'GET',
     path: METRICS_PATH,
     answer: async () => ({

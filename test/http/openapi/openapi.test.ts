@@ -7,6 +7,7 @@ import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
+import { SURFACES } from '../../../src/http/surfaces.ts';
 import { VERSION } from '../../../src/version.ts';
 import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
 
@@ -14,7 +15,7 @@ import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
 type Document = any;
 
 function described(basePath = '', open = false): Document {
-  const document = describeInterface({ routes: ROUTES, version: VERSION, basePath, open });
+  const document = describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open });
   return JSON.parse(JSON.stringify(document));
 }
 

@@ -9,8 +9,8 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
+import { SURFACES } from '../../../src/http/surfaces.ts';
 import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const WALK = `
@@ -59,7 +59,7 @@ function nameOf(error: { name: string } | { msg: string }[]): string {
 const folder = temporaryFolder();
 
 before(async () => {
-  const document = describeInterface({ routes: ROUTES, version: '0', basePath: '', open: false });
+  const document = describeInterface({ surfaces: SURFACES, version: '0', basePath: '', open: false });
   // A copy: the generator writes into what it is given.
   const copy = JSON.parse(JSON.stringify(document)) as OpenAPI3;
   writeFileSync(join(folder, 'paths.d.ts'), astToString(await openapiTS(copy)));

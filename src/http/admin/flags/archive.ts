@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -93,13 +92,9 @@ export const archiveRoutes: readonly Route[] = [
     tag: 'Archive',
     summary: 'List the archived flags of a project.',
     permission: 'read',
+    locate: locate.project,
     success: { status: 200, schema: ArchivedFlagsSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const project = locate.project(context.world, context.params);
-      if (isRefusal(project)) return project;
-      return settledAnswer(context, archivedFlags(context.world, [project]));
-    },
+    read: (context, project) => settledAnswer(context, archivedFlags(context.world, [project])),
   }),
   writeRoute({
     method: 'POST',

@@ -51,16 +51,12 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     tag: 'Features',
     summary: 'Read a flag in one environment.',
     permission: 'read',
+    locate: locate.flagEnvironment,
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const located = locate.flagEnvironment(context.world, context.params);
-      if (located.refused) return located;
-      const environment = projectEnvironments(context.world, located.project).find(
-        (one) => one.name === located.part.name,
-      );
+    read: (context, { project, record, part }) => {
+      const environment = projectEnvironments(context.world, project).find((one) => one.name === part.name);
       if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
-      return settledAnswer(context, detailedView(located.record.flag, environment));
+      return settledAnswer(context, detailedView(record.flag, environment));
     },
   }),
   readRoute({
@@ -70,17 +66,13 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'List the strategies of a flag in an environment.',
     permission: 'read',
+    locate: locate.flagEnvironment,
     success: { status: 200, schema: StrategiesSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const located = locate.flagEnvironment(context.world, context.params);
-      if (located.refused) return located;
-      const { flag } = located.record;
-      return settledAnswer(
+    read: (context, { record, part }) =>
+      settledAnswer(
         context,
-        located.part.strategies.map((strategy) => strategyData(flag, strategy)),
-      );
-    },
+        part.strategies.map((strategy) => strategyData(record.flag, strategy)),
+      ),
   }),
   readRoute({
     method: 'GET',
@@ -89,13 +81,9 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Read a strategy.',
     permission: 'read',
+    locate: locate.strategy,
     success: { status: 200, schema: StrategySchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const located = locate.strategy(context.world, context.params);
-      if (located.refused) return located;
-      return settledAnswer(context, strategyData(located.record.flag, located.strategy));
-    },
+    read: (context, { record, strategy }) => settledAnswer(context, strategyData(record.flag, strategy)),
   }),
   writeRoute({
     method: 'POST',

@@ -32,13 +32,9 @@ export const tagRoutes: readonly Route[] = [
     tag: 'Tags',
     summary: 'List the tags of a flag.',
     permission: 'read',
+    locate: locate.flagAnywhere,
     success: { status: 200, schema: TagsSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const located = locate.flagAnywhere(context.world, context.params);
-      if (located.refused) return located;
-      return settledAnswer(context, { version: 1, tags: located.record.flag.tags });
-    },
+    read: (context, { record }) => settledAnswer(context, { version: 1, tags: record.flag.tags }),
   }),
   writeRoute({
     method: 'POST',

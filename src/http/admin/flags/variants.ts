@@ -88,7 +88,6 @@ function routesOf(scope: Scope): readonly Route[] {
       operationId: operationIds.get,
       summary: `Read ${scope.shown}.`,
       permission: 'read',
-      refusals: ['NotFoundError'],
       read: (context) => settledAnswer(context, answer(context)),
     }),
     writeRoute({

@@ -1,6 +1,5 @@
 /** All members of a project at once; one at a time they are set in members.ts. */
 import * as v from 'valibot';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -45,13 +44,9 @@ export const projectAccessRoutes: readonly Route[] = [
     tag: 'Projects',
     summary: "List a project's members and the roles that can be held in it.",
     permission: 'read',
+    locate: locate.project,
     success: { status: 200, schema: ProjectAccessSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const project = locate.project(context.world, context.params);
-      if (isRefusal(project)) return project;
-      return settledAnswer(context, projectAccessView(context.world, project));
-    },
+    read: (context, project) => settledAnswer(context, projectAccessView(context.world, project)),
   }),
   writeRoute({
     method: 'PUT',

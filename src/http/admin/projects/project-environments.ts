@@ -1,6 +1,5 @@
 /** Which of the service's environments a project has. */
 import * as v from 'valibot';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -20,11 +19,9 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     tag: 'Environments',
     summary: 'List the environments of a project.',
     permission: 'read',
+    locate: locate.project,
     success: { status: 200, schema: ProjectEnvironmentsSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const project = locate.project(context.world, context.params);
-      if (isRefusal(project)) return project;
+    read: (context, project) => {
       const environments = projectEnvironmentViews(context.world, project, context.now());
       return settledAnswer(context, { version: 1, environments });
     },

@@ -1,21 +1,19 @@
 /** A project's overview and its list of flags (docs/specification/flags.md#overview). */
 
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import type { TaggedReply } from '../../dispatch/json-reply.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
 import { flagList, projectOverview, projectRevision } from '../views/render-project.ts';
 
 type Render = (world: World, project: ProjectState, now: number) => TaggedReply;
 
-function readProject(render: Render): Parameters<typeof readRoute>[0]['read'] {
-  return ({ world, params, now }) => {
-    const project = locate.project(world, params);
-    if (isRefusal(project)) return project;
-    return { revision: projectRevision(world, project), reply: render(world, project, now()) };
-  };
+function readProject(render: Render) {
+  return ({ world, now }: RequestContext<undefined>, project: ProjectState): ReadAnswer => ({
+    revision: projectRevision(world, project),
+    reply: render(world, project, now()),
+  });
 }
 
 export const projectRoutes: readonly Route[] = [
@@ -26,8 +24,8 @@ export const projectRoutes: readonly Route[] = [
     tag: 'Projects',
     summary: 'Read a project with its flags.',
     permission: 'read',
+    locate: locate.project,
     success: { status: 200, schema: ProjectOverviewSchema },
-    refusals: ['NotFoundError'],
     read: readProject(projectOverview),
   }),
   readRoute({
@@ -37,8 +35,8 @@ export const projectRoutes: readonly Route[] = [
     tag: 'Features',
     summary: "List a project's flags.",
     permission: 'read',
+    locate: locate.project,
     success: { status: 200, schema: FlagListSchema },
-    refusals: ['NotFoundError'],
     read: readProject(flagList),
   }),
 ];

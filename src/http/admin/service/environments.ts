@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import type { Reply } from '../../transport/transport.ts';
@@ -123,13 +122,10 @@ export const environmentRoutes: readonly Route[] = [
     tag: 'Environments',
     summary: 'Read an environment.',
     permission: 'read',
+    locate: locate.environment,
     success: { status: 200, schema: EnvironmentSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const environment = locate.environment(context.world, context.params);
-      if (isRefusal(environment)) return environment;
-      return settledAnswer(context, environmentView(context.world, environment, context.now()));
-    },
+    read: (context, environment) =>
+      settledAnswer(context, environmentView(context.world, environment, context.now())),
   }),
   writeRoute({
     method: 'DELETE',

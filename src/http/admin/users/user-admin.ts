@@ -3,7 +3,6 @@
  * in users.ts.
  */
 import * as v from 'valibot';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { ROLES } from '../../../domain/state/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
@@ -113,12 +112,9 @@ export const userAdminRoutes: readonly Route[] = [
     tag: 'Users',
     summary: 'Read a user.',
     permission: 'admin',
+    locate: locate.user,
     success: { status: 200, schema: UserSchema },
-    refusals: ['NotFoundError'],
-    read: (context) => {
-      const user = locate.user(context.world, context.params);
-      return isRefusal(user) ? user : settledAnswer(context, userView(user));
-    },
+    read: (context, user) => settledAnswer(context, userView(user)),
   }),
   writeRoute({
     method: 'DELETE',

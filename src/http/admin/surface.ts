@@ -1,0 +1,54 @@
+/** The administrative interface as a surface: who may call it, and what is told to those who may not. */
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { type Caller, mayDo, type Permission } from '../dispatch/access.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { API_PREFIX, ROUTES } from './routes.ts';
+
+const WHO_MAY: Readonly<Record<Permission, string>> = {
+  read: 'Any root role, or a role in the project.',
+  'flag:write': 'Root Admin or Editor; Owner or Member of the project.',
+  'project:write': 'Root Admin; Owner of the project.',
+  'project:create': 'Root Admin or Editor.',
+  admin: 'Root Admin.',
+  self: 'Every user, and admin tokens.',
+  personal: 'Every user; API tokens are not users.',
+};
+
+export const adminSurface: Surface = {
+  prefix: API_PREFIX,
+  access: {
+    unauthenticated: refuse(
+      'AuthenticationRequired',
+      'A valid API token or personal token is required in the header Authorization.',
+    ),
+    refuse: (world, caller, permission, projectId) =>
+      mayDo(world, caller, permission, projectId) ? null : noAccess(caller, permission, projectId),
+    whoMay: (permission) => WHO_MAY[permission],
+    credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
+  },
+  errors: COMMON_ERRORS,
+  routes: ROUTES,
+  description: `Administration of feature flags: projects, flags, strategies, variants, membership, users, tokens
+and events.
+
+A change is answered once it is on disk. Every error but those of the membership rules has the same body, and its
+\`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`,
+};
+
+function noAccess(caller: Caller, permission: Permission, projectId: string | null): Refusal {
+  const where = projectId === null ? '' : ` in the project "${projectId}"`;
+  if (caller.kind === 'client' || caller.kind === 'frontend') {
+    return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
+  }
+  if (permission === 'personal') {
+    return refuse(
+      'NoAccessError',
+      `Personal tokens belong to users, and ${caller.actor.name} is not a user. An Admin manages those of others at /user-admin/:id/tokens.`,
+    );
+  }
+  return refuse(
+    'NoAccessError',
+    `The user "${caller.actor.name}" lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
+  );
+}

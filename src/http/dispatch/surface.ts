@@ -1,0 +1,54 @@
+/**
+ * A surface: a group of paths with its own callers, its own rights and its own shape of errors. The dispatcher serves a
+ * list of them; what they have in common, the order of the checks above all, is the dispatcher's alone.
+ */
+import type { Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Reply } from '../transport/transport.ts';
+import type { Caller, Permission } from './access.ts';
+import type { PlainRoute, Route } from './route.ts';
+
+export interface Surface {
+  /** What stands before the path of every one of its routes; empty for none. */
+  readonly prefix: string;
+  /** Null: everybody may call, and no token is looked at. */
+  readonly access: SurfaceAccess | null;
+  readonly errors: ErrorShape;
+  readonly routes: readonly (Route | PlainRoute)[];
+  /** What it is for, in a paragraph of the interface's description; null: it is not described there. */
+  readonly description: string | null;
+}
+
+/** Who may call a surface, and what is told to those who may not. */
+export interface SurfaceAccess {
+  /** The refusal of a caller without a valid token. */
+  readonly unauthenticated: Refusal;
+  /** Whether `caller` may use a route that asks for `permission`, in `projectId` where the route names one; null: it may. */
+  refuse(world: World, caller: Caller, permission: Permission, projectId: string | null): Refusal | null;
+  /** For the description: in one sentence, who may use a route that asks for `permission`. */
+  whoMay(permission: Permission): string;
+  /** For the description: what the header Authorization holds. */
+  readonly credentials: string;
+}
+
+/** How a surface words its errors. */
+export interface ErrorShape {
+  /** `extraHeaders`: name, value, name, value. */
+  refusal(refusal: Refusal, extraHeaders?: readonly string[]): Reply;
+  /** A fault inside the server; `errorId` is for the log, where the reason stands. */
+  fault(): { readonly reply: Reply; readonly errorId: string };
+}
+
+/** The surface that a path belongs to, whether or not one of its routes matches: that of the longest prefix. */
+export function surfaceAt<S extends Pick<Surface, 'prefix'>>(
+  surfaces: readonly S[],
+  path: string,
+): S | undefined {
+  let found: S | undefined;
+  for (const surface of surfaces) {
+    const { prefix } = surface;
+    const isBelow = prefix === '' || path === prefix || path.startsWith(`${prefix}/`);
+    if (isBelow && prefix.length >= (found?.prefix.length ?? 0)) found = surface;
+  }
+  return found;
+}

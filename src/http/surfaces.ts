@@ -1,0 +1,5 @@
+/** The surfaces that programs talk to, all of which the description lists. */
+import { adminSurface } from './admin/surface.ts';
+import type { Surface } from './dispatch/surface.ts';
+
+export const SURFACES: readonly Surface[] = [adminSurface];
