@@ -1,6 +1,6 @@
 /**
- * How much is on disk: figures for people who watch, read from the folder itself and so true of whatever else
- * happened to it. Sealed segments never change, so each is looked at once.
+ * Disk usage for the instance statistics. It is read from the folder itself, so it is right whatever else happened to
+ * the folder. Sealed segment files never change, so each is read once.
  */
 import { join } from 'node:path';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
@@ -31,7 +31,7 @@ export interface StorageSource {
 
 export class StorageReader {
   readonly #source: StorageSource;
-  /** By path, of segments that others follow. */
+  /** By path, for segment files that have a successor. */
   readonly #sealedBytes = new Map<string, number>();
 
   constructor(source: StorageSource) {
@@ -65,7 +65,7 @@ export class StorageReader {
     return sum;
   }
 
-  /** Null where the file is no snapshot: what a damaged one means is recovery's to say. */
+  /** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
   async #readSnapshot(path: string): Promise<StorageFigures['newestSnapshot']> {
     return withFile(this.#source.fs, path, async (file) => {
       const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
@@ -76,7 +76,7 @@ export class StorageReader {
   }
 }
 
-/** Null where the file is gone: retention removes segments and snapshots that were listed a moment ago. */
+/** Null when the file is gone, since retention may remove files that were just listed. */
 async function withFile<T>(
   fs: FileSystem,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * Who waits for which event to be durable. An answer that shows a change, or anything decided or read from state
- * that a crash could still take back, leaves only after the sync of that event (invariants 3 and 4).
+ * Holds responses until the event that they depend on is durable. A response that shows a change, or anything that
+ * was decided or read from state that a crash could take back, is sent only after the sync of that event (invariants
+ * 3 and 4).
  */
 
 interface Waiter {
@@ -10,7 +11,7 @@ interface Waiter {
 
 export class Settlement {
   #durableId: number;
-  /** In order of id: waits are mostly for the newest event, so insertion is at the end. */
+  /** In order of id. Most responses wait for the newest event, so they are inserted at the end. */
   #waiters: Waiter[] = [];
 
   constructor(durableId: number) {
@@ -37,7 +38,7 @@ export class Settlement {
     else this.#waiters.splice(at, 0, { id, resume });
   }
 
-  /** Events up to `id` are on disk: their waiters go on, in order. */
+  /** Releases, in order, everything that waits for events up to `id`, which are now on disk. */
   advance(id: number): void {
     if (id < this.#durableId) throw new Error(`durability went back from event ${this.#durableId} to ${id}`);
     this.#durableId = id;
@@ -48,7 +49,7 @@ export class Settlement {
   }
 }
 
-/** One that throws must not keep the others waiting for ever; the first fault comes out at the end. */
+/** A waiter that throws must not keep the others waiting; the first error is thrown at the end. */
 function resumeAll(waiters: readonly Waiter[]): void {
   const faults: unknown[] = [];
   for (const { resume } of waiters) {

@@ -1,12 +1,12 @@
 /**
  * The engine: the state, the mailboxes before it, the journal behind it.
  *
- * A command waits in the mailbox of the actor that it addresses. In its turn it is decided against the state,
- * its events are applied, and appended to the journal as one frame; the answer is made right then, from the state
- * right after the command, and leaves when the frame is durable. All of that but the wait happens in one
+ * A command waits in the mailbox of the actor that it addresses. In its turn it is decided against the state, its
+ * events are applied, and appended to the journal as one frame. The response is made at that moment, from the state
+ * right after the command, and is sent when the frame is durable. Everything except the wait happens in one
  * synchronous step, so commands never interleave.
  *
- * On failure: a refusal changes nothing. A decision that throws changes nothing and is answered as an internal
+ * On failure: a refusal changes nothing. A decision that throws changes nothing, and its response is an internal
  * error. An event that cannot be applied, or a journal that cannot be written, stops the process (invariant 6):
  * the state in memory would no longer be what a restart rebuilds.
  */
@@ -33,13 +33,14 @@ import { Settlement } from './durability-waiters.ts';
 import { Scheduler } from './scheduler.ts';
 
 /**
- * What may be appended and not yet synced. On a stuck disk this, and not the number of requests, bounds the
- * memory; with 300-byte frames it is far more than one batch of the fastest disk, so it never slows a good one.
+ * What may be appended and not yet synced. When the disk hangs, this bounds the memory, whatever the number of
+ * requests. With frames of 300 bytes it is far more than one batch of the fastest disk, so it never slows down a good
+ * disk.
  */
 export const UNSYNCED_FRAMES_MAX = 8192;
 export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 
-/** A command that waited longer is not begun: its client has given up, or will before the answer. */
+/** A command that waited longer is not started: its client has given up, or will before the response. */
 export const QUEUE_DEADLINE_MS = 10_000;
 
 /** Commands with more events than this have their size checked before anything is applied. */
@@ -53,11 +54,11 @@ const EVENTS_UNCHECKED_MAX = 4;
 export const CHANGE_SIZE_MAX = 5 * 2 ** 20;
 
 export interface EngineClock {
-  /** Milliseconds since 1970. May jump; recorded times never go backwards all the same. */
+  /** Milliseconds since 1970. The clock may jump, but recorded times never go backwards. */
   now(): number;
   /** Milliseconds, monotonic: how long commands wait does not depend on a clock that jumps. */
   monotonic(): number;
-  /** Runs `turn` after what is at hand. */
+  /** Runs `turn` after the current callbacks of the event loop. */
   defer(turn: () => void): void;
 }
 
@@ -79,11 +80,11 @@ export interface EngineOptions {
 export interface Submission<T> {
   readonly command: Command;
   readonly actor: Actor;
-  /** Makes a retry of the same request get the first answer (see remembered-answers.ts). */
+  /** Makes a retry of the same request get the first response (see idempotency-cache.ts). */
   readonly retry?: Retry<T> | undefined;
-  /** Checked against the state right before the decision; a refusal is the answer. */
+  /** Checked against the state right before the decision. A refusal becomes the outcome. */
   readonly precondition?: ((world: World) => Refusal | null) | undefined;
-  /** Makes the answer from the state right after the command, in the same step. */
+  /** Makes the response from the state right after the command, in the same step. */
   readonly answer: (world: World, events: readonly DomainEvent[]) => T;
   /** Called once, when the outcome is durable. */
   readonly done: (outcome: Outcome<T>) => void;
@@ -208,7 +209,9 @@ export class Engine {
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
   }
 
-  /** The time that an event recorded now gets: never before that of the event before, whatever the clock does. */
+  /**
+   * The time for an event recorded now. It is never earlier than that of the previous event, whatever the clock does.
+   */
   nextTime(): number {
     return Math.max(this.#options.clock.now(), this.#lastAt);
   }
@@ -236,7 +239,7 @@ export class Engine {
     try {
       decided = this.#decide(submission, queuedAt, moment);
     } catch (error) {
-      // Nothing was applied yet: a fault in a rule costs this one command its answer, and nobody else's turn.
+      // Nothing has been applied yet, so a fault in a rule fails this one command and affects no other.
       decided = { kind: 'fault', error };
     }
     if ('kind' in decided) this.#finish(submission, decided);
@@ -281,7 +284,7 @@ export class Engine {
     return null;
   }
 
-  /** What a retry gets; null for a request that was not seen before. */
+  /** The outcome that a retry gets; null for a request that was not seen before. */
   #earlierOutcome(retry: Retry<unknown> | undefined, now: number): Outcome<unknown> | null {
     if (retry === undefined) return null;
     const remembered = this.world.directory.answers.get(retry.key);
@@ -294,7 +297,7 @@ export class Engine {
     return { kind: 'refusal', refusal: invalidOperation(message) };
   }
 
-  /** Applies, makes the answer from the state that results, and only then appends: the frame may hold the answer. */
+  /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
   #carryOut(
     submission: Submission<unknown>,
     events: readonly DomainEvent[],
@@ -326,7 +329,7 @@ export class Engine {
     }
   }
 
-  /** One frame: all of it survives a crash, or nothing does (invariant 2). */
+  /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
   #append(
     actor: Actor,
     events: readonly RecordedEvent[],
@@ -343,7 +346,10 @@ export class Engine {
     if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);
   }
 
-  /** The state holds the events already: a frame that cannot be encoded leaves it ahead of the journal for good. */
+  /**
+   * The state already holds the events, so a frame that cannot be encoded would leave it ahead of the journal for
+   * good.
+   */
   #appendToJournal(change: Change, answer: RememberedAnswer | undefined): FramePosition {
     try {
       return this.journal.append(answer === undefined ? change : { ...change, answer });
@@ -391,8 +397,8 @@ function mailboxFull(address: string): Refusal {
 }
 
 /**
- * Few commands write more than they were sent: those of many events, and clones, whose `hidden` part repeats the
- * variants per environment. None of them may outgrow what a frame can hold.
+ * Only a few commands write more than they were sent: those with many events, and clones, whose `hidden` part repeats
+ * the variants for each environment. None of them may exceed what a frame can hold.
  */
 function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
   const [first] = events;

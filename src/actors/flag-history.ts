@@ -1,10 +1,11 @@
 /**
- * A flag as it was right after any event that is kept: rebuilt from the events about it, and about what its shape
- * depends on (its project's environments, the service's environments, who depends on it). Only those are read, by
- * the index of the event log, and applied by the one function that live commands use (invariant 1), to a small
- * world that holds nothing else. Where retention has dropped the flag's first events, a kept snapshot begins it.
+ * Rebuilds a flag as it was right after any event that is kept, from the events about the flag and about what its
+ * shape depends on: its project's environments, the service's environments, and its children. Only those events are
+ * read, through the index of the event log, and applied by the function that live commands use (invariant 1) to a
+ * small state that holds nothing else. When retention has removed the flag's first events, the rebuild begins with a
+ * kept snapshot.
  *
- * A change of several events was never seen in part: the moment of an event in its middle is the end of the change.
+ * Nobody ever saw a part of a change with several events, so an event in the middle of one stands for its end.
  */
 
 import type { Flag } from '../domain/flags/flag.ts';
@@ -30,10 +31,10 @@ export interface FlagHistoryOptions {
 export interface PastFlag {
   readonly refused?: never;
   readonly flag: Flag;
-  /** The flag's surroundings then: its project, and the service's environments. */
+  /** The project and the environments of the service at that time. */
   readonly world: World;
   readonly project: ProjectState;
-  /** The last event of the change whose outcome this is. */
+  /** The last event of the change that led to this state. */
   readonly eventId: number;
 }
 
@@ -52,7 +53,7 @@ export class FlagHistory {
     this.#options = options;
   }
 
-  /** The refusal is a 404 that says what is not there: the event, the events before it, or the flag at that time. */
+  /** The refusal is a 404 that says what is missing: the event, the events before it, or the flag at that time. */
   async flagAt(query: PastFlagQuery): Promise<PastFlag | Refusal> {
     const { project: projectId, flag: name, eventId, durableId } = query;
     if (eventId < 1 || eventId > durableId) {
@@ -75,13 +76,15 @@ export class FlagHistory {
     return { flag, world, project, eventId: end };
   }
 
-  /** An event that is no longer kept stands for itself: only a snapshot of that very event can show it. */
+  /** For an event that is no longer kept, only a snapshot of exactly that event can show the flag. */
   async #endOfChange(eventId: number): Promise<number> {
     const frame = await this.#options.eventLog.readFrame(eventId);
     return frame === null ? eventId : lastEventId(frame);
   }
 
-  /** The event after which the walk begins: 0, or that of a snapshot loaded into `world`; null when neither will do. */
+  /**
+   * The event after which the replay begins: 0, or that of a snapshot loaded into `world`; null when neither reaches.
+   */
   async #startOf(world: World, query: PastFlagQuery, end: number): Promise<number | null> {
     const { fs, snapshots, eventLog } = this.#options;
     if (eventLog.firstId <= 1) return 0;
@@ -110,7 +113,7 @@ function clear(world: World): void {
   world.directory.environments = [];
 }
 
-/** Of a snapshot, only what the flag's shape depends on. */
+/** Loads only the part of a snapshot that the flag's shape depends on. */
 function concerns(section: string, record: unknown, { project, flag }: PastFlagQuery): boolean {
   if (section === 'environments') return true;
   if (section === 'projects') return (record as { settings: { id: string } }).settings.id === project;
@@ -119,7 +122,7 @@ function concerns(section: string, record: unknown, { project, flag }: PastFlagQ
   return recorded.name === flag && recorded.project === project;
 }
 
-/** The events that a flag's shape comes from. */
+/** The events that determine a flag's shape. */
 function aspectsOf({ project, flag }: PastFlagQuery): readonly EventFilter[] {
   return [
     { project, feature: flag },
@@ -136,7 +139,7 @@ const PROJECT_TYPES: readonly DomainEvent['type'][] = [
   'project-environment-added',
   'project-environment-removed',
 ];
-/** They change the flag that they name, and the other one: a parent lists its children. */
+/** These events change the flag that they name and the other flag too, because a parent lists its children. */
 const DEPENDENCY_TYPES: readonly DomainEvent['type'][] = [
   'feature-dependency-added',
   'feature-dependency-removed',
@@ -148,7 +151,7 @@ const ENVIRONMENT_TYPES: readonly DomainEvent['type'][] = [
   'environment-deleted',
 ];
 
-/** Applies a selection of events, making up the other flags that events about dependencies name. */
+/** Applies a selection of events, with placeholders for the other flags that events about dependencies name. */
 class PastWorld {
   readonly #world: World;
   readonly #projectId: string;
@@ -184,7 +187,7 @@ function flagsTouchedBy(event: DomainEvent): readonly string[] {
   }
 }
 
-/** Holds the place of another flag, and is never shown. */
+/** A placeholder for another flag, which is never shown. */
 const standIn = (name: string, project: string): Flag => ({
   name,
   project,

@@ -4,8 +4,8 @@
  */
 
 /**
- * Commands that one actor lets wait. At the slowest useful disk (100 syncs a second, 64 commands each) this is
- * under a fifth of a second of work; a longer queue would only answer after clients have given up.
+ * The number of commands that may wait for one actor. On the slowest useful disk (100 syncs a second, 64 commands
+ * each) this is less than a fifth of a second of work. A longer queue would respond only after clients have given up.
  */
 export const MAILBOX_LENGTH_MAX = 1024;
 

@@ -1,21 +1,21 @@
 /**
- * Goes round the mailboxes that hold something, one command of each at a time, so that one busy project cannot
- * starve the others (invariant 8). A turn ends when nothing is left, or when `canRun` says that the journal has as
- * much as it may hold unsynced; then `wake` after a sync goes on.
+ * Serves the mailboxes round-robin, one command at a time, so that a busy project cannot starve the others (invariant
+ * 8). A turn ends when nothing is left, or when `canRun` says that the journal holds as much unsynced data as it may.
+ * `wake` continues after a sync.
  *
- * Commands are not run where they are offered, but in a turn of their own right after: all requests that arrived
- * in one poll of the sockets so share one commit, without any timer.
+ * Commands do not run when they are offered, but in a turn right afterwards. So all requests that arrived in one poll
+ * of the sockets share one commit, without any timer.
  */
 import { Mailbox } from './mailbox.ts';
 
 export interface SchedulerOptions<T> {
   /** Runs one command to its end, synchronously. Must not throw. */
   run(actor: string, item: T): void;
-  /** False: leave the rest in the mailboxes for now. */
+  /** False when the remaining commands must stay in their mailboxes for now. */
   canRun(): boolean;
   /** Called once after each turn that ran something. */
   afterTurn(): void;
-  /** How a turn is started; `setImmediate` runs it after the current poll of the sockets. */
+  /** Starts a turn; `setImmediate` runs it after the current poll of the sockets. */
   defer(turn: () => void): void;
   readonly mailboxLengthMax?: number;
 }

@@ -1,9 +1,9 @@
 /**
- * Equal short strings, once. A state that is decoded has a string of its own for each `flexibleRollout`, `default` or
- * country code of each strategy; sharing them saves an eighth of a flag's memory.
+ * Shares equal short strings. A decoded state has a separate string for each `flexibleRollout`, `default` or country
+ * code of each strategy; sharing them saves an eighth of a flag's memory.
  */
 
-/** Longer ones are mostly ids and times, which never repeat. */
+/** Longer strings are mostly ids and times, which do not repeat. */
 const LENGTH_MAX = 23;
 
 /** Protects memory from strings that do not repeat after all: the first ones seen are shared, later ones are not. */
@@ -12,7 +12,7 @@ const STRINGS_MAX = 10_000;
 export class SharedStrings {
   readonly #strings = new Map<string, string>();
 
-  /** Puts shared strings in place of equal ones in an object that was just decoded, and that nobody else has. */
+  /** Replaces strings by shared ones in an object that was just decoded and that nobody else refers to. */
   shareIn(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const parts = value as Record<string, unknown>;

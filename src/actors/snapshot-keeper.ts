@@ -1,6 +1,6 @@
 /**
- * Takes snapshots: every so many events, at a clean stop, and on demand. One at a time; a request while one is
- * being written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
+ * Takes snapshots: every so many events, at a clean stop, and on demand. One at a time; a request while one is being
+ * written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
  * tried again at the next occasion.
  */
 import type { FileSystem } from '../persistence/disk/file-system.ts';
@@ -9,13 +9,13 @@ import type { Engine } from './engine.ts';
 import { snapshotSections } from './world-snapshot.ts';
 
 /**
- * Between two slices of a snapshot (5 ms each, see snapshot-writer.ts) that is taken while requests are served: it so
- * gets a ninth of the processor at most. Slices one after the other took four fifths of the throughput of writes
- * while a snapshot of 100,000 flags lasted, and nobody waits for one.
+ * The pause between two slices of a snapshot (5 ms each, see snapshot-writer.ts) while requests are served. A
+ * snapshot thus gets at most a ninth of the processor. Without pauses, a snapshot of 100,000 flags took four fifths
+ * of the write throughput as long as it lasted, and nobody waits for a snapshot.
  */
 export const SLICE_PAUSE_MS = 40;
 
-/** After a pause in which the process had less to do than this share of it, so many slices follow without one. */
+/** When the process was busy for less than this share of a pause, SLICES_WHEN_IDLE slices follow without a pause. */
 const IDLE_SHARE = 0.3;
 export const SLICES_WHEN_IDLE = 4;
 
@@ -26,7 +26,7 @@ export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
   readonly id: number;
   readonly durationMs: number;
-  /** When it was begun, milliseconds since 1970. */
+  /** When it was started, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -43,9 +43,9 @@ export interface SnapshotKeeperOptions {
   /** Milliseconds, monotonic. */
   clock(): number;
   yieldToEventLoop(): Promise<void>;
-  /** Resolves after so many milliseconds with the share of them, 0 to 1, in which the process was busy. */
+  /** Resolves after that many milliseconds, with the share of them (0 to 1) in which the process was busy. */
   pause(pauseMs: number): Promise<number>;
-  /** What follows each snapshot; the next one waits for it. */
+  /** Runs after each snapshot; the next snapshot waits for it. */
   onTaken(snapshot: TakenSnapshot): Promise<void>;
   onFailed(error: unknown): void;
 }
@@ -83,7 +83,7 @@ export class SnapshotKeeper {
   noticed(durableId: number): void {
     // On a disk that is nearly full a snapshot would take the room that the journal needs.
     if (durableId < this.#dueId || this.#running !== null || !this.#options.engine.journal.writable) return;
-    // Moved before it succeeds: one that fails is not tried again at each sync.
+    // The next one is scheduled before this one succeeds, so that a failing snapshot is not repeated at each sync.
     this.#dueId = durableId + this.#interval;
     void this.take().catch(this.#options.onFailed);
   }
@@ -99,7 +99,7 @@ export class SnapshotKeeper {
     }
   }
 
-  /** No requests are served any more: what is being written, and what follows, takes the whole processor. */
+  /** To be called when no requests are served any more: snapshots then take the whole processor. */
   hurry(): void {
     this.#hurries = true;
   }
@@ -119,7 +119,7 @@ export class SnapshotKeeper {
     if (id === this.#newestId) return null;
     const at = now();
     const startedAt = clock();
-    // Id, chain and state are of one moment: nothing may be awaited before all are taken.
+    // Id, chain and state must belong to one moment, so nothing may be awaited before all are taken.
     const written = writeSnapshot({
       fs,
       folder,

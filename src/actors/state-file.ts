@@ -1,5 +1,5 @@
 /**
- * The state out of a service and into another one, as a document (see src/domain/document/state-document.ts). Importing an
+ * Exports the state as a document and imports it elsewhere (see src/domain/document/state-document.ts). Importing an
  * export gives a state whose export is the same.
  *
  * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
@@ -24,14 +24,14 @@ import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
-/** By the size of the events' JSON, which MessagePack never doubles; far above the state of most services. */
+/** Measured as the events' JSON, which MessagePack never doubles. Far above the state of most services. */
 export const IMPORT_FRAME_BYTES_MAX = FRAME_BYTES_MAX / 4;
 
 /** Who records an import. */
 const IMPORTER = { name: 'import', userId: -1337 } as const;
 
 export interface ExportOptions {
-  /** With the digests of tokens, so that they stay valid where the document is imported: keep it like a secret. */
+  /** Includes the digests of tokens, which stay valid where the document is imported. Keep such a document secret. */
   readonly credentials: boolean;
 }
 
@@ -64,9 +64,12 @@ function memberRole(roleId: number): 'Owner' | 'Member' {
   throw new Error(`the state has a member with the role ${name}, which no member can have`);
 }
 
-/** Names are left out where they would only repeat where the flag stands; children follow from dependencies. */
+/**
+ * Leaves out names that only repeat the flag's position in the document, and children, which follow from
+ * dependencies.
+ */
 function flagDocument({ project: _, children: __, ...flag }: Flag): FlagDocument {
-  // The document's types are those of a parsed one, which is mutable; nobody changes it all the same.
+  // The types are those of a parsed document, which is mutable, but nobody changes it.
   return flag as unknown as FlagDocument;
 }
 
@@ -82,7 +85,9 @@ export type ImportOutcome =
   /** Nothing was recorded. `path` is a JSON pointer into the document. */
   | { readonly ok: false; readonly problems: readonly Issue[] };
 
-/** Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable. */
+/**
+ * Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable.
+ */
 export async function importState(engine: Engine, document: unknown): Promise<ImportOutcome> {
   const { directory, projects } = engine.world;
   if (directory.environments.length + directory.users.size + projects.size > 0) {

@@ -1,7 +1,7 @@
 /**
- * A data folder, opened: recovered into an engine, with the journal behind it and snapshots being taken. The life
- * cycle of everything durable is here, `openStore` and `close`; the HTTP server, the simulation and the tests all
- * come in this way. The folder's lock is the caller's.
+ * An open data folder: the recovered engine, its journal and its snapshots. This file has the life cycle of
+ * everything durable, `openStore` and `close`, for the HTTP server, the simulation and the tests alike. The caller
+ * holds the lock on the folder.
  */
 import { performance } from 'node:perf_hooks';
 import { apply } from '../domain/state/apply.ts';
@@ -48,7 +48,7 @@ export interface StoreOptions {
   readonly mailboxLengthMax?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
-  /** When the durable mark is written, and a snapshot goes on; real time unless given. */
+  /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
   readonly timer?: Timer;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
@@ -59,7 +59,7 @@ export interface Store {
   readonly keeper: SnapshotKeeper;
   readonly recovery: RecoveryReport;
   readonly history: FlagHistory;
-  /** Waits for what was appended, takes a last snapshot and closes the files. No command may come any more. */
+  /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
 
@@ -132,8 +132,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any time
- * but the real one the process counts as busy.
+ * Keeps the process alive, unlike the timer of marks: a stop waits for the snapshot that is being written. In any
+ * time but the real one the process counts as busy.
  */
 function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number> {
   return (pauseMs) =>
@@ -146,7 +146,7 @@ function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number>
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
 export function loaderOf(world: World): Loader {
-  // Frames of a busy time share their millisecond, and to write it out takes a twentieth of a replay.
+  // Under load many frames share a millisecond, and formatting it each time took a twentieth of a replay.
   let at = Number.NaN;
   let createdAt = '';
   return {
@@ -170,7 +170,7 @@ export function replayFrame(world: World, frame: Frame, createdAt = new Date(fra
   }
 }
 
-/** A retention that fails deletes less than it might: worth a line, and tried again after the next snapshot. */
+/** A failed retention is logged and tried again after the next snapshot, because it only deletes less than it may. */
 async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: EventLog): Promise<void> {
   const { eventRetentionDays = null } = options;
   if (eventRetentionDays === null) return;
@@ -187,7 +187,7 @@ async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: Ev
   }
 }
 
-/** A last snapshot that fails must not keep the journal from being closed in order. */
+/** When the last snapshot fails, the journal must still be closed properly. */
 async function close(
   engine: Engine,
   keeper: SnapshotKeeper,
@@ -200,7 +200,7 @@ async function close(
   await engine.eventLog.close();
 }
 
-/** An optional property, left out when undefined: that and `undefined` are not the same to the types here. */
+/** Leaves out a property that is undefined, because the types distinguish an absent property from `undefined`. */
 function given<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
 }

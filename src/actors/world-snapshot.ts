@@ -1,6 +1,6 @@
 /**
- * The state as snapshot sections, and back. What is written is what `emptyWorld` and `apply` would have made:
- * loading a snapshot and replaying from nothing give the same state, by `stateHash`.
+ * Converts the state to snapshot sections and back. Loading a snapshot gives the state that replaying from the first
+ * event would have given, with the same `stateHash`.
  *
  * Sections are taken in one step: immutable objects are collected by reference, so commands may go on while the
  * snapshot is being written in slices.
@@ -22,7 +22,7 @@ import { emptyWorld } from '../domain/state/world.ts';
 import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
 import { SharedStrings } from './shared-strings.ts';
 
-/** The directory's numbers: revisions, and the ids given last, which are never given again. */
+/** The counters of the directory: revisions, and the last ids, which are never reused. */
 type Counters = Pick<
   DirectoryState,
   'lastUserId' | 'lastPersonalTokenId' | 'revision' | 'environmentsRevision' | 'accessRevision'
@@ -73,7 +73,7 @@ function countersOf(directory: DirectoryState): Counters {
   return { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision };
 }
 
-/** Of all states that this process loads: a server loads one. */
+/** Shared by all states that this process loads; a server loads one. */
 const strings = new SharedStrings();
 
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */

@@ -1,6 +1,6 @@
 /**
- * Chooses the HTTP engine. `auto` takes uWebSockets.js where there is a binary for this platform and Node version,
- * and node:http with one warning where there is none.
+ * Chooses the HTTP engine. `auto` takes uWebSockets.js when there is a binary for this platform and version of Node,
+ * and otherwise node:http, with one warning.
  */
 import { createNodeTransport } from './transport/node/node-transport.ts';
 import type { Transport, TransportOptions } from './transport/transport.ts';

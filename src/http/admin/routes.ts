@@ -1,4 +1,4 @@
-/** The one table of routes. Everything under `/api/admin` that the server answers is in it. */
+/** The one table of routes, with everything that the server serves under `/api/admin`. */
 import type { Route } from '../dispatch/route.ts';
 import { archiveRoutes } from './flags/archive.ts';
 import { dependencyRoutes } from './flags/dependencies.ts';

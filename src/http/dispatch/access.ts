@@ -1,9 +1,9 @@
 /**
  * Who the caller is, and what the caller may do (docs/specification/rights.md).
  *
- * A token is hashed and looked up once; the outcome is remembered under the header's value until anything about
- * users, tokens or memberships changes. An unknown token is never remembered, so guessing costs a hash each time
- * and no memory, and every kind of bad token gets the same answer.
+ * A token is hashed and looked up once, and the caller is cached under the header's value until anything about users,
+ * tokens or memberships changes. Unknown tokens are never cached, so each guess costs a hash and no memory. Every
+ * kind of bad token gets the same response.
  */
 import { createHash } from 'node:crypto';
 import type { Actor } from '../../domain/decide/decision.ts';
@@ -16,10 +16,10 @@ export const API_TOKEN_USER_ID = -42;
 export const UNKNOWN_USER_ID = -1;
 
 /**
- * What a route asks of its caller. `read`: any root role, or a role in the project named; `flag:write`,
- * `project:write`: in the project named; `project:create`, `admin`: in the service; `self`: anyone known, about
- * themselves; `personal`: any user, about what only users have. API tokens are no users, and neither is anyone where
- * authentication is off.
+ * The right that a route needs. `read`: any root role, or a role in the named project; `flag:write` and
+ * `project:write`: in the named project; `project:create` and `admin`: in the service; `self`: any authenticated
+ * caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and neither
+ * is a caller without authentication.
  */
 export type Permission =
   | 'read'
@@ -35,7 +35,7 @@ export interface Caller {
   readonly kind: ApiTokenType | 'user' | 'anyone';
   readonly actor: Actor;
   readonly user: User | null;
-  /** What holds in every project. */
+  /** The role that applies in every project. */
   readonly role: RoleName | null;
   readonly scope: CallerScope;
 }
@@ -62,12 +62,12 @@ const ANYONE: Caller = {
 export const NOBODY: Caller = { ...ANYONE, role: null, scope: { projects: [], environment: '' } };
 
 /**
- * Visible ASCII: what a token can consist of. Anything else is no token, whatever its bytes were on the wire. The
+ * A token consists of visible ASCII. Anything else is not a token, whatever its bytes were on the wire. The
  * longest names a project and an environment of 100 characters each before its 64 hexadecimal digits.
  */
 const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
-/** Callers remembered. Protects memory against a client with very many valid tokens; far more than anyone has. */
+/** Cached callers. Protects memory against a client with very many valid tokens; far more than anybody has. */
 const REMEMBERED_MAX = 10_000;
 
 interface Remembered {
@@ -86,7 +86,7 @@ export interface AuthenticatorOptions {
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #remembered = new Map<string, Remembered>();
-  /** The header that was remembered last, and its caller: to compare it is faster than to look it up. */
+  /** The last header and its caller, because comparing is faster than looking up. */
   #lastHeader = '';
   #last: Remembered | null = null;
   #accessRevision = -1;
@@ -132,7 +132,7 @@ export class Authenticator {
   }
 }
 
-/** SHA-256, hexadecimal: all that is kept of a secret. */
+/** SHA-256 in hexadecimal, the only thing that is kept of a secret (docs/specification/rights.md#secrets). */
 export function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -10,10 +10,10 @@ import type { Reply, TransportRequest } from '../transport/transport.ts';
 import { flagEtag } from './etag.ts';
 import type { Params } from './params.ts';
 
-/** Whether the client has the answer with this ETag. The comparison is weak, as the RFC has it. */
+/** Whether the client has the response with this ETag. The comparison is weak, as the RFC requires. */
 export function isNotModified(request: TransportRequest, etag: string): boolean {
   const ifNoneMatch = request.header('if-none-match');
-  // A search is a POST: its answer has a tag, but 304 is for what can be cached.
+  // A search is a POST. Its response has a tag, but 304 is only for what can be cached.
   if (ifNoneMatch === '' || request.method === 'POST') return false;
   return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
 }
@@ -24,7 +24,7 @@ export function notModifiedReply(etag: string): Reply {
 
 /**
  * The precondition of a write to the flag in the path: `If-Match` names the flag as the client read it. Undefined
- * where the request has none, or the route is about no flag. The comparison is strong: weak tags never match.
+ * when the request has none, or when the route is not about a flag. The comparison is strong: weak tags never match.
  */
 export function flagPrecondition(
   ifMatch: string,

@@ -2,8 +2,8 @@
  * Takes a request to its response. The order of checks is fixed (docs/specification/common.md#order-of-checks): path,
  * method, 401, 403, 404 for what the path names, 400 for the body, 409. Each step below is one of them.
  *
- * Every answer that shows state waits until what it shows is durable (invariants 3 and 4): reads for the newest
- * event in them, refusals that looked at the state for all of it, writes for their own event.
+ * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
+ * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
 import type { Engine, Outcome } from '../../actors/engine.ts';
 import type { FlagHistory } from '../../actors/flag-history.ts';
@@ -42,7 +42,7 @@ export interface ApiOptions {
   readonly instance: Instance;
   readonly authenticator: Authenticator;
   readonly surfaces: readonly Surface[];
-  /** `BASE_URI_PATH`: what stands before every path. */
+  /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
   readonly log: ApiLog;
   /** Milliseconds since 1970. */
@@ -61,7 +61,7 @@ interface BoundRoute {
   readonly paramNames: readonly ParamName[];
   /** Position of `:projectId` among the parameters; -1 without one. */
   readonly projectAt: number;
-  /** Position of `:featureName`, which tells the project where the path does not; -1 without one. */
+  /** Position of `:featureName`, which determines the project when the path does not name it; -1 without one. */
   readonly flagAt: number;
 }
 
@@ -69,7 +69,7 @@ interface Call {
   readonly request: TransportRequest;
   readonly response: TransportResponse;
   readonly startedAt: number;
-  /** Of the route; that of unknown paths until one is found. */
+  /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
   /** Of the surface. */
   errors: ErrorShape;
@@ -77,7 +77,7 @@ interface Call {
 
 export interface Api {
   readonly handle: RequestHandler;
-  /** One for each route, and one for what no route answers. */
+  /** One for each route, and one for requests without a route. */
   readonly meters: readonly RouteMeter[];
 }
 
@@ -126,7 +126,7 @@ class Dispatcher {
     }
   };
 
-  /** Every answer leaves through here: counted, and in the access log when that is asked for. */
+  /** Sends every response, counts it, and writes it to the access log at the level debug. */
   #send(call: Call, reply: Reply): void {
     if (this.#isTimed) this.#record(call, reply.status);
     call.response.send(reply);
@@ -174,7 +174,7 @@ class Dispatcher {
     const { access } = bound.surface;
     if (access === null) return this.#prepare(call, bound, route, NOBODY, params);
     const caller = this.#options.authenticator.authenticate(call.request.header('authorization'));
-    // Who may not come in must not be kept waiting for other people's changes, holding a connection and memory.
+    // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     if (caller === null) {
       return this.#refuseSettled(call, access.unauthenticated, this.#world.directory.accessRevision);
     }
@@ -258,7 +258,7 @@ class Dispatcher {
   }
 
   /**
-   * A refusal that says something about the state leaves when that state is settled: all of it, or up to `revision`.
+   * Sends a refusal that depends on the state once that state is durable: all of it, or up to `revision`.
    */
   #refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
     this.#engine.whenDurable(revision, () => this.#refuse(call, refusal));
@@ -268,7 +268,7 @@ class Dispatcher {
     this.#send(call, call.errors.refusal(refusal, extraHeaders));
   }
 
-  /** Nobody else would catch what is thrown here, and a request without an answer would hang. */
+  /** Catches everything, because otherwise a request would get no response. */
   #guarded(call: Call, proceed: () => void): void {
     try {
       proceed();
@@ -301,7 +301,7 @@ function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMete
 }
 
 /**
- * Most requests look at little of it, so what is the same for all is not copied, and the query parsed when asked for.
+ * Most requests use little of it, so shared parts are not copied, and the query is parsed only on demand.
  */
 class Context implements RequestContext<unknown> {
   readonly #shared: ApiOptions;
@@ -344,8 +344,8 @@ class Context implements RequestContext<unknown> {
   }
 }
 
-// The functions that each request needs are returned, not assigned: what is assigned has a name, and the loader (tsx)
-// sets each name at run time, which took a seventh of answering a flag that is kept.
+// The functions that each request needs are returned and not assigned. An assigned function has a name, and the loader
+// (tsx) sets each name at run time, which took a seventh of a cached read.
 
 function answerMaker(
   route: WriteRoute,
@@ -355,7 +355,7 @@ function answerMaker(
   return (_, events) => route.answer(context, events, command);
 }
 
-/** The reply, or 304 in its place where the client has said that it has it. */
+/** The reply, or 304 when the client has it already. */
 function unlessKnown(reply: Reply | TaggedReply, request: TransportRequest): Reply {
   if (!('etag' in reply) || !isNotModified(request, reply.etag)) return reply;
   return notModifiedReply(reply.etag);

@@ -27,7 +27,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   InternalError: 500,
 };
 
-/** Seconds: longer than any stall worth waiting for, short enough that a client does not give up. */
+/** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
 const RETRY_AFTER_SECONDS = '1';
 
 export interface ErrorBody {
@@ -47,7 +47,7 @@ export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] =
   return errorReply(status, name, message, details, [...extraHeaders, ...retry]);
 }
 
-/** What went wrong inside is for the log; the client learns an id by which to ask for it. */
+/** The details of a fault go to the log; the client gets an id with which to ask for them. */
 function faultReply(): { readonly reply: Reply; readonly errorId: string } {
   const errorId = randomUUID();
   const message = `The server failed to answer this request; its log has the details under the id ${errorId}.`;

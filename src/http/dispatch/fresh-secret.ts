@@ -1,17 +1,19 @@
 /**
- * Secrets of tokens, from the command that records a digest to the one answer that shows the secret. In between, a
- * secret is kept beside its request and nowhere else: no event, log or error can carry it, and it is gone with the
- * request.
+ * Carries the secret of a new token from the command, which records its digest, to the one response that shows it. In
+ * between, the secret is attached to its request and nothing else, so no event, log or error can contain it, and it
+ * is collected with the request.
  */
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './access.ts';
 
-/** 256 bits: nobody finds one by trying. */
+/** 256 bits cannot be guessed. */
 const SECRET_BYTES = 32;
 
 const secrets = new WeakMap<object, string>();
 
-/** Makes the secret of this request; its digest. `prefix` says what it is good for, as in `*:*.` or `user:`. */
+/**
+ * Makes the secret of this request and returns its digest. `prefix` is the kind of token, such as `*:*.` or `user:`.
+ */
 export function makeSecret(request: object, prefix: string, random = randomBytes): string {
   const secret = prefix + random(SECRET_BYTES).toString('hex');
   secrets.set(request, secret);

@@ -1,13 +1,13 @@
 /**
- * What a caller may do, in the words that clients of this interface know. They ask so as to hide what would be
- * refused; what is refused is decided in access.ts alone, from which this list is made.
+ * The rights of a caller in the terms that clients of this interface know, so that they can hide what would be
+ * refused. Only access.ts decides what is refused, and this list is made from it.
  */
 import type { World } from '../../domain/state/world.ts';
 import { type Caller, mayDo, type Permission } from './access.ts';
 
 interface GrantedPermission {
   readonly permission: string;
-  /** `*` for every project; absent for what belongs to no project. */
+  /** `*` for every project; absent for rights that belong to no project. */
   readonly project?: string;
 }
 

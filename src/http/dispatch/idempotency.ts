@@ -1,7 +1,7 @@
 /**
- * `Idempotency-Key`: a write that is sent again, because its answer was lost, gets the first answer and changes
- * nothing twice; for 24 hours, across restarts too. Remembered are successes that changed something: a refusal
- * changed nothing, and its cause may have gone.
+ * `Idempotency-Key` (docs/specification/common.md#idempotency-key): a write that is sent again because its response
+ * was lost gets the first response and changes nothing twice, for 24 hours and across restarts. Only successes that
+ * changed something are kept: a refusal changed nothing, and its cause may be gone.
  */
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/engine.ts';
@@ -13,7 +13,7 @@ import { JSON_HEADERS } from './json-reply.ts';
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-/** Undefined without the header. `redact` takes out of a body what may be shown only once. */
+/** Undefined without the header. `redact` removes from a body what may be shown only once. */
 export function retryOf(
   request: TransportRequest,
   redact: (body: string) => string,
@@ -27,7 +27,7 @@ export function retryOf(
     );
   }
   return {
-    // Of the credentials and not of who they stand for: two tokens may have one name.
+    // The key includes the credentials and not the name of the caller, because two tokens may have the same name.
     key: sha256(JSON.stringify([request.header('authorization'), header])),
     fingerprint: sha256(`${request.method} ${request.path}\n`, request.body),
     toRemember: ({ status, body }) => ({

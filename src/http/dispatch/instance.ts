@@ -1,4 +1,4 @@
-/** The running process as people watch it: what it holds, how far it is on disk, and what it takes. */
+/** Figures of the running process: what it holds, what is on disk, and what resources it uses. */
 
 import type { StorageFigures, StorageReader } from '../../actors/disk-usage.ts';
 import type { Engine } from '../../actors/engine.ts';
@@ -59,7 +59,7 @@ function figuresOf(sources: InstanceSources, engine: Engine, storage: StorageFig
               bytes: newestSnapshot.bytes,
             },
     },
-    // Infinite until the disk was first asked, which JSON cannot say.
+    // The free space is infinite until it was first read, and JSON has no infinity.
     disk: { freeBytes: Number.isFinite(freeBytes) ? freeBytes : null },
     memory: { rssBytes: rss, heapUsedBytes: heapUsed },
   };

@@ -1,6 +1,6 @@
 /**
- * From the bytes of a body to a JSON value that can be kept: it comes back equal from the journal, a snapshot and
- * an answer (see src/domain/json/json.ts), and means the same to every reader. So, beyond what is no JSON,
+ * Turns the bytes of a body into a JSON value that can be stored. It comes back equal from the journal, a snapshot
+ * and a response (see src/domain/json/json.ts), and means the same to every reader. So, besides invalid JSON,
  * - bytes that are not UTF-8 are refused instead of replaced, and so is a byte order mark;
  * - a name given twice in one object is refused: readers differ on which of the two counts;
  * - numbers beyond the range of a double, half surrogate pairs and fields named __proto__ are refused;
@@ -8,15 +8,15 @@
  * - -0 becomes 0, as JSON.stringify would make it anyway.
  *
  * One pass over the bytes counts nesting and names, JSON.parse does the rest, and a walk over the result counts its
- * fields. JSON.parse keeps only the last of equal names, so the two counts differ exactly when a name is given
- * twice: a body that is in order needs no set of names. All of it is linear.
+ * fields. JSON.parse keeps only the last of equal names, so the two counts differ exactly when a name occurs twice. A
+ * valid body therefore needs no set of names. Everything takes linear time.
  */
 import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../domain/json/json.ts';
 import { diagnoseJson } from './json-error-locator.ts';
 
 export type ParsedBody =
   | { readonly ok: true; readonly value: JsonValue }
-  /** `path`: JSON pointer below the body, where the fault lies inside a value that could be read. */
+  /** `path` is a JSON pointer below the body, when the fault is inside a value that could be parsed. */
   | { readonly ok: false; readonly message: string; readonly path?: string };
 
 export function parseJsonBody(bytes: Uint8Array): ParsedBody {

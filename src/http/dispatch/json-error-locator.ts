@@ -1,6 +1,6 @@
 /**
- * Where and why a text is refused as a body. Runs only on texts already known to be bad, so that good ones never
- * pay for it, and says what JSON.parse does not: the place in every case, and which name is given twice.
+ * Finds where and why a text is refused as a body. It runs only on texts that are known to be bad, so good ones do
+ * not pay for it. It says what JSON.parse does not: the place in every case, and which name occurs twice.
  */
 import { shown } from '../../domain/json/issues.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
@@ -23,7 +23,7 @@ const LITERAL = /true|false|null/y;
 const SPACE = /[ \t\n\r]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
-/** A strict reader of the JSON grammar (RFC 8259). Each method is true when it read what it is named for. */
+/** A strict reader of the JSON grammar (RFC 8259). Each method returns true when it read what its name says. */
 class Reader {
   readonly #text: string;
   readonly #path: (string | number)[] = [];

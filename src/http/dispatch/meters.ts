@@ -1,9 +1,9 @@
 /**
- * What is counted on the hot path: plain numbers in arrays, read only when somebody asks for the metrics. A labelled
- * histogram of the metrics library costs about as much per observation as answering a cached flag.
+ * Counters for the hot path: plain numbers in arrays, which are read only when the metrics are requested. An
+ * observation in a labelled histogram of the metrics library costs about as much as a cached read.
  */
 
-/** Upper bounds in seconds; from a cached read to a disk that is stuck. */
+/** Upper bounds in seconds, from a cached read to a disk that hangs. */
 export const SECONDS_BUCKETS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
@@ -14,7 +14,7 @@ export const COUNT_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024] as co
 /** A distribution: how many observations fell below each bound, and their sum. */
 export class Distribution {
   readonly bounds: readonly number[];
-  /** One more than bounds: the last counts what is above all of them. Not cumulative. */
+  /** Not cumulative. Has one more entry than `bounds`, for everything above them. */
   readonly counts: Float64Array;
   sum = 0;
   count = 0;
@@ -40,7 +40,7 @@ export class RouteMeter {
   readonly method: string;
   readonly route: string;
   readonly seconds = new Distribution(SECONDS_BUCKETS);
-  /** Numbers of answers, at their status. */
+  /** Numbers of responses, indexed by status. */
   readonly #counts = new Float64Array(STATUS_MAX + 1);
 
   constructor(method: string, route: string) {

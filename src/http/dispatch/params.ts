@@ -35,7 +35,7 @@ export function paramNamesOf(pattern: string): readonly ParamName[] {
     });
 }
 
-/** Looks a value up when it is read: to make an object with the names of each route would take longer. */
+/** Looks up a value when it is read, because making an object with the names of each route takes longer. */
 class PathParams {
   readonly #names: readonly ParamName[];
   readonly #values: readonly string[];

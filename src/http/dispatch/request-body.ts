@@ -20,7 +20,7 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
   if (!parsed.ok) return atFault([{ path: parsed.path ?? '', message: parsed.message }]);
-  // Valibot takes a list for an object without fields, which passes where every field is optional.
+  // Valibot accepts a list as an object when every field is optional.
   if (route.body.type === 'object' && Array.isArray(parsed.value)) {
     return atFault([{ path: '', message: 'The body must be an object, not a list.' }]);
   }
@@ -37,7 +37,7 @@ function atFault(issues: readonly { readonly path: string; readonly message: str
   );
 }
 
-/** A body without a type is taken for JSON; one that says it is something else is refused. */
+/** A body without a content type is read as JSON; one with another content type is refused. */
 function refuseContentType(header: string): Refusal | null {
   if (header === '' || header === 'application/json') return null;
   const [type = '', ...parameters] = header

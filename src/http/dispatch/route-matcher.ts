@@ -1,11 +1,11 @@
 /**
- * Finds what answers a method and a path: a tree of path segments, built once from patterns such as
+ * Finds the route for a method and a path in a tree of path segments, which is built once from patterns such as
  * `/api/admin/projects/:projectId/features/:featureName`.
  *
- * - One spelling per resource: matching is on the raw path, so empty segments (`//`, a slash at the end that the pattern
- *   does not have), dot segments (encoded ones too), path parameters (`;`) and encoded spellings of fixed segments
- *   name nothing.
- * - Fixed segments win over parameters. Where the fixed one does not lead to the end, or does not have the method,
+ * - One spelling per resource: matching is on the raw path, so empty segments (`//`, a slash at the end that the
+ *   pattern does not have), dot segments (encoded ones too), path parameters (`;`) and encoded spellings of fixed
+ *   segments name nothing.
+ * - Fixed segments take precedence over parameters. When the fixed segment does not lead to a route with the method,
  *   the parameter is tried, so that a flag named `validate` stays reachable next to `/features/validate`.
  * - Parameters are decoded once, after matching: a `%2F` is part of the value and never splits it.
  */
@@ -49,7 +49,7 @@ export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): Ro
   return { match: (method, rawPath) => match(root, trunk, method, rawPath) };
 }
 
-/** The fixed beginning that most patterns share, and the branch at its end: one comparison instead of a search for each. */
+/** The fixed prefix that most patterns share, and the branch at its end. Saves searching its segments one by one. */
 interface Trunk<T> {
   /** Such as `/api/admin/`. */
   readonly path: string;
@@ -58,7 +58,7 @@ interface Trunk<T> {
 
 function trunkOf<T>(root: Branch<T>, routeCount: number): Trunk<T> {
   let trunk: Trunk<T> = { path: '/', branch: root };
-  // A parameter beside a fixed segment may have to be tried after it, so no trunk leads past one.
+  // A parameter beside a fixed segment may have to be tried after it, so the shared prefix ends there.
   while (trunk.branch.parameter === null) {
     const next = [...trunk.branch.fixed].find(([, branch]) => branch.patternCount > routeCount / 2);
     if (next === undefined) break;
@@ -95,7 +95,7 @@ class Branch<T> {
   }
 }
 
-/** One search: where it is looking, and what it has learnt on the way. Results are read off its fields. */
+/** One search and its results. */
 interface Search<T> {
   readonly method: string;
   readonly path: string;

@@ -20,7 +20,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type Schema = v.GenericSchema;
 
-/** What a handler gets to see of a request. */
+/** The part of a request that a handler sees. */
 export interface RequestContext<Body> {
   readonly world: World;
   readonly engine: Engine;
@@ -54,7 +54,7 @@ interface RouteBase {
   /** One sentence. */
   readonly summary: string;
   readonly permission: Permission;
-  /** Finds what the path names: a refusal where it does not exist, told before the body is looked at. */
+  /** Finds what the path names, or refuses before the body is read. */
   readonly locate?: Locate<object>;
   /** Parameters of the query string, all optional, by name: for the description. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
@@ -69,7 +69,7 @@ interface RouteBase {
 /** What a read gives: a reply that is ready, and the newest event that it shows. */
 export interface ReadAnswer {
   readonly revision: number;
-  /** A client that has a tagged one already gets 304. */
+  /** A client that already has a tagged reply gets 304. */
   readonly reply: Reply | TaggedReply;
 }
 
@@ -81,11 +81,11 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
 
 export interface WriteRoute<Body = unknown> extends RouteBase {
   readonly kind: 'write';
-  /** What is meant. May read from the disk first; it is decided against the state as it is when its turn comes. */
+  /** Makes the command. It may read from the disk first; the command is decided against the state in its own turn. */
   command(context: RequestContext<Body>): Command | Refusal | Promise<Command | Refusal>;
-  /** The field of the answer that holds a secret, shown this once and never remembered. */
+  /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string;
-  /** The reply, from the state right after the command. `events` is empty where nothing changed. */
+  /** Makes the reply from the state right after the command. `events` is empty when nothing changed. */
   answer(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): Reply;
 }
 
@@ -97,7 +97,7 @@ export interface PlainRoute {
   answer(request: TransportRequest): Reply | Promise<Reply>;
 }
 
-/** As the dispatcher sees it: the body is whatever the route's own schema let through. */
+/** A route as the dispatcher sees it: the body has the type that the route's schema accepts. */
 export type Route = ReadRoute | WriteRoute;
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

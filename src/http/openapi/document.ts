@@ -1,6 +1,6 @@
 /**
- * The description of the interface: an OpenAPI 3.1 document made of the surfaces, their tables of routes and the schemas
- * that check requests, so that it cannot say anything else than what the server does.
+ * The description of the interface: an OpenAPI 3.1 document made of the surfaces, their tables of routes and the
+ * schemas that check requests, so that it cannot say anything else than what the server does.
  */
 
 import { ErrorSchema, MembershipErrorSchema } from '../admin/schemas/schemas.ts';
@@ -14,7 +14,7 @@ export interface DescriptionOptions {
   /** Their routes are described, except plain ones. */
   readonly surfaces: readonly Surface[];
   readonly version: string;
-  /** `BASE_URI_PATH`: what stands before every path. */
+  /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
   /** True with `AUTH_TYPE=none`: no token is needed. */
   readonly open: boolean;

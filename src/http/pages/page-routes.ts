@@ -34,7 +34,7 @@ const DOCS_POLICY = CONSOLE_POLICY.replace("style-src 'self'", "style-src 'self'
 );
 
 export interface PageOptions {
-  /** `BASE_URI_PATH`: what stands before every path. */
+  /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
   /** The OpenAPI document. */
   describe(): object;
@@ -57,7 +57,9 @@ export function pageSurface({ basePath, describe }: PageOptions): Surface {
   };
 }
 
-/** A folder of `web/`, with those inside it: its `index.html` at `indexPath`, its other files below the folder's name. */
+/**
+ * A folder of `web/`, with those inside it: its `index.html` at `indexPath`, its other files below the folder's name.
+ */
 function folderRoutes(folder: string, indexPath: string, policy: string): readonly PlainRoute[] {
   return readdirSync(join(WEB_FOLDER, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:html|css|js|svg)$/.test(name))

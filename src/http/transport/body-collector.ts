@@ -1,6 +1,6 @@
 /**
- * Collects a request body that arrives in pieces, within two limits: one for each body, one for all of them
- * together, so that many clients at once cannot take the memory that one alone could not.
+ * Collects a request body that arrives in pieces, within two limits: one for each body, and one for all bodies
+ * together, so that many clients cannot take more memory than one may.
  */
 import type { Fault } from './received-request.ts';
 import { BODIES_TOO_MANY, BODY_TOO_LARGE } from './received-request.ts';

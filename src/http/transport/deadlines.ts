@@ -1,5 +1,5 @@
 /**
- * Deadlines for many requests at the price of a linked list.
+ * Cheap deadlines for many requests.
  *
  * All entries of a queue have the same duration, so the order in which they enter is the order in which they
  * expire: entering and leaving cost a few pointer writes, and one coarse tick looks at the oldest only. A timer per
@@ -7,10 +7,10 @@
  */
 import { performance } from 'node:perf_hooks';
 
-/** How late a deadline may be noticed. Deadlines are tens of seconds; a second more protects as well. */
+/** How late a deadline may be noticed. Deadlines are tens of seconds, so a second more does no harm. */
 const TICK_MS = 1_000;
 
-/** Time as the engines see it; a parameter so that tests make it pass. */
+/** The clock of the engines, which tests replace. */
 export interface TransportClock {
   /** Milliseconds from any fixed point; never goes backwards. */
   now(): number;

@@ -1,6 +1,6 @@
 /**
- * One request and its answer, as far as that is the same on every engine: it is handled once, answered once, and
- * over by its deadline, whatever the handler does.
+ * One request and its response, as far as both are the same on every engine. It is handled once, gets one response,
+ * and ends at its deadline, whatever the handler does.
  */
 import type { BodyCollector } from './body-collector.ts';
 import { BodyBudget } from './body-collector.ts';
@@ -12,15 +12,15 @@ import type { Reply, TransportOptions, TransportResponse } from './transport.ts'
 import type { TransportLimits } from './transport-limits.ts';
 import { resolveLimits } from './transport-limits.ts';
 
-/** What all exchanges of a server share. */
+/** The part that all exchanges of a server share. */
 export interface ExchangeServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
   readonly limits: TransportLimits;
   readonly bodies: BodyBudget;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
-  /** Answers that the client has not made room for yet. */
+  /** Responses that the client has not read yet. */
   readonly replies: DeadlineQueue;
-  /** Set when the server is to stop: every answer ends its connection. */
+  /** Set when the server stops: every response then ends its connection. */
   draining: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Says why an address could not be listened on. uWebSockets.js only says that it could not, so node:net is made to
- * fail in the same way and asked for its error.
+ * Finds the reason why listening on an address failed. uWebSockets.js gives no reason, so node:net tries the same and
+ * gives its error.
  */
 import { createServer } from 'node:net';
 

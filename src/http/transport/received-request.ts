@@ -1,10 +1,10 @@
 /**
  * A request as an engine receives it: the head first, the body later, and a verdict on its framing.
  *
- * Where two parties may read the length of a message differently, one of them can be made to run what the other
- * took for a body. So whatever is ambiguous about framing or identity is refused, never interpreted: a second
+ * When two parties read the length of a message differently, an attacker can make one of them run what the other took
+ * for a body. So everything ambiguous about framing or identity is refused and never interpreted: a second
  * Content-Length, Host or Authorization, a length that is not plain digits, any Transfer-Encoding other than
- * `chunked`. Both engines judge with this one class, uWebSockets.js because its parser lets these pass.
+ * `chunked`. Both engines use this class, because the parser of uWebSockets.js accepts such requests.
  */
 import type { TransportRequest } from './transport.ts';
 import { HEADERS_MAX } from './transport-limits.ts';
@@ -85,7 +85,7 @@ export class ReceivedRequest implements TransportRequest {
     return '';
   }
 
-  /** Takes the next header, its name in lower case, and notes what is wrong with it. */
+  /** Adds the next header, its name in lower case, and records what is wrong with it. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value);
     if (name === 'host') {

@@ -1,7 +1,7 @@
 /**
- * The headers of replies, and the one place that decides whether they may go out: neither engine is trusted with it,
- * because uWebSockets.js writes header values as they come, CR and LF included, and whoever gets a line break into a
- * value writes headers of his own. So they are checked when they are made, and those that exist are good.
+ * The headers of replies, which are checked when they are made, so that every existing object is valid. No engine is
+ * trusted with that check: uWebSockets.js writes header values as they are, line breaks included, and whoever gets a
+ * line break into a value can add headers.
  */
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';

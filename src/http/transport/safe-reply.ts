@@ -1,6 +1,6 @@
 /**
- * Makes sure that there is always something to send: a reply that must not go out becomes a 500, and a 500 that
- * cannot be worded becomes one without words. So an engine can answer whatever happens above it.
+ * Makes sure that there is always something to send. An invalid reply becomes a 500, and when the body of that 500
+ * cannot be made either, it is sent without a body. So an engine can respond whatever happens above it.
  */
 import type { Fault } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
@@ -9,7 +9,7 @@ import type { Reply, TransportOptions } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 
-/** The answer to a request that is refused for `fault`. Never throws. */
+/** The reply to a request that is refused for `fault`. Never throws. */
 export function refusal(above: Above, fault: Fault): Reply {
   try {
     const reply = above.refuse(fault.status, fault.reason);
@@ -24,7 +24,7 @@ export function refusal(above: Above, fault: Fault): Reply {
   }
 }
 
-/** `reply`, or a 500 in its place when it must not be sent. Never throws. */
+/** Returns `reply`, or a 500 when it is invalid. Never throws. */
 export function sendableReply(above: Above, reply: Reply): Reply {
   try {
     reply.headers.startOf(reply.status);

@@ -1,5 +1,5 @@
 /**
- * What one client, or all of them together, may take from the process. Each limit says what it protects.
+ * The resources that one client, or all clients together, may take. Each limit says what it protects.
  */
 
 /**
@@ -18,13 +18,17 @@ export interface TransportLimits {
   readonly bodiesBytesMax: number;
   /** Longest path and query. Protects matching and logs; no name here is longer than 100 characters. */
   readonly targetBytesMax: number;
-  /** From the head to the answer. Frees what slow senders hold, and ends requests that a handler forgot. */
+  /** From the head to the response. Frees what slow senders hold, and ends requests that a handler forgot. */
   readonly requestDeadlineMs: number;
-  /** From the answer's first byte to its last. Frees what slow readers hold; long enough for a slow line. */
+  /**
+   * From the first byte of the response to the last. Frees what slow readers hold; long enough for a slow connection.
+   */
   readonly replyDeadlineMs: number;
   /** How long a connection may be silent before or between requests. uWebSockets has 10 s built in. */
   readonly idleMs: number;
-  /** Open connections. Protects the file descriptors that the journal needs: at their end, accept spins a core. */
+  /**
+   * Open connections. Protects the file descriptors that the journal needs. Without descriptors, accept busy-loops.
+   */
   readonly connectionsMax: number;
 }
 

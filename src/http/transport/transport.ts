@@ -39,7 +39,7 @@ export interface Reply {
 }
 
 export interface TransportResponse {
-  /** Answers; for a HEAD request with the same reply as for GET, of which the engine leaves out the body. */
+  /** Sends the reply. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(reply: Reply): void;
   /** The client is gone. What the request set in motion may still have happened. */
   readonly aborted: boolean;
@@ -58,7 +58,7 @@ export interface TransportOptions {
   /** 0 lets the operating system choose. */
   readonly port: number;
   readonly handle: RequestHandler;
-  /** Words the answer to a request that never reaches `handle`, or that `handle` failed. */
+  /** Makes the reply to a request that never reaches `handle`, or on which `handle` failed. */
   readonly refuse: (status: number, reason: string) => Reply;
   readonly log: TransportLog;
   readonly limits?: Partial<TransportLimits>;
@@ -67,7 +67,7 @@ export interface TransportOptions {
 
 export interface Transport {
   readonly engine: 'uws' | 'node';
-  /** Resolves when connections are accepted; rejects, saying why, when the address cannot be had. */
+  /** Resolves when connections are accepted; rejects with the reason when it cannot listen on the address. */
   listen(): Promise<{ readonly port: number }>;
   /** Stops accepting connections. Requests on open ones are still answered, each with `connection: close`. */
   drain(): void;

@@ -1,4 +1,4 @@
-/** Archived flags, and changes to many flags at once: all of them in one step, or none. */
+/** Routes about archived flags, and routes that change many flags at once, all of them or none. */
 import * as v from 'valibot';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
@@ -13,7 +13,7 @@ import { settledAnswer } from '../views/answers.ts';
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
 
-/** Flags changed by one request: each is an event of its frame, and nobody else gets a turn meanwhile. */
+/** Flags that one request changes. Each is an event of one frame, and no other command runs meanwhile. */
 export const BULK_FLAGS_MAX = 1000;
 
 const NamesSchema = v.pipe(
@@ -65,7 +65,7 @@ function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
   });
 }
 
-/** The command on one flag, whose project the path does not tell. */
+/** The command for a flag whose project is not in the path. */
 function onFlag(type: 'revive-flags' | 'delete-flags'): Parameters<typeof writeRoute>[0]['command'] {
   return ({ world, params }) => {
     const located = locateFlagAnywhere(world, params.featureName);

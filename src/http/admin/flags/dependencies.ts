@@ -11,7 +11,7 @@ import { DependencySchema } from '../schemas/schemas.ts';
 
 const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
 
-/** Variants that a dependency asks for: more than any flag has. */
+/** Variants in one dependency; more than any flag has. */
 const VARIANTS_MAX = 100;
 
 const DependencyBody = v.pipe(

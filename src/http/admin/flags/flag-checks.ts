@@ -1,4 +1,4 @@
-/** What a client asks before it creates a flag: which types there are, and whether a name can be had. */
+/** Routes that a client calls before it creates a flag: the list of types, and whether a name is free. */
 import * as v from 'valibot';
 import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';

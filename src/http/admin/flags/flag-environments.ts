@@ -1,4 +1,4 @@
-/** A flag in one environment: read whole, its strategies read and put in order. */
+/** Routes about a flag in one environment: reading it, and reading and ordering its strategies. */
 import * as v from 'valibot';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
@@ -16,7 +16,7 @@ import { environmentView } from '../views/render-flag.ts';
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
 const STRATEGIES = `${ENVIRONMENT}/strategies`;
 
-/** Strategies put in order by one request: more than any environment has. */
+/** Strategies that one request orders; more than any environment has. */
 const ORDERED_MAX = 1000;
 
 const SortOrderBody = v.pipe(

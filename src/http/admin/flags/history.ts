@@ -1,4 +1,4 @@
-/** The past of one flag: read it as it was right after an event, and bring it back to that. */
+/** Routes that read a flag as it was right after an event, and that bring it back to that state. */
 import * as v from 'valibot';
 import type { PastFlag } from '../../../actors/flag-history.ts';
 import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
@@ -58,7 +58,7 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
   };
 }
 
-/** What is not there is named by the body here, and so a fault of the body. */
+/** The body names what is missing here, so the fault is one of the body. */
 function asFaultOfBody(refusal: Refusal): Refusal {
   if (refusal.name !== 'NotFoundError') return refusal;
   return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);

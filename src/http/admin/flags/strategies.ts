@@ -25,14 +25,14 @@ const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
 });
 const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
 
-/** The strategy as its event tells it, or as it stands where nothing changed. */
+/** The strategy from its event, or from the state when nothing changed. */
 function updatedReply({ world, params }: RequestContext<unknown>, [event]: readonly DomainEvent[]): Reply {
   if (event?.type === 'feature-strategy-update') return jsonReply(200, event.data);
   const { record, strategy } = locate.present(locate.strategy(world, params));
   return jsonReply(200, strategyData(record.flag, strategy));
 }
 
-/** The strategy that was added, whose id only its event tells. */
+/** The added strategy, whose id is only in its event. */
 function addedReply(_: RequestContext<unknown>, events: readonly DomainEvent[]): Reply {
   const added = events.find((event) => event.type === 'feature-strategy-add');
   if (added === undefined) throw new Error('a strategy was added without its event');

@@ -12,7 +12,7 @@ import { settledAnswer } from '../views/answers.ts';
 
 const TAGS = '/features/:featureName/tags';
 
-/** Both stand in the path by which a tag is removed, so neither may be "..". */
+/** Both are in the path that removes a tag, so neither may be "..". */
 const tagText = (what: string) =>
   v.pipe(
     lineOfText(what, TAG_LENGTH_MIN, TAG_LENGTH_MAX),

@@ -24,11 +24,11 @@ type Context = RequestContext<unknown>;
 interface Scope {
   readonly path: string;
   readonly locate: typeof locate.flag | typeof locate.flagEnvironment;
-  /** Null: all environments. */
+  /** Null for all environments. */
   readonly environment: (params: Params) => string | null;
   readonly variants: (context: Context) => readonly Variant[];
   readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
-  /** How summaries name what is read, and where it is written. */
+  /** What the summaries of the routes call what is read and written. */
   readonly shown: string;
   readonly where: string;
 }

@@ -1,4 +1,4 @@
-/** All members of a project at once; one at a time they are set in members.ts. */
+/** Routes that read and replace all members of a project. Routes for a single member are in members.ts. */
 import * as v from 'valibot';
 import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';

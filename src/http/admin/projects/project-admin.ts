@@ -1,4 +1,4 @@
-/** The list of projects, and what changes a project as a whole. */
+/** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';

@@ -1,4 +1,4 @@
-/** Which of the service's environments a project has. */
+/** Routes about the environments that a project has. */
 import * as v from 'valibot';
 import { emptyReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';

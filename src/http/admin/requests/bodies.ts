@@ -1,4 +1,4 @@
-/** Schemas of request bodies that more than one route reads, and those of small ones. */
+/** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
 import { FLAG_TYPES, flagNameFault } from '../../../domain/flags/flag.ts';
@@ -21,10 +21,10 @@ export const FlagNameSchema = pathName(flagNameFault);
 export const ProjectIdSchema = pathName((id) => urlNameFault('project id', id));
 export const EnvironmentNameSchema = pathName((name) => urlNameFault('environment name', name));
 
-/** Of names and descriptions shown in lists: more fits on no screen. */
+/** Characters of names and descriptions in lists; no screen shows more. */
 export const TEXT_LENGTH_MAX = 255;
 
-/** One line of text: control characters would break the lists and logs that it stands in. */
+/** One line of text. Control characters would break the lists and logs that show it. */
 export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
   const phrase = `${what} of ${lengthMin} to ${lengthMax} characters, without control characters`;
   return v.pipe(

@@ -1,4 +1,4 @@
-/** What the paths of the routes name, and how it is found. */
+/** Finds what the paths of the routes name. */
 
 import { locateDependency } from '../../../domain/decide/dependency-commands.ts';
 import { locateMembership } from '../../../domain/decide/membership-commands.ts';
@@ -32,7 +32,7 @@ export const flagEnvironment = (world: World, { projectId, featureName, environm
 export const strategy = (world: World, { projectId, featureName, environment, strategyId }: Params) =>
   locateStrategy(world, projectId, featureName, environment, strategyId);
 
-/** Ids that are no numbers are refused in the spelling of the path. */
+/** The refusal of an id that is not a number repeats it as the path spells it. */
 export function membership(world: World, params: Params) {
   const { projectId, userId, roleId } = params;
   const named = locateProject(world, projectId);
@@ -46,7 +46,7 @@ export function membershipIds({ projectId, userId, roleId }: Params) {
   return { project: projectId, userId: numericId(userId), roleId: numericId(roleId) };
 }
 
-/** A flag whose project the path does not tell. */
+/** A flag whose project is not in the path. */
 export const flagAnywhere = (world: World, { featureName }: Params) => locateFlagAnywhere(world, featureName);
 
 export function tag(world: World, params: Params) {
@@ -72,7 +72,7 @@ export const projectEnvironment = (world: World, { projectId, environment: name 
 
 export const apiToken = (world: World, params: Params) => locateApiToken(world, tokenDigest(world, params));
 
-/** The token in the path is a secret or the digest of one; no secret looks like a digest. */
+/** The path names the token by its secret or by its digest; no secret looks like a digest. */
 export function tokenDigest({ directory }: World, params: Params): string {
   const token = params.token;
   return directory.apiTokens.has(token) ? token : digestOf(token);
@@ -91,21 +91,21 @@ export function personalTokenOf(world: World, userId: number, id: string) {
   return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
 }
 
-/** A user by the id in the path; one that is no number names nobody. */
+/** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Params) {
   const located = locateUser(world, numericId(id));
   return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
 }
 
-/** The id that nothing has. */
+/** An id that nothing has. */
 const NO_ID = -1;
 
-/** At most nine digits, neither sign nor zeros in front (one spelling per resource): anything else is no id. */
+/** Accepts at most nine digits, without sign and leading zeros, so that a resource has one spelling. */
 export function numericId(text: string): number {
   return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : NO_ID;
 }
 
-/** What was located a moment ago, in the same synchronous step, is still there. */
+/** Asserts that something located earlier in the same synchronous step still exists. */
 export function present<T extends object>(located: T | Refusal): T {
   if (isRefusal(located)) throw new Error(`what the path names is gone: ${located.message}`);
   return located;

@@ -1,4 +1,4 @@
-/** The shapes of answers about projects as a whole, environments, users, roles and tokens. */
+/** Schemas of responses about projects as a whole, environments, users, roles and tokens. */
 import * as v from 'valibot';
 import { FLAG_TYPES } from '../../../domain/flags/flag.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';

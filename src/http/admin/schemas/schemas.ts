@@ -28,7 +28,7 @@ export const MembershipErrorSchema = v.pipe(
   v.title('MembershipError'),
 );
 
-/** A constraint as it is kept: what the client may leave out is there. */
+/** A stored constraint, which has every field that a client may leave out. */
 const KeptConstraintSchema = v.pipe(
   v.object({
     ...ConstraintSchema.entries,

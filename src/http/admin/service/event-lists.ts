@@ -1,4 +1,4 @@
-/** The event log read without a body: all of it, and of one flag; and the types that events have. */
+/** Routes that list all events, the events of one flag, and the types of events. */
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { etagOf } from '../../dispatch/etag.ts';
@@ -39,7 +39,7 @@ function pageOf(context: RequestContext<unknown>): Page | Refusal {
   return invalid('The query parameter offset must be an event id, or 0 for the newest.', '/query/offset');
 }
 
-/** Null for what is no whole number that a double holds exactly. */
+/** Null unless the text is an integer that a double holds exactly. */
 function integerOf(text: string, absent: number): number | null {
   if (text === '') return absent;
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : null;

@@ -62,7 +62,7 @@ const UpdateTokenBody = v.pipe(
 
 type TokenFields = Omit<ApiToken, 'digest' | 'createdAt'>;
 
-/** What the body asks for, in one spelling. Whether it exists is decided with the command. */
+/** The body in its normal form. Whether the things it names exist is decided with the command. */
 function tokenFields(body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
   const { type, expiresAt } = body;
   const tokenName = body.tokenName ?? body.username;
@@ -76,7 +76,7 @@ function tokenFields(body: v.InferOutput<typeof CreateTokenBody>): TokenFields |
   return { tokenName, type, environment, projects, expiresAt };
 }
 
-/** `[]` stands for several projects, which would not fit. */
+/** `[]` stands for several projects, whose names would be too long. */
 function secretPrefix({ projects, environment }: TokenFields): string {
   const [first = ALL] = projects;
   return `${projects.length > 1 ? '[]' : first}:${environment}.`;

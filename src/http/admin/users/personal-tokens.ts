@@ -1,4 +1,4 @@
-/** Personal tokens, with which a user acts: one's own, and those of any user for an Admin. */
+/** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
 import * as v from 'valibot';
 import { personalTokensOf } from '../../../domain/decide/token-commands.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -29,7 +29,7 @@ interface TokenRoutes {
   readonly base: string;
   /** The path parameter that names a token. */
   readonly tokenParam: ParamName;
-  /** `Pat` in the ids of the operations on one's own. */
+  /** Part of the operation ids; `Pat` for the caller's own tokens. */
   readonly noun: string;
   readonly whose: string;
   readonly permission: Permission;

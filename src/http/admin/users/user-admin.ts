@@ -31,7 +31,7 @@ import { userView } from '../views/views.ts';
 const USERS = '/user-admin';
 const USER = `${USERS}/:id`;
 
-/** Users that one search finds: enough to choose from, and no way to read the whole list. */
+/** Users that one search returns. Enough to choose from, but not a way to read the whole list. */
 const FOUND_MAX = 100;
 
 const CreateUserBody = v.pipe(
@@ -48,7 +48,7 @@ const CreateUserBody = v.pipe(
   v.title('CreateUser'),
 );
 
-/** Whatever the case, in name, username and email; in order of id. */
+/** Case-insensitive, in name, username and email; ordered by id. */
 function findUsers(world: World, text: string): User[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];

@@ -1,14 +1,14 @@
-/** Answers that several routes make alike. */
+/** Responses that several routes share. */
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import type { ReadAnswer, RequestContext } from '../../dispatch/route.ts';
 
-/** A read that shows several parts of the state: it waits for all of it (invariant 4). */
+/** The response to a read of several parts of the state, which waits for all of the state (invariant 4). */
 export function settledAnswer({ engine }: RequestContext<unknown>, value: unknown): ReadAnswer {
   return { revision: engine.lastId, reply: jsonReply(200, value) };
 }
 
-/** The event of a command that always records one of this type; what was created is known only by it. */
+/** The event of this type, which the command always records. Only the event says what was created. */
 export function recorded<T extends DomainEvent['type']>(
   events: readonly DomainEvent[],
   type: T,

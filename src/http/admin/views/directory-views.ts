@@ -1,4 +1,4 @@
-/** Answers about projects as a whole, environments, tokens and the caller, made anew each time. */
+/** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { ROLES, type Role } from '../../../domain/state/roles.ts';
@@ -85,7 +85,7 @@ function countTokens(world: World, isCounted: (token: ApiToken) => boolean): num
   return count;
 }
 
-/** Without the secret, which is stored nowhere. */
+/** Leaves out the secret, which is stored nowhere. */
 export function apiTokenView(token: ApiToken) {
   const { tokenName, projects } = token;
   return { ...token, username: tokenName, project: projects.join(','), seenAt: null, alias: null };
@@ -100,7 +100,7 @@ export function foundUserView(user: User) {
   return { id, name, username, email: user.email, imageUrl };
 }
 
-/** An API token shows itself as a user of its name, since clients look for one. */
+/** Shows an API token as a user with its name, because clients expect a user. */
 export function callerView({ user, actor, kind }: Caller) {
   if (user !== null) {
     const { rootRole: _, permissions: __, scimId: ___, ...shown } = userView(user);

@@ -1,20 +1,20 @@
 /**
- * Numbers about a project's flags, for lists of projects and environments. One walk over the flags makes all of
- * them; they are kept until something in the project changes, or until the health figure does.
+ * Figures about a project's flags, for lists of projects and environments. One pass over the flags computes all of
+ * them. They are cached until something in the project changes, or the health figure does.
  */
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { type Health, healthOf, isHealthOf } from './render-project.ts';
 
 export interface ProjectFigures {
-  /** Of flags that are not archived, like all of these. */
+  /** The number of unarchived flags; all figures here count only those. */
   readonly flagCount: number;
   readonly staleCount: number;
   readonly health: Health;
-  /** By environment: flags that are enabled in it. Absent: none. */
+  /** Number of enabled flags by environment; absent when there are none. */
   readonly enabledCounts: ReadonlyMap<string, number>;
 }
 
-/** Keyed by the state's own objects: a deleted project's figures go with it. */
+/** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
 const cache = new WeakMap<ProjectState, ProjectFigures & { readonly revision: number }>();
 
 export function projectFigures(project: ProjectState, now: number): ProjectFigures {

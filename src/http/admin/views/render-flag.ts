@@ -1,9 +1,9 @@
 /**
- * A flag as JSON bytes: whole, and as a summary in lists. Both are made once per change of the flag and kept in
- * its record; a read of an unchanged flag sends the same bytes again.
+ * Renders a flag as JSON bytes, complete and as a summary for lists. Both are made once for each change of the flag
+ * and kept in its record, so a read of an unchanged flag sends the same bytes again.
  *
- * What a flag's JSON shows of its surroundings is the project's environments: `environmentsRevision` tells when
- * those changed. The ETag is the newest of both revisions, so it costs no hashing.
+ * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
+ * is the newer of both revisions, so it needs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';

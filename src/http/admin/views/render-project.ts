@@ -1,8 +1,7 @@
 /**
- * A project's overview and list of flags: the cached summaries of its flags, joined. Kept until something in the
- * project changes, or until the health figure does, which also depends on the date. After a change of one flag most
- * of the bytes are what they were: they are kept in blocks, and only the blocks in which a summary changed are made
- * anew.
+ * Renders a project's overview and list of flags by joining the cached summaries of its flags. Both are cached until
+ * something in the project changes, or the health figure does, which also depends on the date. After a change of one
+ * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
  */
 import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
@@ -17,13 +16,13 @@ const FLAG_LIST_VERSION = 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The summaries of so many flags are one block: few enough to encode in microseconds, and few blocks to put together.
+ * Summaries in one block. A block is encoded in microseconds, and there are few blocks to join.
  */
 const BLOCK_FLAGS = 128;
 
 interface Block {
   readonly summaries: readonly string[];
-  /** With the comma that separates it from the block before. */
+  /** Includes the comma that separates it from the previous block. */
   readonly bytes: Buffer;
 }
 
@@ -38,18 +37,18 @@ interface ProjectBytes {
 export interface Health {
   /** Percent. */
   readonly percent: number;
-  /** Milliseconds since 1970: when it was worked out, */
+  /** When it was computed, in milliseconds since 1970. */
   readonly validFrom: number;
-  /** and when the next flag outlives its type. */
+  /** When the next flag exceeds the lifetime of its type. */
   readonly validUntil: number;
 }
 
-/** Not before it was worked out either: clocks are set back at times. */
+/** Also not valid before it was computed, because clocks are sometimes set back. */
 export function isHealthOf({ validFrom, validUntil }: Health, now: number): boolean {
   return validFrom <= now && now < validUntil;
 }
 
-/** Keyed by the state's own objects: a deleted project's bytes go with it. */
+/** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
 const cache = new WeakMap<ProjectState, ProjectBytes>();
 
 /** The newest event that the overview and the list show. */
@@ -136,7 +135,7 @@ function overviewHead(world: World, project: ProjectState, health: Health) {
   };
 }
 
-/** Puts the summaries, which are JSON already, in as the last field. */
+/** Adds the summaries, which are JSON already, as the last field. */
 function withFeatures(head: object, blocks: readonly Block[]): Buffer {
   const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`);
   return Buffer.concat([start, ...blocks.map(({ bytes }) => bytes), END_OF_FEATURES]);
@@ -172,7 +171,7 @@ function endOfLife(flag: Flag): number {
  */
 const times = new Map<string, number>();
 
-/** Protects memory; beyond it the map begins anew. */
+/** Protects memory; beyond it the map is cleared. */
 const TIMES_MAX = 100_000;
 
 function timeOf(createdAt: string): number {

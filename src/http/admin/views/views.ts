@@ -1,10 +1,12 @@
-/** Answers that are small and made anew each time: users and profiles. */
+/** Small responses that are not cached: users and profiles. */
 import { createHash } from 'node:crypto';
 import { knownRole, roleByName } from '../../../domain/state/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import type { Caller } from '../../dispatch/access.ts';
 
-/** Gravatar's address for an email, which only a browser ever opens: no request leaves the server. */
+/**
+ * Gravatar's address for an email. Only browsers request it, never the server (docs/specification/users.md#identity).
+ */
 function imageUrl(user: User): string {
   const identity = (user.email ?? user.username ?? '').trim().toLowerCase();
   const hash = createHash('sha256').update(identity).digest('hex');
@@ -16,7 +18,7 @@ export function userView(user: User) {
     id: user.id,
     isAPI: false,
     name: user.name,
-    // The interface knows no email of null: one that a user does not have is left out.
+    // The interface does not allow an email of null, so a missing one is left out.
     ...(user.email === null ? {} : { email: user.email }),
     username: user.username,
     imageUrl: imageUrl(user),

@@ -34,7 +34,7 @@ export class NodeExchange extends Exchange {
     server.requests.enter(this);
   }
 
-  /** The answer said that it ends the connection: nothing that came behind this request may run. */
+  /** The response ends the connection, so nothing behind this request may run. */
   get endsConnection(): boolean {
     return this.#endsConnection;
   }

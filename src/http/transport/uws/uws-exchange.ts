@@ -24,20 +24,20 @@ import { bytesOf, isBodiless } from '../reply-headers.ts';
 import type { Reply } from '../transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
 
-/** Copied per connection at most, where `end` is used: what a reader that never reads may cost. */
+/** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
 
 /**
- * Bodies up to this many bytes leave by `end`, but for this share of them, drawn by lot. Who does not read meets the
- * `tryEnd` that stops him after 8 answers on average, wherever he puts his requests among those of others; that more
- * than 200 are copied for him is less likely than one in 10^11.
+ * Bodies up to this many bytes are sent with `end`, except for this share of them, chosen at random. A client that
+ * does not read meets a `tryEnd`, which stops it, after 8 responses on average, however it mixes its requests with
+ * those of others. The probability that more than 200 are copied for it is below 1 in 10^11.
  */
 const SPARED_BODY_BYTES_MAX = 4 * 1024;
 const OFFERED_SHARE = 1 / 8;
 
 /**
- * How much of a chunked body that is too large is swallowed before the 413. Closing at once would make the kernel
- * discard the answer along with what the client is still sending; beyond this, the client is not worth it.
+ * How much of a too large chunked body is read before the 413. Closing at once would make the kernel discard the
+ * response together with what the client still sends. A client that sends more than this may lose the response.
  */
 const SWALLOWED_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -84,7 +84,7 @@ export class UwsExchange extends Exchange {
     else this.#res.cork(() => this.#writeCorked(reply));
   }
 
-  /** The answer is the kernel's now, and `res` out of reach. */
+  /** The kernel has the response, and `res` may not be used any more. */
   #finish(): void {
     this.#isOpen = false;
     this.release();
