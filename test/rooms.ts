@@ -150,6 +150,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'domain/json',
       'domain/state',
       'http/admin/requests',
       'http/admin/schemas',
@@ -161,6 +162,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'routes about users and tokens',
     imports: [
       'domain/decide',
+      'domain/json',
       'domain/state',
       'http/admin/requests',
       'http/admin/schemas',

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { shown } from '../json/issues.ts';
+import { list } from '../json/list-schema.ts';
 import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
 
 export const MULTI_VALUE_OPERATORS = [
@@ -51,7 +52,7 @@ export const ConstraintSchema = v.pipe(
     // There is no default, because a list that was not sent must be distinguished from an empty one.
     values: v.exactOptional(
       v.pipe(
-        v.array(v.string(), 'a list of strings'),
+        list(v.string(), 'a list of strings'),
         v.description('What multi-value operators compare with; required for them.'),
       ),
     ),

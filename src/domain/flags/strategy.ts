@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import { type Issue, issuesOf } from '../json/issues.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
+import { list } from '../json/list-schema.ts';
 import { type Constraint, ConstraintSchema } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
@@ -50,12 +51,12 @@ export const StrategyInputSchema = v.pipe(
       ),
       false,
     ),
-    constraints: v.optional(v.array(ConstraintSchema, 'a list of constraints'), []),
+    constraints: v.optional(list(ConstraintSchema, 'a list of constraints'), []),
     parameters: v.optional(ParametersSchema, () => ({})),
     variants: v.optional(StrategyVariantListSchema, []),
     segments: v.optional(
       v.pipe(
-        v.array(v.pipe(v.number('an integer'), v.integer('an integer')), 'a list of integers'),
+        list(v.pipe(v.number('an integer'), v.integer('an integer')), 'a list of integers'),
         v.description('Ids of attached segments.'),
       ),
       [],

@@ -7,6 +7,7 @@
  */
 import * as v from 'valibot';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
+import { list } from '../json/list-schema.ts';
 import { isNumberText } from './constraint-value.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */
@@ -32,7 +33,7 @@ const PayloadSchema = v.pipe(
 
 const OverrideSchema = v.object({
   contextName: v.pipe(v.string(), v.minLength(1, 'the name of a context field')),
-  values: v.array(v.string(), 'a list of strings'),
+  values: list(v.string(), 'a list of strings'),
 });
 
 const VARIANT_FIELDS = {
@@ -52,7 +53,7 @@ const VARIANT_FIELDS = {
   payload: v.exactOptional(PayloadSchema),
   overrides: v.optional(
     v.pipe(
-      v.array(OverrideSchema),
+      list(OverrideSchema, 'a list of overrides'),
       v.description('Contexts that get this variant regardless of its weight.'),
     ),
     [],
@@ -91,10 +92,10 @@ const listRules = v.rawCheck<v.InferOutput<typeof VariantSchema>[]>(({ dataset, 
   if (message !== null) addIssue({ message });
 });
 
-export const VariantListSchema = v.pipe(v.array(VariantSchema, 'a list of variants'), listRules);
+export const VariantListSchema = v.pipe(list(VariantSchema, 'a list of variants'), listRules);
 
 export const StrategyVariantListSchema = v.pipe(
-  v.array(StrategyVariantSchema, 'a list of variants'),
+  list(StrategyVariantSchema, 'a list of variants'),
   listRules,
   v.description('Variants of this strategy, which take precedence over those of the flag.'),
 );

@@ -25,6 +25,7 @@ import {
   measureJson,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
+import { list } from './list-schema.ts';
 
 /** Protects the event loop, because each operation may shift a whole list. People write a handful of operations. */
 export const PATCH_OPERATIONS_MAX = 1000;
@@ -51,7 +52,7 @@ const OperationSchema = v.variant(
 );
 
 export const PatchSchema = v.pipe(
-  v.array(OperationSchema, 'a list of JSON Patch operations'),
+  list(OperationSchema, 'a list of JSON Patch operations'),
   v.maxLength(PATCH_OPERATIONS_MAX, `a list of at most ${PATCH_OPERATIONS_MAX} operations`),
   v.title('JSON Patch'),
 );

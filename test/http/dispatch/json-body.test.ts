@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../../src/domain/json/json.ts';
 import { parseJsonBody } from '../../../src/http/dispatch/json-body.ts';
+import { LIST_LENGTH_MAX, VALUES_MAX } from '../../../src/http/dispatch/json-shape.ts';
 
 const encoder = new TextEncoder();
 
@@ -217,14 +218,34 @@ test('bytes in the middle of a larger buffer are read as they are', () => {
 });
 
 test('large bodies of every shape are read whole', () => {
-  const count = 100_000;
-  assert.equal((parsed(`[${'0,'.repeat(count)}0]`) as JsonValue[]).length, count + 1);
-  const fields = Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join(',');
-  assert.equal(Object.keys(parsed(`{${fields}}`) as object).length, count);
+  const count = LIST_LENGTH_MAX;
+  assert.equal((parsed(`[${'0,'.repeat(count - 1)}0]`) as JsonValue[]).length, count);
+  const fields = Array.from({ length: count - 1 }, (_, i) => `"k${i}":${i}`).join(',');
+  assert.equal(Object.keys(parsed(`{${fields}}`) as object).length, count - 1);
   assert.equal(refused(`{${fields},"k5":0}`).path, '/k5');
   assert.equal((parsed(`"${'\\n'.repeat(count)}"`) as string).length, count);
-  assert.match(refused(`[${'"a",'.repeat(count)}`).message, /there should be a value/);
+  assert.match(refused(`[${'"a",'.repeat(count - 1)}`).message, /there should be a value/);
   assert.match(refused('1'.repeat(count)).message, /range/);
+});
+
+test('a list or an object beyond its limit is refused with its place, however deep', () => {
+  const items = (count: number): string => `[${Array(count).fill('{}').join(',')}]`;
+  const tooMany = items(LIST_LENGTH_MAX + 1);
+  assert.deepEqual(refused(tooMany), {
+    path: '',
+    message: `The body must not have more than ${LIST_LENGTH_MAX} items.`,
+  });
+  assert.deepEqual(refused(`{"a":${items(3)}, "constraints" : [{}, {"x":"[,","values":${tooMany}}]}`), {
+    path: '/constraints/1/values',
+    message: `The field values must not have more than ${LIST_LENGTH_MAX} items.`,
+  });
+  const fields = Array.from({ length: LIST_LENGTH_MAX + 1 }, (_, i) => `"k${i}":${i}`).join(',');
+  assert.deepEqual(refused(`[0,{${fields}}]`), {
+    path: '/1',
+    message: `Item 1 must not have more than ${LIST_LENGTH_MAX} fields.`,
+  });
+  const lists = Array(VALUES_MAX / 1000 + 1).fill(items(1000));
+  assert.match(refused(`[${lists.join(',')}]`).message, new RegExp(`more than ${VALUES_MAX} values`));
 });
 
 /** As JSON writes it, without escapes that it does not need. */

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
@@ -17,7 +18,7 @@ const ARCHIVE_VERSION = 2;
 export const BULK_FLAGS_MAX = 1000;
 
 const NamesSchema = v.pipe(
-  v.array(v.string(), 'a list of flag names'),
+  list(v.string(), 'a list of flag names'),
   v.minLength(1, 'a list of at least one flag name'),
   v.maxLength(BULK_FLAGS_MAX, `a list of at most ${BULK_FLAGS_MAX} flag names`),
   v.description('Names of flags of the project.'),

@@ -3,6 +3,7 @@
  * possible parents is in flags.ts.
  */
 import * as v from 'valibot';
+import { list } from '../../../domain/json/list-schema.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type Route, writeRoute } from '../../dispatch/route.ts';
@@ -24,7 +25,7 @@ const DependencyBody = v.pipe(
     variants: v.pipe(
       v.optional(
         v.pipe(
-          v.array(v.string(), 'a list of variant names'),
+          list(v.string(), 'a list of variant names'),
           v.maxLength(VARIANTS_MAX, `a list of at most ${VARIANTS_MAX} variant names`),
         ),
         [],

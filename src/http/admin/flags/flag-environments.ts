@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';
@@ -20,7 +21,7 @@ const STRATEGIES = `${ENVIRONMENT}/strategies`;
 const ORDERED_MAX = 1000;
 
 const SortOrderBody = v.pipe(
-  v.array(
+  list(
     v.object({ id: v.string('the id of a strategy'), sortOrder: v.number() }),
     'a list of strategy ids with their sortOrder',
   ),

@@ -1,5 +1,6 @@
 /** Routes that read and replace all members of a project. Routes for a single member are in members.ts. */
 import * as v from 'valibot';
+import { list } from '../../../domain/json/list-schema.ts';
 import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -24,7 +25,7 @@ const MemberSchema = v.object({
 const SetAccessBody = v.pipe(
   v.object({
     users: v.pipe(
-      v.array(MemberSchema, 'a list of members'),
+      list(MemberSchema, 'a list of members'),
       v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} members`),
       v.check(
         (members) => new Set(members.map(({ id }) => id)).size === members.length,

@@ -1,5 +1,6 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
+import { list } from '../../../domain/json/list-schema.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
@@ -24,7 +25,12 @@ const CreateProjectBody = v.pipe(
     id: v.pipe(v.optional(ProjectIdSchema), v.description('Made from the name when it is not sent.')),
     name: NameSchema,
     environments: v.pipe(
-      v.optional(v.pipe(v.array(v.string()), v.minLength(1, 'a list of at least one environment'))),
+      v.optional(
+        v.pipe(
+          list(v.string(), 'a list of names of environments'),
+          v.minLength(1, 'a list of at least one environment'),
+        ),
+      ),
       v.description('All environments that are enabled, when it is not sent.'),
     ),
     ...SETTINGS_FIELDS,

@@ -1,6 +1,7 @@
 /** API tokens: credentials of programs. */
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ApiToken } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
@@ -41,7 +42,7 @@ const CreateTokenBody = v.pipe(
     projects: v.pipe(
       v.optional(
         v.pipe(
-          v.array(v.string(), 'a list of project ids'),
+          list(v.string(), 'a list of project ids'),
           v.minLength(1, 'a list of at least one project id'),
           v.maxLength(PROJECTS_MAX, `a list of at most ${PROJECTS_MAX} project ids`),
         ),

@@ -1,0 +1,53 @@
+/**
+ * The schema of a list that clients send. Unlike `v.array` it stops at ISSUES_MAX issues: valibot makes an object for each,
+ * and 1 MiB of wrong items would hold the event loop for seconds, only for all but the first few to be thrown away.
+ */
+import * as v from 'valibot';
+import { ISSUES_MAX } from './issues.ts';
+
+/** `phrase` says what would be right, such as "a list of strings"; see issues.ts. */
+export function list<const Item extends v.GenericSchema>(
+  item: Item,
+  phrase: string,
+): v.ArraySchema<Item, string> {
+  const schema = v.array(item, phrase);
+  return {
+    ...schema,
+    '~run': (dataset, config) =>
+      Array.isArray(dataset.value)
+        ? checkItems(item, dataset.value, config)
+        : schema['~run'](dataset, config),
+  };
+}
+
+type Outcome<Item extends v.GenericSchema> = v.OutputDataset<
+  v.InferOutput<Item>[],
+  v.ArrayIssue | v.InferIssue<Item>
+>;
+
+function checkItems<Item extends v.GenericSchema>(
+  item: Item,
+  input: readonly unknown[],
+  config: v.Config<v.BaseIssue<unknown>>,
+): Outcome<Item> {
+  const output: unknown[] = [];
+  const issues: v.BaseIssue<unknown>[] = [];
+  for (const [key, value] of input.entries()) {
+    const checked = item['~run']({ value }, config);
+    output.push(checked.value);
+    const pathItem: v.ArrayPathItem = {
+      type: 'array',
+      origin: 'value',
+      input: input as unknown[],
+      key,
+      value,
+    };
+    for (const issue of checked.issues ?? []) {
+      issues.push({ ...issue, path: [pathItem, ...(issue.path ?? [])] } as v.BaseIssue<unknown>);
+    }
+    if (issues.length >= ISSUES_MAX || (issues.length > 0 && config.abortEarly)) break;
+  }
+  return (
+    issues.length === 0 ? { typed: true, value: output } : { typed: false, value: output, issues }
+  ) as Outcome<Item>;
+}

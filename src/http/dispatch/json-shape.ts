@@ -1,0 +1,101 @@
+/**
+ * What a body holds, counted in one pass over its bytes before any of it is parsed: nesting, the values, and the items of each
+ * list. Protects the event loop, because what is made of a byte, and looked at by the schemas, costs many times the byte.
+ * The counts are those of the value if the body is JSON at all; parsing finds out whether it is.
+ */
+import { JSON_DEPTH_MAX } from '../../domain/json/json.ts';
+import { pointerToken } from '../../domain/json/json-pointer.ts';
+
+/** Items of one list, or fields of one object, however deep. Far above what the rules allow of anything. */
+export const LIST_LENGTH_MAX = 10_000;
+
+/** Values in a body, lists and objects among them. At the size of the largest body that is one in 21 bytes. */
+export const VALUES_MAX = 50_000;
+
+export type JsonShape =
+  | { readonly ok: true; readonly nameCount: number }
+  /** `path`: JSON pointer below the body. */
+  | { readonly ok: false; readonly message: string; readonly path?: string };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPENING = [0x5b, 0x7b] as const;
+const CLOSING = [0x5d, 0x7d] as const;
+
+/** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */
+export function measureShape(bytes: Uint8Array): JsonShape {
+  const open: OpenContainer[] = [];
+  let nameCount = 0;
+  let valueCount = 1;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const container = open[open.length - 1];
+    if (byte === QUOTE) {
+      const start = at;
+      at = endOfString(bytes, at);
+      if (container !== undefined && container.nameStart < 0) container.nameStart = start;
+    } else if (byte === COLON) nameCount++;
+    else if (byte === COMMA && container !== undefined) {
+      container.length++;
+      container.nameStart = -1;
+      valueCount++;
+      if (container.length > LIST_LENGTH_MAX) return tooLong(bytes, open);
+    } else if (byte === OPENING[0] || byte === OPENING[1]) {
+      open.push({ isList: byte === OPENING[0], length: 1, nameStart: -1 });
+      valueCount++;
+      if (open.length > JSON_DEPTH_MAX) return TOO_DEEP;
+    } else if ((byte === CLOSING[0] || byte === CLOSING[1]) && open.pop() === undefined) {
+      // No JSON, whatever follows; the parser says why.
+      return { ok: true, nameCount };
+    }
+    if (valueCount > VALUES_MAX) return TOO_MANY;
+  }
+  return { ok: true, nameCount };
+}
+
+interface OpenContainer {
+  readonly isList: boolean;
+  /** Items or fields begun so far; 1 when it is empty, too. */
+  length: number;
+  /** Of an object: where the name of the field that is being read begins; -1 before it. */
+  nameStart: number;
+}
+
+const TOO_DEEP: JsonShape = {
+  ok: false,
+  message: `The body must not nest arrays and objects more than ${JSON_DEPTH_MAX} levels deep.`,
+};
+
+const TOO_MANY: JsonShape = {
+  ok: false,
+  message: `The body must not hold more than ${VALUES_MAX} values.`,
+};
+
+function tooLong(bytes: Uint8Array, open: readonly OpenContainer[]): JsonShape {
+  const keys = open.slice(0, -1).map((one) => (one.isList ? one.length - 1 : nameAt(bytes, one.nameStart)));
+  const path = keys.map((key) => `/${pointerToken(key)}`).join('');
+  const last = keys.at(-1);
+  const place =
+    last === undefined ? 'The body' : typeof last === 'string' ? `The field ${last}` : `Item ${last}`;
+  const parts = open.at(-1)?.isList === true ? 'items' : 'fields';
+  return { ok: false, path, message: `${place} must not have more than ${LIST_LENGTH_MAX} ${parts}.` };
+}
+
+/** Empty for what is no name: the body is not JSON then, which is not what it is refused for. */
+function nameAt(bytes: Uint8Array, start: number): string {
+  if (start < 0) return '';
+  try {
+    return String(JSON.parse(Buffer.from(bytes.subarray(start, endOfString(bytes, start) + 1)).toString()));
+  } catch {
+    return '';
+  }
+}
+
+/** From its opening quote to its closing one, or to the end of the bytes when there is none. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
