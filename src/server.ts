@@ -177,7 +177,7 @@ function serverOf({ port, store, transport, front, control, lock, shutdownTimeou
     transport.drain();
     await control.close();
     const deadline = performance.now() + shutdownTimeoutMs;
-    while (transport.openRequests > 0 && performance.now() < deadline) {
+    while (transport.openRequests + transport.openStreams > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     }
     await transport.close();

@@ -55,7 +55,7 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
   register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
 }
 
-function registerCounters(registry: Registry, { engine, routes }: MetricsSources): void {
+function registerCounters(registry: Registry, { engine, routes, transport }: MetricsSources): void {
   counter(
     registry,
     'flagstaff_http_requests_total',
@@ -75,6 +75,11 @@ function registerCounters(registry: Registry, { engine, routes }: MetricsSources
     'flagstaff_mailbox_refusals_total',
     'Commands refused because a mailbox was full.',
     () => engine.refusedCount,
+  );
+  single(
+    'flagstaff_evicted_readers_total',
+    'Clients disconnected because they left too much unread.',
+    () => transport.evictedReaders,
   );
   single(
     'flagstaff_journal_written_bytes_total',
@@ -124,6 +129,12 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   );
   gauge('flagstaff_connections', 'Open connections.', () => transport.openConnections);
   gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
+  gauge('flagstaff_streams', 'Responses that stay open.', () => transport.openStreams);
+  gauge(
+    'flagstaff_unread_bytes',
+    'Bytes of responses that clients have not read yet.',
+    () => transport.unreadBytes,
+  );
   gauge('flagstaff_snapshot_event_id', 'Last event in the newest snapshot.', () => keeper.newestId);
   gauge(
     'flagstaff_snapshot_age_seconds',

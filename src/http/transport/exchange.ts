@@ -8,13 +8,15 @@ import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
 import { HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
 import { refusal, sendableReply } from './safe-reply.ts';
-import type { Reply, TransportOptions, TransportResponse } from './transport.ts';
-import type { TransportLimits } from './transport-limits.ts';
+import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
+import { ENDED_STREAM } from './stream.ts';
+import type { Reply, ResponseStream, StreamHead, TransportOptions, TransportResponse } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
+import type { UnreadHolder } from './unread-bytes.ts';
+import { UnreadBytes } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
-export interface ExchangeServer extends Pick<TransportOptions, 'handle' | 'refuse' | 'log'> {
-  readonly limits: TransportLimits;
+export interface ExchangeServer extends StreamServer, Pick<TransportOptions, 'handle' | 'refuse'> {
   readonly bodies: BodyBudget;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
@@ -35,17 +37,29 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
     bodies: new BodyBudget(limits.bodiesBytesMax),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
     replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
+    streams: new Set(),
+    stalledStreams: new DeadlineQueue(limits.streamStallMs, clock),
+    unread: new UnreadBytes(limits.unreadBytesMax),
     draining: false,
   };
 }
 
-export abstract class Exchange extends DeadlineEntry implements TransportResponse {
+/** Ends what `createExchangeServer` began, once all connections are closed. */
+export function closeExchangeServer({ requests, replies, stalledStreams }: ExchangeServer): void {
+  requests.close();
+  replies.close();
+  stalledStreams.close();
+}
+
+export abstract class Exchange extends DeadlineEntry implements TransportResponse, UnreadHolder {
   aborted = false;
   protected isAnswered = false;
   /** What follows on the connection cannot be trusted, or is not wanted. */
   protected mustClose = false;
   /** Set while the body is arriving. */
   protected body: BodyCollector | null = null;
+  /** The body of the reply, while the client has not read all of it. */
+  #unread: Uint8Array | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
 
@@ -57,6 +71,9 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
 
   /** Writes a reply that is fit to be sent. Called once at most, and never after an abort. */
   protected abstract write(reply: Reply): void;
+
+  /** Starts a stream. Called once at most, instead of `write`, and never after an abort. */
+  protected abstract open(start: StreamStart): OpenStream;
 
   /** Ends the connection at once. */
   protected abstract disconnect(): void;
@@ -71,6 +88,34 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
     if (this.aborted) return;
     this.queue?.leave(this);
     this.write(sendableReply(this.server, reply));
+  }
+
+  stream(head: StreamHead): ResponseStream | null {
+    const { limits, streams, draining } = this.server;
+    if (this.isAnswered || this.aborted || draining || streams.size >= limits.streamsMax) return null;
+    // The engine that cannot trust what follows on a connection cannot close it behind a stream either.
+    if (this.mustClose) return null;
+    // Throws here, where the handler that made it still can answer otherwise.
+    head.headers.startOf(head.status);
+    if (this.request.method === 'HEAD') {
+      this.send({ ...head, body: null });
+      return ENDED_STREAM;
+    }
+    this.isAnswered = true;
+    this.release();
+    return this.open({ ...head, isLast: this.isLast });
+  }
+
+  *waitingBytes(): Iterable<Uint8Array> {
+    if (this.#unread !== null) yield this.#unread;
+  }
+
+  get copiedBytes(): number {
+    return 0;
+  }
+
+  evict(): void {
+    this.disconnect();
   }
 
   expire(): void {
@@ -109,9 +154,20 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
     this.send(refusal(this.server, fault));
   }
 
+  /** The reply is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
+  protected awaitReader(bytes: Uint8Array): void {
+    this.server.replies.enter(this);
+    this.#unread = bytes;
+    this.server.unread.take(this, bytes);
+  }
+
   /** Gives back what the exchange holds of its server's. */
   protected release(): void {
     this.queue?.leave(this);
+    if (this.#unread !== null) {
+      this.server.unread.leave(this);
+      this.#unread = null;
+    }
     this.body?.discard();
     this.body = null;
   }

@@ -24,6 +24,14 @@ export interface TransportLimits {
    * From the first byte of the response to the last. Frees what slow readers hold; long enough for a slow connection.
    */
   readonly replyDeadlineMs: number;
+  /** Open streams. Leaves connections for requests. */
+  readonly streamsMax: number;
+  /** How long a stream's client may take nothing while something waits for it. uWebSockets has 10 s built in. */
+  readonly streamStallMs: number;
+  /** What may wait for a stream's client when a further write comes. Beyond it the client would hardly catch up. */
+  readonly streamBufferBytesMax: number;
+  /** Bytes of responses that clients have not read, over all of them; shared ones count once. Protects memory. */
+  readonly unreadBytesMax: number;
   /** How long a connection may be silent before or between requests. uWebSockets has 10 s built in. */
   readonly idleMs: number;
   /**
@@ -32,8 +40,8 @@ export interface TransportLimits {
   readonly connectionsMax: number;
 }
 
-/** More than this many connections at once is a flood even where descriptors abound. */
-const CONNECTIONS_MAX = 10_000;
+/** More than this many connections at once is a flood even where descriptors abound: 10,000 streams, and requests. */
+const CONNECTIONS_MAX = 12_000;
 /** Descriptors kept for the journal, snapshots, workers and what Node opens itself. */
 const DESCRIPTORS_RESERVED = 200;
 /** With no more descriptors than are reserved, serve a few connections rather than none. */
@@ -46,6 +54,10 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     targetBytesMax: 8 * 1024,
     requestDeadlineMs: 30_000,
     replyDeadlineMs: 120_000,
+    streamsMax: 10_000,
+    streamStallMs: 10_000,
+    streamBufferBytesMax: 1024 * 1024,
+    unreadBytesMax: 64 * 1024 * 1024,
     idleMs: 10_000,
     connectionsMax: overrides.connectionsMax ?? connectionsWithin(descriptorLimit()),
     ...overrides,

@@ -4,7 +4,8 @@
  * What an engine guarantees, whichever it is:
  * - `handle` runs once per request, after the whole body has arrived and its framing has been checked. A request
  *   that is malformed, too large or too slow is refused before that, so a handler may act on what it is given.
- * - Every request handed over ends: with the first `send`, with a 503 at the deadline, or with the connection.
+ * - Every request handed over ends: with the first `send` or `stream`, with a 503 at the deadline, or with the
+ *   connection.
  *   A second `send` is logged and ignored; one after the client has gone does nothing.
  * - A handler that throws, or a reply that must not be sent, becomes a 500. Neither ends the process.
  *
@@ -38,9 +39,39 @@ export interface Reply {
   readonly body: Uint8Array | string | null;
 }
 
+export interface StreamHead {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+}
+
+export interface ResponseStream {
+  /**
+   * Sends `bytes`, or keeps them until the client has made room. Returns whether everything has been taken so far; when
+   * not, the owner should wait for `onDrain`. They are shared by reference and must not change. The head of the
+   * response leaves with the first bytes. Without effect once the stream is over.
+   */
+  write(bytes: Uint8Array): boolean;
+  /** Ends the response once the client has taken what waits. */
+  close(): void;
+  /** Whether `write` still has an effect. */
+  readonly isOpen: boolean;
+  /** Bytes that wait for the client. */
+  readonly bufferedBytes: number;
+  /** Calls back each time that everything which had to wait has been taken. */
+  onDrain(callback: () => void): void;
+  /** Calls back once if the stream ends without the owner's `close`: the client left or was too slow, or a stop. */
+  onAborted(callback: () => void): void;
+}
+
 export interface TransportResponse {
   /** Sends the reply. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(reply: Reply): void;
+  /**
+   * Answers with a response that stays open. Null when the server takes no further stream, because there are too many
+   * or because it stops, when the request was answered already or its client is gone, and for a request with a chunked
+   * body: `send` a 503 then.
+   */
+  stream(head: StreamHead): ResponseStream | null;
   /** The client is gone. What the request set in motion may still have happened. */
   readonly aborted: boolean;
 }
@@ -69,11 +100,20 @@ export interface Transport {
   readonly engine: 'uws' | 'node';
   /** Resolves when connections are accepted; rejects with the reason when it cannot listen on the address. */
   listen(): Promise<{ readonly port: number }>;
-  /** Stops accepting connections. Requests on open ones are still answered, each with `connection: close`. */
+  /**
+   * Stops accepting connections. Requests on open ones are still answered, each with `connection: close`; streams are
+   * ended, a few at a time.
+   */
   drain(): void;
-  /** Ends every connection, answered or not: drain and wait for `openRequests` to reach 0 first. */
+  /** Ends every connection, answered or not: drain and wait for `openRequests` and `openStreams` to reach 0 first. */
   close(): Promise<void>;
   readonly openConnections: number;
   /** Requests whose head has arrived and whose answer has not been handed to the kernel whole. */
   readonly openRequests: number;
+  /** Streams that have not ended; none of them is among `openRequests`. */
+  readonly openStreams: number;
+  /** Bytes of responses in memory because clients have not read them; what many wait for counts once. */
+  readonly unreadBytes: number;
+  /** Clients disconnected since the start because they left too much unread. */
+  readonly evictedReaders: number;
 }

@@ -78,6 +78,11 @@ export class RawConnection {
     this.#socket.pause();
   }
 
+  /** Takes bytes again. */
+  goOnReading(): void {
+    this.#socket.resume();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
@@ -112,6 +117,38 @@ export class RawConnection {
       this.#wake = resolve;
     });
   }
+}
+
+/** What a chunked response says: its head, and what its body has been so far. */
+export interface ChunkedResponse {
+  readonly head: string;
+  readonly body: string;
+  /** Whether the last chunk has come. */
+  readonly isWhole: boolean;
+}
+
+/** Takes a chunked response apart as far as it has arrived. */
+export function readChunked(received: string): ChunkedResponse {
+  const end = received.indexOf('\r\n\r\n');
+  const head = end === -1 ? '' : received.slice(0, end);
+  const pieces: string[] = [];
+  let at = end + 4;
+  while (end !== -1) {
+    const lineEnd = received.indexOf('\r\n', at);
+    if (lineEnd === -1) break;
+    const line = received.slice(at, lineEnd);
+    assert.match(line, /^[0-9A-Fa-f]+$/, `${JSON.stringify(line)} is no chunk size`);
+    const size = Number.parseInt(line, 16);
+    const dataEnd = lineEnd + 2 + size;
+    if (received.length < dataEnd) break;
+    if (size === 0) return { head, body: pieces.join(''), isWhole: received.startsWith('\r\n', dataEnd) };
+    pieces.push(received.slice(lineEnd + 2, dataEnd));
+    // uWebSockets.js ends a chunk only when the next begins.
+    if (received.length < dataEnd + 2) break;
+    assert.equal(received.slice(dataEnd, dataEnd + 2), '\r\n', 'a chunk is as long as its size says');
+    at = dataEnd + 2;
+  }
+  return { head, body: pieces.join(''), isWhole: false };
 }
 
 /** One request on a connection of its own. */

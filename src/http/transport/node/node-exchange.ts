@@ -11,13 +11,16 @@ import { Exchange } from '../exchange.ts';
 import type { Fault } from '../received-request.ts';
 import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../reply-headers.ts';
+import type { OpenStream, StreamStart } from '../stream.ts';
 import type { Reply } from '../transport.ts';
+import { NodeStream } from './node-stream.ts';
 
 export class NodeExchange extends Exchange {
   readonly #message: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #waitsForContinue: boolean;
   #endsConnection = false;
+  #stream: OpenStream | null = null;
 
   /** The head has arrived; whatever comes before it on the connection, its deadline runs from here. */
   constructor(
@@ -51,6 +54,11 @@ export class NodeExchange extends Exchange {
     else this.handle();
   }
 
+  override abort(): void {
+    super.abort();
+    this.#stream?.abort();
+  }
+
   /** The parser found the rest of the connection malformed. */
   cutOff(fault: Fault): void {
     if (this.body !== null) this.refuse(fault, true);
@@ -60,6 +68,17 @@ export class NodeExchange extends Exchange {
 
   protected disconnect(): void {
     this.#message.socket.destroy();
+  }
+
+  protected open(start: StreamStart): OpenStream {
+    this.#endsConnection = start.isLast;
+    this.#stream = new NodeStream(this.server, {
+      socket: this.#message.socket,
+      res: this.#res,
+      start,
+      whenEnded: () => this.server.replies.enter(this),
+    });
+    return this.#stream;
   }
 
   protected write(reply: Reply): void {
@@ -72,6 +91,7 @@ export class NodeExchange extends Exchange {
     this.#res.writeHead(reply.status, headers);
     if (isBodiless(reply.status) || this.request.method === 'HEAD') this.#res.end();
     else this.#res.end(bytes);
+    if (this.#message.socket.writableLength > 0) this.awaitReader(bytes);
   }
 
   #receiveBody(): void {

@@ -10,12 +10,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ExchangeServer } from '../exchange.ts';
-import { createExchangeServer } from '../exchange.ts';
+import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { listenError } from '../listen-failure.ts';
 import type { Fault } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
 import { bytesOf } from '../reply-headers.ts';
 import { refusal } from '../safe-reply.ts';
+import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
 import { NodeExchange } from './node-exchange.ts';
@@ -68,6 +69,18 @@ class NodeTransport implements Transport {
     return this.#server.requests.size + this.#server.replies.size;
   }
 
+  get openStreams(): number {
+    return this.#server.streams.size;
+  }
+
+  get unreadBytes(): number {
+    return this.#server.unread.bytes;
+  }
+
+  get evictedReaders(): number {
+    return this.#server.unread.evictedCount;
+  }
+
   listen(): Promise<{ readonly port: number }> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
@@ -81,6 +94,7 @@ class NodeTransport implements Transport {
 
   drain(): void {
     this.#server.draining = true;
+    stopStreams(this.#server.streams);
     if (this.#http.listening) this.#http.close();
   }
 
@@ -91,8 +105,7 @@ class NodeTransport implements Transport {
     );
     this.#http.closeAllConnections();
     await Promise.all(ended);
-    this.#server.requests.close();
-    this.#server.replies.close();
+    closeExchangeServer(this.#server);
   }
 
   #attach(): void {

@@ -21,8 +21,10 @@ import { Exchange } from '../exchange.ts';
 import type { Fault, ReceivedRequest } from '../received-request.ts';
 import { BODY_TOO_LARGE } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../reply-headers.ts';
+import type { OpenStream, StreamStart } from '../stream.ts';
 import type { Reply } from '../transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
+import { UwsStream } from './uws-stream.ts';
 
 /** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
@@ -82,6 +84,12 @@ export class UwsExchange extends Exchange {
   protected write(reply: Reply): void {
     if (this.#isCorked) this.#writeCorked(reply);
     else this.#res.cork(() => this.#writeCorked(reply));
+  }
+
+  /** From here on, only the stream uses `res`. It registers all handlers that the library asks for. */
+  protected open(start: StreamStart): OpenStream {
+    this.#isOpen = false;
+    return new UwsStream(this.server, this.#res, start);
   }
 
   /** The kernel has the response, and `res` may not be used any more. */
@@ -166,7 +174,8 @@ export class UwsExchange extends Exchange {
   #writeHeadOnly(bytes: Uint8Array, close: boolean): void {
     const { byteLength } = bytes;
     if (close && byteLength > 0) {
-      this.#closing(bytes).sendHeadOnly();
+      new ClosingBody(this.#res, bytes, () => this.#isOpen).sendHeadOnly();
+      this.server.replies.enter(this);
       return;
     }
     // Given a length, endWithoutBody of this version waits for that many bytes; so the header is written by hand.
@@ -180,7 +189,8 @@ export class UwsExchange extends Exchange {
       this.#res.end(bytes, true);
       this.#finish();
     } else if (close) {
-      this.#closing(bytes).send();
+      new ClosingBody(this.#res, bytes, () => this.#isOpen).send();
+      this.awaitReader(bytes);
     } else {
       const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
       if (isSent) this.#finish();
@@ -189,13 +199,8 @@ export class UwsExchange extends Exchange {
   }
 
   #sendRest(bytes: Uint8Array): void {
-    this.server.replies.enter(this);
     sendRest(this.#res, bytes, () => this.#finish());
-  }
-
-  #closing(bytes: Uint8Array): ClosingBody {
-    this.server.replies.enter(this);
-    return new ClosingBody(this.#res, bytes, () => this.#isOpen);
+    this.awaitReader(bytes);
   }
 }
 

@@ -13,9 +13,10 @@
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
-import { createExchangeServer } from '../exchange.ts';
+import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { explainListenFailure } from '../listen-failure.ts';
 import { ReceivedRequest } from '../received-request.ts';
+import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
 import { UwsExchange } from './uws-exchange.ts';
@@ -82,6 +83,18 @@ class UwsTransport implements Transport {
     return this.#server.requests.size + this.#server.replies.size;
   }
 
+  get openStreams(): number {
+    return this.#server.streams.size;
+  }
+
+  get unreadBytes(): number {
+    return this.#server.unread.bytes;
+  }
+
+  get evictedReaders(): number {
+    return this.#server.unread.evictedCount;
+  }
+
   async listen(): Promise<{ readonly port: number }> {
     const { host, port } = this.#options;
     const socket = await new Promise<us_listen_socket | false>((resolve) => {
@@ -96,6 +109,7 @@ class UwsTransport implements Transport {
 
   drain(): void {
     this.#server.draining = true;
+    stopStreams(this.#server.streams);
     if (this.#listenSocket === null) return;
     this.#uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
@@ -104,8 +118,7 @@ class UwsTransport implements Transport {
   async close(): Promise<void> {
     this.drain();
     this.#app.close();
-    this.#server.requests.close();
-    this.#server.replies.close();
+    closeExchangeServer(this.#server);
   }
 
   #receive(res: HttpResponse, req: HttpRequest, method: string): void {

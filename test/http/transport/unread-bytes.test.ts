@@ -1,0 +1,121 @@
+/** Memory that unread responses cost is bounded, and who costs most goes first. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
+import { UnreadBytes, type UnreadHolder } from '../../../src/http/transport/unread-bytes.ts';
+import { overBothEngines, start, text, until } from './engines.ts';
+import { fetchRaw, RawConnection, request } from './raw-connection.ts';
+
+class Reader implements UnreadHolder {
+  readonly waiting: Uint8Array[] = [];
+  copiedBytes = 0;
+  isEvicted = false;
+
+  *waitingBytes(): Iterable<Uint8Array> {
+    yield* this.waiting;
+  }
+
+  evict(): void {
+    this.isEvicted = true;
+  }
+}
+
+function give(budget: UnreadBytes, reader: Reader, bytes: Uint8Array): void {
+  reader.waiting.push(bytes);
+  budget.take(reader, bytes);
+}
+
+test('bytes that several readers wait for count once, until the last has them', () => {
+  const budget = new UnreadBytes(1000);
+  const [first, second] = [new Reader(), new Reader()];
+  const shared = new Uint8Array(600);
+  give(budget, first, shared);
+  give(budget, second, shared);
+  give(budget, second, shared);
+  assert.equal(budget.bytes, 600);
+  budget.leave(first);
+  assert.equal(budget.bytes, 600);
+  budget.leave(second);
+  assert.deepEqual([budget.bytes, budget.evictedCount], [0, 0]);
+});
+
+test('above the limit the reader that costs most goes, not the one that came last', () => {
+  const budget = new UnreadBytes(1000);
+  const [small, large, last] = [new Reader(), new Reader(), new Reader()];
+  give(budget, small, new Uint8Array(100));
+  give(budget, large, new Uint8Array(700));
+  give(budget, last, new Uint8Array(300));
+  assert.deepEqual([small.isEvicted, large.isEvicted, last.isEvicted], [false, true, false]);
+  assert.deepEqual([budget.bytes, budget.evictedCount], [400, 1]);
+});
+
+test('one that waits for much that others wait for too is no better to close than what closing it frees', () => {
+  const budget = new UnreadBytes(1000);
+  const sharing = Array.from({ length: 10 }, () => new Reader());
+  const alone = new Reader();
+  const shared = new Uint8Array(800);
+  for (const reader of sharing) give(budget, reader, shared);
+  give(budget, alone, new Uint8Array(300));
+  assert.deepEqual([alone.isEvicted, budget.bytes], [true, 800]);
+});
+
+test('copies count in full, and a reader too large for the limit goes itself', () => {
+  const budget = new UnreadBytes(1000);
+  const reader = new Reader();
+  reader.copiedBytes = 1001;
+  budget.takeCopied(reader, 1001);
+  assert.deepEqual([reader.isEvicted, budget.bytes], [true, 0]);
+});
+
+overBothEngines('unread responses', (engine) => {
+  test('those made for one request each stay within the limit, and others are served', async (t) => {
+    const bytesMax = 20_000_000;
+    const { port, transport } = await start(t, engine, {
+      limits: { unreadBytesMax: bytesMax, connectionsMax: 100 },
+      handle: ({ path }, response) =>
+        response.send(
+          path === '/list' ? { status: 200, headers: NO_HEADERS, body: Buffer.alloc(4_000_000) } : text('ok'),
+        ),
+    });
+    const readers: RawConnection[] = [];
+    let highest = 0;
+    for (let i = 0; i < 60; i += 1) {
+      const reader = await RawConnection.open(t, port);
+      reader.stopReading();
+      reader.write(request('/list'));
+      readers.push(reader);
+      if (i % 20 === 0) assert.equal((await fetchRaw(t, port, request('/small'))).body, 'ok');
+      highest = Math.max(highest, transport.unreadBytes);
+    }
+    await until(() => transport.evictedReaders > 50);
+    assert(highest > bytesMax / 2 && highest <= bytesMax, `${highest} bytes waited`);
+    await until(() => transport.openRequests <= bytesMax / 4_000_000);
+    for (const reader of readers) reader.destroy();
+    await until(() => transport.openRequests === 0 && transport.openConnections === 0);
+    assert.equal(transport.unreadBytes, 0);
+  });
+
+  test('a body that is shared costs its size once, however many wait for it', async (t) => {
+    const body = Buffer.alloc(12_000_000);
+    const { port, transport } = await start(t, engine, {
+      limits: { unreadBytesMax: 20_000_000 },
+      handle: (_, response) => response.send({ status: 200, headers: NO_HEADERS, body }),
+    });
+    const readers: RawConnection[] = [];
+    for (let i = 0; i < 20; i += 1) {
+      const reader = await RawConnection.open(t, port);
+      reader.stopReading();
+      reader.write(request('/'));
+      readers.push(reader);
+    }
+    await until(() => transport.openRequests === 20);
+    assert.deepEqual([transport.unreadBytes, transport.evictedReaders], [body.byteLength, 0]);
+    const [first, ...others] = readers;
+    first!.goOnReading();
+    await until(() => transport.openRequests === 19);
+    assert.equal(transport.unreadBytes, body.byteLength);
+    for (const reader of others) reader.destroy();
+    await until(() => transport.openRequests === 0);
+    assert.equal(transport.unreadBytes, 0);
+  });
+});
