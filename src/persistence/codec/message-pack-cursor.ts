@@ -1,14 +1,14 @@
 /**
- * Moves over MessagePack without decoding it: for readers that want a few values out of many.
+ * A cursor that moves over MessagePack without decoding it, for readers that need few of many values.
  *
- * The bytes have been written by this server (message-pack.ts) or verified at the start, so a cursor checks only what
- * keeps it within bounds: it never reads beyond the end, and what it cannot read makes it fail, for good, rather than
- * guess. A failed cursor stands at the end; callers ask `failed` once, when they are done.
+ * The bytes were written by this server (message-pack.ts) or verified at the start, so a cursor only makes sure that
+ * it never reads beyond the end. It fails for good at anything that it cannot read. A failed cursor stands at the
+ * end, so callers check `failed` once, when they are done.
  */
 
 const NIL = 0xc0;
 
-/** By first byte: bytes of a whole value without nested ones, where the first byte alone tells; 0 where it does not. */
+/** By first byte: the size of a value without nested values, if the first byte determines it; else 0. */
 const FIXED_LENGTHS = fixedLengths();
 
 function fixedLengths(): Uint8Array {
@@ -129,7 +129,7 @@ export class MessagePackCursor {
     return this.bytes.readUIntBE(this.at + 1, lengthBytes);
   }
 
-  /** Every nested value takes a byte at least, so a count beyond the bytes left is a lie. */
+  /** Every nested value takes at least one byte, so a count beyond the remaining bytes is false. */
   #count(count: number, headBytes: number, valuesEach: number): number {
     this.#moveTo(this.at + headBytes);
     return this.at + count * valuesEach > this.bytes.length ? this.fail() : count;

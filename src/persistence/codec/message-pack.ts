@@ -1,13 +1,13 @@
 /**
  * MessagePack as Flagstaff writes it, and the guard that every stored value passes on its way in and out.
  *
- * Written: nil, booleans, numbers, strings, arrays and maps with string keys, so that any language can read it;
- * and, for a property set to `undefined`, the extension type 0 with one byte, to be read as nil. Nothing else.
+ * It writes nil, booleans, numbers, strings, arrays and maps with string keys, which any language can read, and the
+ * extension type 0 with one byte for a property that is `undefined`, to be read as nil. It writes nothing else.
  *
  * The guard walks the bytes before anything is decoded, because a checksum proves only that the bytes are those
  * that were written: content may be hostile. It bounds depth (a decoder recurses), counts (a decoder allocates
- * what a length field says) and kinds. The same guard runs before an append, hence nothing can be written that a
- * later start would refuse.
+ * what a length field says) and kinds. The same guard runs before an append, so nothing can be written that a later
+ * start would refuse.
  */
 import { Packr } from 'msgpackr';
 
@@ -19,7 +19,9 @@ export const VALUES_MAX = 2 ** 21;
 
 const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' });
 
-/** Encodes a value. The result is a view into a shared buffer, overwritten by a later call: copy what must last. */
+/**
+ * Encodes a value. The result is a view into a shared buffer that the next call overwrites, so copy it to keep it.
+ */
 export function pack(value: unknown): Buffer {
   return packr.pack(value);
 }
@@ -35,7 +37,7 @@ export type GuardVerdict =
 
 const refuse = (problem: string, at: number): GuardVerdict => ({ problem: `${problem} at byte ${at}` });
 
-/** What a first byte announces: how many bytes hold the head, how many follow as content, how many values nest. */
+/** What a first byte announces: bytes of the head, bytes of the content, and number of nested values. */
 interface Head {
   headBytes: number;
   contentBytes: number;
@@ -44,7 +46,7 @@ interface Head {
   isString: boolean;
 }
 
-/** What the guard works with, one walk at a time: values still to come at each depth, and whether it is a map's. */
+/** The guard's working memory: for each depth, how many values are still to come and whether they belong to a map. */
 const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isString: false };
 const remaining = new Float64Array(DEPTH_MAX + 1);
 const inMap = new Uint8Array(DEPTH_MAX + 1);
@@ -74,7 +76,7 @@ export function guard(bytes: Buffer, outerDepth = 0): GuardVerdict {
     }
     remaining[top] = left - 1;
     at += head.headBytes + head.contentBytes;
-    // Every nested value takes a byte at least, so a count beyond the bytes left is a lie.
+    // Every nested value takes at least one byte, so a count beyond the remaining bytes is false.
     if (at + head.items > bytes.length) return refuse('a length beyond the end', at);
     values += 1;
     if (values > VALUES_MAX) return refuse(`more than ${VALUES_MAX} values`, at);
@@ -151,12 +153,12 @@ function readLongHead(bytes: Buffer, at: number, first: number, head: Head): boo
 
 const PROTO_KEY = Buffer.from('__proto__');
 
-/** msgpackr reads this key back under another name, so it would not survive; the edge refuses it as well. */
+/** msgpackr reads this key back under another name, so it cannot be stored. Requests with it are refused too. */
 function isProtoKey(bytes: Buffer, start: number, length: number): boolean {
   return length === PROTO_KEY.length && bytes.subarray(start, start + length).equals(PROTO_KEY);
 }
 
-/** Map entries of a decoded value; fewer than the guard counted means that a key stood there twice. */
+/** Counts the map entries of a decoded value. Fewer than the guard counted means that a key occurred twice. */
 export function countMapEntries(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;

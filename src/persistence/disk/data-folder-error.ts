@@ -1,8 +1,8 @@
 /**
- * The one way in which the persistence layer says "I will not start on this data folder".
+ * The error for a data folder on which the server does not start.
  *
- * Whoever catches it stops the process: the folder is left as it was found, and the message tells an operator
- * which file, where in it, what is still known to be good, and what can be done.
+ * Whoever catches it stops the process and leaves the folder as it was found. The message tells an operator the file,
+ * the place in it, what is still known to be good, and what can be done.
  */
 
 export interface DataFolderProblem {
@@ -39,10 +39,10 @@ function sentence(problem: string, { file, offset, lastGoodEventId, advice }: Da
   return `${problem} (${where}).${good} ${advice}`;
 }
 
-/** Advice shared by everything that a newer version of the server has written. */
+/** Advice for every file that a newer version of the server has written. */
 export const ADVICE_NEWER_FORMAT = 'Start the version of the server that wrote it, or a newer one.';
 
-/** Advice shared by every kind of damage: nothing has been changed yet, and nothing must be before a copy exists. */
+/** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
 export const ADVICE_DAMAGED =
   'Nothing was changed. "flagstaff verify" names every damage; then start from a backup, or make a new folder with ' +
   '"flagstaff restore --at <last good event>", or see what can be kept with "flagstaff repair --dry-run".';

@@ -29,7 +29,7 @@ export function dataFolder(root: string): DataFolder {
   return { root, journal: join(root, 'journal'), snapshots: join(root, 'snapshots') };
 }
 
-/** Makes the folders exist, their names on disk: a segment in a folder that a power cut takes back would be lost. */
+/** Creates the folders and syncs their names. A power cut would otherwise take back a folder with a segment in it. */
 export async function createDataFolder(fs: FileSystem, folder: DataFolder): Promise<void> {
   if ((await fs.exists(folder.journal)) && (await fs.exists(folder.snapshots))) return;
   await fs.makeFolder(folder.journal);

@@ -20,8 +20,8 @@ export interface OpenFile {
   /** Bytes written, possibly fewer than `length`. */
   write(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number>;
   /**
-   * As `write`, and then `datasync` of what was written. In one call, because each call waits for a thread and then for
-   * the event loop, which together take a good part of what a fast disk takes.
+   * As `write`, and then `datasync` of what was written. In one call, because each call waits for a thread and then
+   * for the event loop, which together take a good part of what a fast disk takes.
    */
   writeDurably(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number>;
   /** Data, and the size if it changed. */
@@ -37,7 +37,7 @@ export interface FileSystem {
   exists(path: string): Promise<boolean>;
   /** Names in the folder, sorted; files only. */
   list(folder: string): Promise<readonly string[]>;
-  /** Creates the folder and its missing parents; fine when it is there. */
+  /** Creates the folder and its missing parents, unless it exists. */
   makeFolder(folder: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
@@ -54,7 +54,7 @@ const FLAGS: Readonly<Record<OpenMode, string>> = { read: 'r', write: 'r+', crea
  */
 const SYNCHRONOUS = process.platform === 'linux' ? constants.O_RDWR | constants.O_DSYNC : null;
 
-/** A file by its descriptor: callbacks wrapped by hand, a third of the cost of the `FileHandle` of node:fs. */
+/** A file by its descriptor. Wrapping the callbacks by hand costs a third of the `FileHandle` of node:fs. */
 class RealFile implements OpenFile {
   readonly #path: string;
   readonly #fd: number;

@@ -1,9 +1,9 @@
 /**
  * One process per data folder, by a lock of the kernel on `flagstaff.lock`.
  *
- * The lock belongs to the open file, so a crash cannot leave it behind, and no clean-up is ever needed; a lock file
- * whose mere existence counts, or a process id that is checked for life, fails in one of these ways. The process id
- * in the file is for operators (`kill $(cat data/flagstaff.lock)`) and for the message below, not for the decision.
+ * The lock belongs to the open file, so a crash cannot leave it behind, and nobody ever has to clean up. A lock file
+ * that counts by its existence, or by the process id in it, does not have these properties. The process id in the
+ * file is for operators (`kill $(cat data/flagstaff.lock)`) and for the message below, not for the decision.
  *
  * Taken before anything else in the folder is opened. On the real disk only: a simulated one has a single process.
  */
@@ -29,7 +29,7 @@ export class FolderLockedError extends Error {
 }
 
 export interface FolderLock {
-  /** Empties the file and lets go of the lock. */
+  /** Empties the file and releases the lock. */
   release(): void;
 }
 

@@ -2,12 +2,14 @@
  * The free-space reserve: writes are refused while there is still room to end cleanly (invariant 6).
  *
  * A write that finds the disk full stops the process, since a short write leaves the journal in a state that only
- * recovery may touch. Refusing earlier keeps the process up: reads go on, and writes resume by themselves once there
- * is room again. Checked off the hot path, at most once a second.
+ * recovery may change. Refusing writes earlier keeps the process running: reads go on, and writes resume by
+ * themselves once there is space again. The check is not on the hot path and runs at most once a second.
  */
 import type { FileSystem } from './file-system.ts';
 
-/** Room for several seconds of writes at full speed between two checks, and for a snapshot of a small installation. */
+/**
+ * Room for several seconds of writes at full speed between two checks, and for a snapshot of a small installation.
+ */
 export const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
 
 /** Between two looks at the free space: a statfs costs a thread of libuv's pool for some microseconds. */

@@ -1,5 +1,5 @@
 /**
- * The one rule about writing: all of it, or an error.
+ * Writing everything or failing, the one rule about writes.
  */
 import type { OpenFile } from './file-system.ts';
 

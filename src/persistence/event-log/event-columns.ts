@@ -1,6 +1,6 @@
 /**
- * What the index knows about one segment's events: a row of six numbers per event, kept as columns.
- * 24 bytes an event; no objects, so that the collector never walks them.
+ * The index of one segment's events: a row of six numbers for each event, stored as columns. That is 24 bytes an
+ * event, without objects that the garbage collector would have to visit.
  *
  * An event's place within its frame is not stored: the events of a frame are neighbours and share its offset,
  * so the distance to the first of them is the place (`indexInFrame`). Likewise a frame ends where the next one
@@ -27,7 +27,7 @@ export interface EventRow {
 
 export type ColumnName = keyof EventRow;
 
-/** The order in which sidecars store the columns: part of their format. */
+/** The order in which index files store the columns, which is part of their format. */
 export const COLUMN_NAMES: readonly ColumnName[] = [
   'offset',
   'type',
@@ -61,7 +61,7 @@ export class EventColumns {
     this.#bytesEnd = bytesEnd;
   }
 
-  /** A segment whose rows are known already. */
+  /** Columns for a segment whose rows are known already. */
   static restore({ firstId, count, bytesEnd, columns }: SegmentView): EventColumns {
     const restored = new EventColumns(firstId, bytesEnd);
     restored.#columns = columns;
@@ -105,7 +105,7 @@ export class EventColumns {
     this.#bytesEnd = bytesEnd;
   }
 
-  /** Gives back the slack: nothing is added to a segment after the journal has rolled to the next. */
+  /** Frees unused capacity, since nothing is added to a segment after the journal has begun the next one. */
   seal(): void {
     if (this.#columns.offset.length > this.#count) this.#resize(this.#count);
   }

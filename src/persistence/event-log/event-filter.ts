@@ -1,6 +1,6 @@
 /**
- * Filters over events, and what they become before a scan: comparisons of codes, so that a scan of a million rows
- * touches no string. A name that no event carries compiles to nothing at all: the answer is known to be empty.
+ * Filters over events. Before a scan, a filter is compiled to comparisons of codes, so that scanning a million rows
+ * reads no string. A filter with a name that no event has compiles to null, because no event can match.
  */
 import type { SegmentView } from './event-columns.ts';
 import type { NameTable } from './name-table.ts';

@@ -76,7 +76,7 @@ export class EventIndex {
     return columns;
   }
 
-  /** Takes over columns that were read from a sidecar, or begins empty ones. */
+  /** Adopts columns that were read from an index file, or begins empty ones. */
   beginSegment(columns: EventColumns): EventColumns {
     const open = this.#segments.at(-1);
     assert(

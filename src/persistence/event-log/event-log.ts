@@ -1,12 +1,14 @@
 /**
- * The event log: the journal as its readers see it. Search by filter and text, read by id, walk in order.
+ * The event log, which is the journal as its readers see it. It searches by filter and text, reads by id, and walks
+ * in order.
  *
- * The engine adds every frame when it appends it, before the frame is on disk; nothing is visible before it is.
- * That is why every way in takes `durableId`, the last event whose sync has returned (invariant 4): a crash cannot
- * take back what was shown. The rows behind it are final, so a search needs no locks and no snapshot.
+ * The engine adds every frame when it appends it, before the frame is on disk, but a frame becomes visible only when
+ * it is. So every method takes `durableId`, the last event whose sync has returned (invariant 4), and a crash cannot
+ * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
- * Filters are answered here, from columns of numbers, in slices that never hold up other requests. Free text goes to
- * a TextSearch, which reads the segment files elsewhere. Everything but the journal is derived: losing it costs time.
+ * Filters run here on columns of numbers, in slices that never hold up other requests. Free text goes to a
+ * TextSearch, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
+ * time.
  */
 import assert from 'node:assert/strict';
 import type { Refusal } from '../../domain/state/refusal.ts';
@@ -31,7 +33,7 @@ export interface EventLogOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly textSearch: TextSearch;
-  /** Told when an index file could not be used or saved: worth a line in the log, nothing to act upon. */
+  /** Called when an index file could not be used or saved, for the log. Nobody has to act on it. */
   note?(message: string): void;
   onProgress?(progress: BuildProgress): void;
   yieldToEventLoop?(): Promise<void>;
@@ -41,7 +43,7 @@ export interface EventQuery {
   readonly type?: string;
   readonly project?: string;
   readonly feature?: string;
-  /** Looked for in type, author and data, whatever the case; empty counts as absent. */
+  /** Text to look for, case-insensitive, in type, author and data. Empty counts as absent. */
   readonly query?: string;
   readonly limit: number;
   /** Id of the newest event to list; 0 for the newest of all. */
@@ -55,7 +57,7 @@ export interface EventPage {
   readonly totalEvents: number;
 }
 
-/** An event with what replay needs: for the engine, never for an answer. */
+/** An event with the fields that only replay needs, for the engine and never for a response. */
 export interface WalkedEvent {
   readonly id: number;
   readonly frame: Frame;

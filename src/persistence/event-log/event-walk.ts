@@ -1,16 +1,16 @@
 /**
- * Walks over the ids of events in order, oldest or newest first, past those that nobody asked for: what exports,
- * comparisons and the history of one flag are made of.
+ * Walks over the ids of the wanted events in order, oldest or newest first, for exports, comparisons and the history
+ * of a flag.
  *
- * The rows are taken as they are when the walk begins; one batch of ids is handed out at a time, and the event loop
- * gets its turn between slices, however long the log is and however few of its events are wanted.
+ * The walk covers the rows that exist when it begins. It returns one batch of ids at a time, and yields to the event
+ * loop between slices, however long the log is and however few of its events are wanted.
  */
 import assert from 'node:assert/strict';
 import type { SegmentView } from './event-columns.ts';
 import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, rowMatches } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
 
-/** A millisecond's worth. */
+/** Takes about a millisecond. */
 const ROWS_PER_SLICE = 50_000;
 
 /** Ids handed out at once: enough to read their frames together, few enough to hold. */

@@ -1,10 +1,11 @@
 /**
- * From MessagePack straight to lower-case JSON text, as bytes, without decoding: what text search looks at when it
- * has to look at everything. Exactly the text of `JSON.stringify(value).toLowerCase()`, or no answer at all.
+ * Converts MessagePack directly to lower-case JSON text, as bytes, without decoding, for a text search that has to
+ * read everything. The result is exactly that of `JSON.stringify(value).toLowerCase()`, or null.
  *
- * It covers what events are mostly made of: ASCII strings, numbers, lists and maps. For the rest it gives up and the caller
- * decodes: other characters (their lower case depends on more than one character), keys that begin with a digit
- * (JavaScript lists such keys before the others), values set to `undefined`, integers of 64 bits, deep nesting.
+ * It covers the usual content of events: ASCII strings, numbers, lists and maps. It returns null, and the caller has
+ * to decode, for everything else: other characters (their lower case depends on more than one character), keys that
+ * begin with a digit (JavaScript lists such keys before the others), values set to `undefined`, integers of 64 bits,
+ * deep nesting.
  */
 import { DEPTH_MAX } from '../codec/message-pack.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
@@ -12,7 +13,9 @@ import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 /** Bounds the scratch buffer; larger data is decoded. */
 const DATA_BYTES_MAX = 256 * 1024;
 
-/** The worst is a list of `false`, one byte each, and its commas; and a control character, six bytes as `\u001f`. */
+/**
+ * The worst cases are a list of `false`, one byte each in MessagePack, and control characters, six bytes as `\u001f`.
+ */
 const TEXT_PER_BYTE_MAX = 6;
 
 const GAVE_UP = -1;

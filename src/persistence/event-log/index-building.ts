@@ -1,9 +1,9 @@
 /**
- * Fills an event index from the segment files: what a sidecar covers is taken from it, the rest is read.
+ * Fills an event index from the index files, and from the segment files for everything that those do not cover.
  *
- * Runs after recovery, which has verified every byte and cut a torn tail. A reader beside a running server may
- * still meet a frame that is half written at the very end: it counts as not there. Anything else that does not fit
- * stops the build, since an index with a hole would hide events without a word.
+ * It runs after recovery, which has verified every byte and cut a torn tail. While a server is running, a reader may
+ * still find a half-written frame at the very end, and ignores it. Anything else that does not match stops the build,
+ * since an index with a gap would hide events silently.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export interface BuildProgress {
   readonly events: number;
 }
 
-/** Columns restored from a sidecar, and where decoding has to go on. */
+/** Columns restored from an index file, and where decoding has to continue. */
 export interface Restored {
   readonly columns: EventColumns;
   readonly chain: number;
@@ -41,7 +41,7 @@ export interface BuildOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly index: EventIndex;
-  /** What a sidecar knows about this segment; null when there is none that can be trusted. */
+  /** The columns from the index file of this segment; null when there is none that can be trusted. */
   restore(firstId: number, segment: OpenFile): Promise<Restored | null>;
   onProgress?(progress: BuildProgress): void;
 }

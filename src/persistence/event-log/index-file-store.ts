@@ -1,8 +1,8 @@
 /**
- * Loads and saves the sidecars of the segments, and decides which of them can be trusted.
+ * Loads and saves the index files of the segments, and decides which of them can be trusted.
  *
- * A sidecar is trusted when its own checksum holds and the segment still has, where the sidecar says the last covered
- * frame lies, a frame with the checksum that it recorded: through the chain that frame stands for everything before it.
+ * An index file is trusted when its own checksum is right, and when the segment has, at the place of the last covered
+ * frame, a frame with the recorded checksum. Through the chain, that frame stands for everything before it.
  */
 import { join } from 'node:path';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
@@ -27,7 +27,7 @@ export interface SidecarStoreOptions {
 
 export class SidecarStore {
   readonly #options: SidecarStoreOptions;
-  /** By first id: how many events the sidecar on disk covers. */
+  /** By first id: how many events the index file on disk covers. */
   readonly #saved = new Map<number, number>();
   #saving: Promise<void> = Promise.resolve();
 
@@ -35,7 +35,7 @@ export class SidecarStore {
     this.#options = options;
   }
 
-  /** The columns that a trustworthy sidecar holds for this segment, or null. */
+  /** The columns from the trusted index file of this segment, or null. */
   async restore(firstId: number, segment: OpenFile): Promise<Restored | null> {
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);

@@ -1,8 +1,9 @@
 /**
- * A sidecar: the index of one segment, or of its front part, saved beside it as `<first event id, 20 digits>.index`.
+ * An index file: the index of one segment, or of its first part, saved beside it as `<first event id, 20
+ * digits>.index`.
  *
- * Derived: it may be deleted at any time, and one that does not fit its segment is ignored and rebuilt. It is neither
- * synced nor read back when it is written, since a torn one fails its checksum and costs only time.
+ * It is derived, may be deleted at any time, and is ignored and rebuilt when it does not match its segment. It is
+ * neither synced nor read back when it is written, since a torn one fails its checksum and only costs time.
  *
  * Format 1. Every number is little-endian.
  *
@@ -20,7 +21,8 @@
  *   40+24n      m  names: a MessagePack array of five arrays: types, projects, features, environments, authors;
  *                  a name's code is its place in its array, and nil stands for no name
  *
- * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left out):
+ * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left
+ * out):
  *   46 4c 41 47 49 4e 44 58 | 01 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | a8 00 00 00 |
  *   .. .. .. .. | 0d 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
  *
@@ -141,7 +143,7 @@ function writeHead(bytes: Buffer, { view, chain, namesBytes }: HeadFields): void
   bytes.writeUInt32LE(crc32(bytes.subarray(CHECKED_FROM)), CHECKSUM_AT);
 }
 
-/** A sidecar whose checksum holds: what it claims about its segment, not yet compared with the segment. */
+/** An index file with a good checksum. Its content has not been compared with the segment yet. */
 export interface Sidecar {
   readonly firstId: number;
   readonly count: number;
@@ -153,7 +155,7 @@ export interface Sidecar {
   toColumns(index: EventIndex): EventColumns;
 }
 
-/** Null when the bytes are not a whole sidecar of this format. */
+/** Null when the bytes are not a complete index file of this format. */
 export function decodeSidecar(bytes: Buffer): Sidecar | null {
   if (bytes.length < HEAD_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
   if (bytes.readUInt32LE(8) !== VERSION) return null;

@@ -1,7 +1,7 @@
 /**
  * Names as small numbers: each distinct string gets the next code, for as long as the table lives.
  * Code 0 is "no name" (`null`), so that a column of codes needs no second column for absence.
- * Codes never reach a file as they are: a sidecar carries its own names and is re-coded when it is loaded,
+ * Codes are never written to a file: an index file has its own names and is re-coded when it is loaded,
  * because two processes meet the same names in different orders.
  */
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ export class NameTable {
   readonly #names: (string | null)[] = [null];
   #lastName: string | null = null;
   #lastCode = NO_NAME;
-  /** Lower-case names by code, filled when a search first asks: most processes never search every table. */
+  /** Lower-case names by code. Filled by the first search, since most processes never search every table. */
   readonly #folded: string[] = [''];
 
   get size(): number {
@@ -26,7 +26,7 @@ export class NameTable {
   /** The name's code, a new one if the name was never met. */
   codeOf(name: string | null): number {
     if (name === null) return NO_NAME;
-    // Neighbouring events mostly share their names: to compare one is faster than to look it up.
+    // Neighbouring events mostly share their names, and comparing is faster than looking up.
     if (name !== this.#lastName) {
       this.#lastCode = this.#codes.get(name) ?? this.#add(name);
       this.#lastName = name;

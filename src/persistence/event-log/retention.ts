@@ -1,13 +1,13 @@
 /**
- * Retention: deleting the oldest events, where an operator has set how long they are kept.
+ * Retention deletes the oldest events when an operator has set how long they are kept.
  *
- * Whole segments only, and only those all of whose events are older than the limit and contained in the oldest kept
- * snapshot: any of the kept snapshots can then still be started from. Segments go oldest first, each deletion on disk
- * before the next, so that a crash leaves a shorter journal, never one with a hole. The index forgets first: a reader
- * that asks for a dropped event learns that it is not kept.
+ * It deletes only whole segment files whose events are all older than the limit and contained in the oldest kept
+ * snapshot, so that a start from any kept snapshot stays possible. The oldest segment goes first, and each deletion
+ * is on disk before the next, so a crash leaves a shorter journal and never one with a gap. The index forgets the
+ * events before that, so a reader that asks for one learns that it is no longer kept.
  *
- * What to delete is read from the folder, not from what the index forgot just now: a file whose deletion failed the
- * last time comes first this time. Passing it over would leave a hole behind it, and no start gets past a hole.
+ * The list of files comes from the folder and not from the index, so a file whose deletion failed before comes first
+ * this time. Skipping it would leave a gap behind it, and no server starts on a journal with a gap.
  */
 import { join } from 'node:path';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
@@ -56,7 +56,7 @@ async function segmentsBefore(id: number, fs: FileSystem, journal: string): Prom
   return ids.filter((firstId) => firstId !== null && firstId < id).map(Number);
 }
 
-/** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */
+/** The oldest event that has to stay: the first one that is young enough or that a kept snapshot needs. */
 async function firstKept(eventLog: EventLog, oldestSnapshotId: number, before: number): Promise<number> {
   const old = await eventLog.idAtOrBefore(before - 1, oldestSnapshotId);
   return (old ?? 0) + 1;

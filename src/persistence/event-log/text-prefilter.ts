@@ -1,10 +1,10 @@
 /**
- * The prefilter of text search: which bytes a frame must contain if a query is in its events' data.
+ * The text prefilter finds the bytes that a frame must contain if a query is in its events' data.
  *
- * The query is looked for in lower-case JSON text, the journal holds MessagePack in whatever case. Most of a JSON text
- * stands in the journal as it is: what is inside strings and keys. So a run of characters of the query that can only
- * come from inside a string must be in the frame's bytes, up to case. A frame without it need not be decoded.
- * The prefilter may let too much through (keys of the frame, `preData`, hidden parts), never too little.
+ * The search compares lower-case JSON text, while the journal holds MessagePack in any case. The content of strings
+ * and keys is the same in both. So a run of characters of the query that can only come from inside a string must be
+ * in the frame's bytes, ignoring case. A frame without it need not be decoded. The prefilter may accept too many
+ * frames (it also sees keys of the frame, `preData` and hidden parts), but never too few.
  *
  * A run is a stretch of printable ASCII without `"\,:[]{}`. What could produce one in lower-case JSON text other than
  * the characters themselves inside a string, and what is done about it:

@@ -1,11 +1,11 @@
 /**
- * Free-text search over segment files: exact, in bounded memory, without touching what filters have ruled out.
+ * Free-text search over segment files. It is exact, needs bounded memory, and reads nothing that filters have ruled
+ * out.
  *
- * Per segment, every row is first judged from its codes: ruled out by a filter, found by type or author, or open.
- * Then the frames with open rows are read in large pieces; where the query allows, bytes are searched for a needle
- * (needle.ts) and only frames that hold it are looked into. The verdict on an event is the definition itself: the
- * lower-case JSON text of its data contains the lower-case query. Checksums are not verified again, as they are when an
- * event is shown.
+ * In each segment, the codes of a row first decide whether it is ruled out by a filter, found by type or author, or
+ * open. Then the frames with open rows are read in large pieces. When the query allows, the text prefilter
+ * (text-prefilter.ts) finds the frames worth reading. An event matches when the lower-case JSON text of its data
+ * contains the lower-case query. Checksums are not verified here; they are verified when an event is shown.
  *
  * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
  */
@@ -22,10 +22,10 @@ import { FoldedJson } from './folded-json.ts';
 import { dataText } from './logged-event.ts';
 import { type Needle, needleFor } from './text-prefilter.ts';
 
-/** Bounds the scan's memory; a single larger frame gets a buffer of its own for as long as it is looked at. */
+/** Bounds the scan's memory. A single larger frame gets its own buffer while it is read. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Reading this much in vain costs less than another call to the disk. */
+/** Reading this much unneeded data costs less than another call to the disk. */
 const GAP_BYTES_MAX = 64 * 1024;
 
 /** Plain data, so that it can be handed to another thread; the columns are shared, not copied. */

@@ -1,5 +1,5 @@
 /**
- * Where free-text searches are done: in a thread of their own, one at a time, never on the server's event loop.
+ * Runs free-text searches in a separate thread, one at a time, and never on the server's event loop.
  *
  * The thread is started by the first search and kept. Searches wait in a queue with a limit; beyond it they are
  * refused at once, since a search that is answered after its reader has left costs as much as one in time. If the
@@ -16,7 +16,9 @@ export interface TextSearch {
   close(): Promise<void>;
 }
 
-/** Protects readers from each other: at a second a search on a large log, the last in the queue waits 16 s. */
+/**
+ * Protects readers from each other: when a search on a large log takes a second, the last in the queue waits 16 s.
+ */
 export const SEARCHES_WAITING_MAX = 16;
 
 /** Protects the process from a frame that is hostile once decoded; ordinary searches need a tenth of it. */
@@ -91,7 +93,7 @@ export class WorkerTextSearch implements TextSearch {
     if (this.#running !== null) return;
     const job = this.#waiting.shift();
     if (job === undefined) {
-      // An idle thread must not keep a process alive that has nothing else to do.
+      // An idle thread must not keep the process alive.
       this.#worker?.unref();
       return;
     }
@@ -132,7 +134,7 @@ export class WorkerTextSearch implements TextSearch {
     this.#next();
   }
 
-  /** A waiting search leaves the queue; a running one is told to give up, and the thread stays. */
+  /** Removes a waiting search from the queue, and tells the thread to abandon a running one. */
   #abort(job: Job): void {
     const place = this.#waiting.indexOf(job);
     if (place < 0) {
@@ -150,8 +152,9 @@ export class WorkerTextSearch implements TextSearch {
 }
 
 /**
- * What the thread runs: its TypeScript source, behind a line of JavaScript. Node 20 applies neither `--import tsx` nor
- * hooks that the main thread has registered to the entry file of a worker, so they are registered in the worker first.
+ * What the thread runs: its TypeScript source, behind a line of JavaScript. Node 20 applies neither `--import tsx`
+ * nor hooks that the main thread has registered to the entry file of a worker, so they are registered in the worker
+ * first.
  */
 export function textSearchSource(): string {
   const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));

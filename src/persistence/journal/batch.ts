@@ -2,8 +2,8 @@
  * A batch: the frames that one write and one sync take to the disk, packed into one contiguous buffer.
  *
  * The journal has two of them. One is on its way to the disk and must not be touched; the other is open and takes
- * what arrives meanwhile. Where a batch will lie in which file is settled when its first frame arrives, so that every
- * frame's position is known, and its header can be sealed, before anything is written.
+ * what arrives meanwhile. The place of a batch is fixed when its first frame arrives, so that the position of every
+ * frame is known, and its header can be completed, before anything is written.
  */
 import assert from 'node:assert/strict';
 import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
@@ -11,7 +11,7 @@ import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
 /** Holds about two thousand frames of a typical command; most batches are far smaller. */
 const BUFFER_BYTES_FIRST = 512 * 1024;
 
-/** A burst may grow the buffer; beyond this it is given back after its write, so that memory does not stay high. */
+/** A burst may grow the buffer. A larger one is freed after its write, so that memory does not stay high. */
 const BUFFER_BYTES_KEPT = 8 * 1024 * 1024;
 
 export interface BatchPlace {
@@ -36,7 +36,7 @@ export class Batch {
   /** Checksum of the last frame. */
   chain = 0;
 
-  /** Begins the batch at a place; it is empty until now. */
+  /** Begins the empty batch at a place. */
   begin(place: BatchPlace): void {
     assert(this.frames === 0, 'a batch begins once');
     this.place = place;

@@ -4,8 +4,8 @@
  * It closes the one gap that the frames leave open: wrong bytes in the very last batch look like a torn tail, because
  * no later frame proves that the batch had been synced. Where the mark covers them, they are damage, not a tail.
  *
- * It is written after the answers have gone out and is not synced, except when the journal is closed. That is safe
- * because it only ever states what is durable already: an old mark proves less, never something false.
+ * It is written after the responses were sent, and is synced only when the journal is closed. That is safe because it
+ * only states what is durable already: an old mark proves less, but nothing false.
  *
  * Format 1. Two slots, at offsets 0 and 4096, on different sectors and pages, written in turn; the readable one with
  * the higher sequence holds. A write torn by a power cut therefore costs the newer statement only. Little-endian:
@@ -117,7 +117,7 @@ export class DurableMarkFile {
     this.#folder = folder;
   }
 
-  /** States what is durable. Not synced: see `close`. Callers wait for one write before they start the next. */
+  /** Writes what is durable, without a sync (see `close`). Callers wait for one write before they start the next. */
   async write(mark: DurableMark): Promise<void> {
     this.#file ??= await this.#open();
     this.#sequence += 1;

@@ -1,17 +1,17 @@
 /**
- * The journal in files: an append-only chain of frames, and the promise behind every acknowledgement.
+ * The journal in files: an append-only chain of frames, and the guarantee behind every acknowledgement.
  *
  * Invariants
  * - Acknowledged means on disk (3): `durableId` moves, and `onDurable` is called, after the durable write of the batch
  *   returned, in order. One is in flight; what is appended meanwhile is the next batch (group commit).
- * - No timer ever delays a commit: a lone write starts when `commit` is called, a busy journal batches by itself.
+ * - No timer ever delays a commit: a single write starts when `commit` is called, and a busy journal batches by itself.
  * - A failed or short write, or a failed sync, ends the journal (6): `onFailure` once, nothing after it is ever
  *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
  * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
  *   disk to its end. Recovery tells damage from a torn tail by that.
  *
- * Ordering after a sync: the next batch is handed to the disk first, then the callers of the finished one are told,
- * so that the disk works while answers are sent.
+ * Ordering after a sync: first the next batch is handed to the disk, then the callers of the finished one are told,
+ * so that the disk works while responses are sent.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -31,19 +31,19 @@ import {
   segmentFileName,
 } from './segment.ts';
 
-/** Protects the heap from a disk that hangs while commands keep arriving: beyond it, writes are refused. */
+/** Protects the heap when the disk hangs while commands keep arriving. Beyond it, writes are refused. */
 export const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * After a sync the mark is due, and all syncs within this time share one: at 50,000 writes a second a mark after each
- * batch would cost a tenth of the throughput. A crash within this time leaves the mark a few batches behind.
+ * All syncs within this time share one mark, because a mark after each batch would cost a tenth of the throughput at
+ * 50,000 writes a second. A crash within this time leaves the mark a few batches behind.
  */
 export const MARK_DELAY_MS = 50;
 
 /** Calls `run` later, once; returns what cancels it. */
 export type Timer = (delayMs: number, run: () => void) => () => void;
 
-/** Does not keep the process alive: a mark is no reason to stay. */
+/** Does not keep the process alive, because a mark is not worth that. */
 const realTimer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();
   return () => clearTimeout(timeout);
@@ -169,7 +169,7 @@ export class FileJournal implements Journal {
   }
 
   get writable(): boolean {
-    // No write happens while writes are refused, so the refused ones have to ask whether space has come back.
+    // While writes are refused no write happens, so each refused one checks whether there is space again.
     if (!this.#space.enough) this.#space.checkIfDue();
     return this.refusalReason === null;
   }
@@ -194,7 +194,9 @@ export class FileJournal implements Journal {
     return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + payload.length };
   }
 
-  /** A batch lies in one segment: the segment is chosen when the batch begins, and outgrows its size by one batch. */
+  /**
+   * A batch lies in one segment, chosen when the batch begins, so a segment exceeds its size by at most one batch.
+   */
   #beginBatch(firstId: number): void {
     const rolls = this.#segment === null || this.#offset >= this.#segmentBytes;
     if (rolls || this.#segment === null) {
@@ -272,7 +274,7 @@ export class FileJournal implements Journal {
     this.#options.onFailure(failure);
   }
 
-  /** States in the mark, soon, what is durable then. */
+  /** Schedules a mark, which states what is durable when it is written. */
   #scheduleMark(): void {
     if (this.#cancelMark !== null || this.#closed) return;
     this.#cancelMark = this.#timer(MARK_DELAY_MS, () => {
@@ -305,7 +307,7 @@ export class FileJournal implements Journal {
     return flushed;
   }
 
-  /** Writes what is left, makes the mark durable and lets go of the files. Rejects when the journal has failed. */
+  /** Writes what is left, makes the mark durable and closes the files. Rejects when the journal has failed. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,10 +1,11 @@
 /**
- * The outline of a frame: where in its payload the names stand that the index keeps, and where each event's data
- * does. A fifth of the cost of decoding, which is what makes rebuilding an index, and searching data that any frame
- * might hold, a matter of a second or two per million events instead of ten.
+ * The outline of a frame: the places in its payload of the names that the index keeps, and of each event's data.
+ * Finding it takes a fifth of the time of decoding. So rebuilding an index, or searching the data of all frames,
+ * takes one or two seconds for a million events instead of ten.
  *
- * One object is used for many frames, and holds the last one only. It reads what this server writes (frame-payload.ts);
- * `read` says no to anything else, and the caller decodes the frame to learn what is wrong with it.
+ * One object is used for many frames, and holds the last one only. It reads what this server writes
+ * (frame-payload.ts); `read` says no to anything else, and the caller decodes the frame to learn what is wrong with
+ * it.
  */
 
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';

@@ -10,7 +10,7 @@ import { countMapEntries, guard, pack, unpack, VALUES_MAX } from '../codec/messa
 import { PayloadWriter } from '../codec/payload-writer.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
 
-/** What every payload holds from its second byte on: the key `id`. */
+/** The key `id`, which every payload has from its second byte on. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
 
 const ID_AT = 1 + PAYLOAD_MARK.length;
@@ -36,7 +36,7 @@ export function encodePayload(frame: Frame): Buffer {
   if (answer !== undefined) writeValue(KEYS.answer, answer, 1);
   const payload = writer.end();
   assert(payload.length <= FRAME_BYTES_MAX, `a frame of ${payload.length} bytes is over the limit`);
-  // Each part has been looked at; only of very many bytes could the parts together hold too many values.
+  // Each part has passed the guard. Only a very large payload could hold too many values in all parts together.
   if (payload.length > VALUES_MAX) {
     const { problem } = guard(payload);
     assert(problem === null, `a frame that cannot be read back: ${problem}`);
@@ -132,7 +132,7 @@ function unpackOrNull(payload: Buffer): Record<string, unknown> | null {
     const value = unpack(payload);
     return isMap(value) ? value : null;
   } catch {
-    // The decoder's own words would tell an operator nothing that "not a MessagePack value" does not.
+    // The decoder's own message would tell an operator no more than "not a MessagePack value".
     return null;
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Reads single frames back from the segment files, for pages of events and for history.
  *
- * Frames that lie near each other are fetched in one read, and each is handed on and forgotten before the next
- * group is read: memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
+ * Frames that are close to each other are read together, and each group is processed before the next one is read, so
+ * memory is bounded by one group or one frame, whichever is larger. Nothing is cached: the
  * operating system keeps the pages, and decoding a page of a hundred events costs less than a millisecond.
  *
  * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
@@ -14,10 +14,10 @@ import { FRAME_HEADER_BYTES, type Frame, frameChecksum, readFrameHeader } from '
 import { decodePayload } from './frame-payload.ts';
 import { segmentFileName } from './segment.ts';
 
-/** Reading this much in vain costs less than another call to the disk. */
+/** Reading this much unneeded data costs less than another call to the disk. */
 const GAP_BYTES_MAX = 32 * 1024;
 
-/** Bounds the buffer of a grouped read; a single larger frame still gets a buffer of its own. */
+/** Bounds the buffer of a grouped read; a single larger frame gets its own buffer. */
 const GROUP_BYTES_MAX = 1024 * 1024;
 
 /** A frame's extent in a segment file, header included. */

@@ -14,7 +14,7 @@
  * its own checksum holds. `batchStart` tells damage from a torn tail: one sync is in flight at a time, and a batch is
  * written only after the one before it is on disk, hence everything before a frame's `batchStart` had been synced
  * when the frame was written. Wrong bytes at offset o with a good frame after them whose `batchStart` lies beyond o
- * are damage; wrong bytes that no such frame follows belong to the last batch, which nobody was ever answered for.
+ * are damage. Wrong bytes that no such frame follows belong to the last batch, no change of which was acknowledged.
  *
  * Sample, the payload `{ id: 1 }` alone (not a valid frame, but short), first in its segment:
  *   05 00 00 00 | 00 38 a7 b9 | 00 00 00 00 | 40 00 00 00 | 81 a2 69 64 01
@@ -23,7 +23,7 @@
  */
 import { crc32 } from 'node:zlib';
 
-/** A change as it is remembered; `hidden` is what replay needs and no reader of events may see. */
+/** A recorded change. `hidden` is what replay needs and no reader of events may see. */
 export interface RecordedEvent {
   readonly type: string;
   readonly project: string | null;
@@ -44,7 +44,7 @@ export interface Frame {
   readonly userId: number;
   /** At least one. */
   readonly events: readonly RecordedEvent[];
-  /** The remembered answer of an idempotent request. */
+  /** The response to an idempotent request, kept for retries. */
   readonly answer?: unknown;
 }
 
@@ -75,7 +75,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest;
 });
 
-/** Of four bytes. To call zlib for so few takes longer than all the rest of sealing a frame. */
+/** For four bytes. Calling zlib for so few takes longer than everything else in completing a frame. */
 function crc32OfFour(bytes: Buffer, offset: number): number {
   let crc = 0xff_ff_ff_ff;
   for (let at = offset; at < offset + 4; at += 1) crc = CRC_TABLE[(crc ^ bytes[at]!) & 0xff]! ^ (crc >>> 8);

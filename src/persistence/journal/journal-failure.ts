@@ -1,5 +1,5 @@
 /**
- * What the journal says when it can promise nothing any more. The process ends with exit code 74 (invariant 6).
+ * The error after which the journal guarantees nothing more. The process ends with exit code 74 (invariant 6).
  */
 
 export interface JournalFailureDetails {

@@ -1,11 +1,11 @@
 /**
- * The journal as the engine sees it: a chain of frames, and a promise about each.
+ * The journal as the engine sees it: a chain of frames, and a guarantee about each.
  *
  * `FileJournal` (file-journal.ts) keeps it in files of this machine; a replicated log can stand in for it.
  */
 import type { Frame, FramePosition } from './frame.ts';
 
-/** Where the journal ends, and appending goes on. */
+/** Where the journal ends and appending continues. */
 export interface JournalTail {
   /** Id of the last event; 0 when there is none. */
   readonly lastId: number;
@@ -47,7 +47,7 @@ export interface Journal {
   readonly appendedChain: number;
   readonly pendingFrames: number;
   readonly pendingBytes: number;
-  /** Whether a new command should be accepted; asking may start a look at the free space. */
+  /** Whether a new command should be accepted. Calling it may start a check of the free space. */
   readonly writable: boolean;
   readonly refusalReason: string | null;
   /** Resolves when all that was appended before the call is on disk; rejects when the journal has failed. */

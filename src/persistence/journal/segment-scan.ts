@@ -1,5 +1,5 @@
 /**
- * Reading a segment from front to back: every frame's checksum and link is verified, none is decoded.
+ * Reads a segment from front to back, and verifies the checksum and the chain of every frame without decoding any.
  *
  * The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
  * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
@@ -72,7 +72,7 @@ class Window {
   /** Makes `count` bytes from `offset` on available, and as many more as fit. The caller has checked the size. */
   async slide(offset: number, count: number): Promise<void> {
     const wanted = Math.min(Math.max(count, CHUNK_BYTES), this.size - offset);
-    // A buffer that one huge frame made grow is given back.
+    // A buffer that grew for one huge frame is freed.
     const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
     if (!fits) this.#buffer = Buffer.allocUnsafe(wanted);
     const read = await this.#file.read(this.#buffer, 0, wanted, offset);
@@ -132,8 +132,8 @@ const isBatchStart = (batchStart: number, offset: number): boolean =>
   batchStart >= SEGMENT_HEADER_BYTES && batchStart <= offset;
 
 /**
- * Looks behind bad bytes for a frame that proves that they had once been synced: one that is whole, and whose batch
- * began beyond `badOffset`. Returns its offset, or null when the bad bytes belong to the last batch.
+ * Looks behind bad bytes for a frame that proves that they had once been synced: a complete frame whose batch began
+ * beyond `badOffset`. Returns its offset, or null when the bad bytes belong to the last batch.
  *
  * Only places where the payload's first bytes stand are looked at, so that noise costs no checksums.
  */
@@ -169,7 +169,7 @@ async function provesDamage(file: OpenFile, { offset, badOffset, size }: Candida
   return (await checksumInFile(file, offset, header.payloadBytes)) === header.checksum;
 }
 
-/** A frame's checksum, read piece by piece, so that a made-up length costs time but no memory. */
+/** Computes a frame's checksum piece by piece, so that a false length costs time but no memory. */
 async function checksumInFile(file: OpenFile, offset: number, payloadBytes: number): Promise<number> {
   const piece = Buffer.allocUnsafe(64 * 1024);
   await file.read(piece, 0, 4, offset);

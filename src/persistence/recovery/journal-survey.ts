@@ -1,8 +1,9 @@
 /**
- * The survey of a journal: what is there, verified to the last byte, and nothing changed.
+ * Surveys a journal: verifies it to the last byte and changes nothing.
  *
  * Every checksum, every link from frame to frame and from segment to segment, and the order of ids are checked.
- * Frames are not decoded, but for the last of each segment, whose last event id has to meet the next segment's name.
+ * Frames are not decoded, except for the last one of each segment, whose last event id must match the next segment's
+ * name.
  *
  * Only the last segment can have a torn tail: a segment is begun after the one before it is on disk to its end.
  */
@@ -29,10 +30,10 @@ export interface Boundary {
   readonly chain: number;
 }
 
-/** What a crash left behind the last good frame, and is to be cut off. */
+/** The torn tail behind the last good frame, which is to be cut off. */
 export interface TornTail {
   readonly path: string;
-  /** 0: the file's header never became whole, and the file goes. */
+  /** 0 when the file's header was never complete, in which case the file is removed. */
   readonly offset: number;
   readonly bytes: number;
 }

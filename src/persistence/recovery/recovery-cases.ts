@@ -1,8 +1,8 @@
 /**
- * The decision table of recovery: from what lies in a data folder to what is done about it.
+ * The decision table of recovery, which maps what is in a data folder to what is done.
  *
- * The survey only reads; then exactly one of these cases holds; only then is anything loaded, and only after all of
- * it was loaded is anything on disk changed. A refusal therefore leaves the folder as it was.
+ * First the survey reads everything. Then exactly one of these cases holds. Then the state is loaded, and only after
+ * that is anything on disk changed. A refusal therefore leaves the folder as it was.
  *
  *   label                         journal   mark      snapshots                     outcome
  *   fresh                         none      absent    none                          begin with event 1
@@ -19,9 +19,9 @@
  *   snapshot-and-journal          good      reached   newest good                   load it, replay the rest
  *   older-snapshot-and-journal    good      reached   newest bad, an older one good load that, set the bad aside
  *
- * "Good" includes a torn tail: whatever the case, it is cut off before the journal is appended to. A snapshot that
- * is bad has still said how far the state had come; the journal has to reach as far, or something is lost.
- * Files of a newer format, and names that end like the folder's own but are not, are refused by the survey itself.
+ * "Good" includes a torn tail, which is always cut off before anything is appended. Even a bad snapshot says how far
+ * the state had come, and the journal has to reach at least as far, or something is lost. Files of a newer format,
+ * and names that end like the folder's own but are not, are refused by the survey itself.
  */
 import assert from 'node:assert/strict';
 

@@ -1,4 +1,4 @@
-/** The words of recovery's refusals: what is wrong, where, what is still good, and what the operator can do. */
+/** The messages of recovery's refusals: what is wrong, where, what is still good, and what the operator can do. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { DataFolder } from '../disk/data-folder.ts';

@@ -1,4 +1,4 @@
-/** The survey of a whole data folder: the facts that recovery decides by, and nothing changed. */
+/** Surveys a whole data folder and collects the facts for recovery's decision. Changes nothing. */
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, type DataFolder, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
@@ -36,7 +36,7 @@ export interface FolderSurvey {
   readonly replayFrom: Boundary | null;
   /** Unfinished files, to be removed. */
   readonly leftovers: readonly string[];
-  /** Names that mean nothing here. */
+  /** Unknown names, which are ignored with a warning. */
   readonly unknown: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export async function surveyFolder(
   return { facts, journal, mark, snapshot, badSnapshots, replayFrom, ...names };
 }
 
-/** A mark before the journal's first event speaks of segments that retention has removed since. */
+/** A mark before the journal's first event refers to segments that retention has removed since. */
 function reachesMark(journal: JournalSurvey, reading: MarkReading): boolean {
   if (reading.state !== 'good' || journal.firstId === null) return true;
   const { lastId, chain } = reading.mark;
@@ -116,7 +116,7 @@ async function sortNames(
 const isOurs = (name: string): boolean =>
   name === MARK_FILE_NAME || name.endsWith('.index') || name.endsWith(DAMAGED_SUFFIX);
 
-/** A renamed segment or snapshot would be missed silently otherwise. */
+/** Otherwise a renamed segment or snapshot would silently be missing. */
 function refuseForeignName(name: string, suffix: string, file: string): void {
   const id = idInFileName(name, suffix);
   if (id !== null && id > 0) return;

@@ -1,12 +1,12 @@
 /**
  * Recovery: from a data folder to the state that was acknowledged, or to a refusal that says why not.
  *
- * Survey (reads only) → decide (recovery-cases.ts) → load and replay (memory only) → tidy up (the first change on
+ * Survey (reads only) → decide (recovery-cases.ts) → load and replay (memory only) → clean up (the first change on
  * disk). Guarantees:
  * - what is replayed is a prefix of what was appended, and holds all that was ever acknowledged (invariants 2, 3, 7);
- * - a refusal changes nothing on disk, and every step of the tidying may be cut short and repeated;
+ * - a refusal changes nothing on disk, and every step of the clean-up may be interrupted and repeated;
  * - before it returns, the journal's tail is on disk: after a killed process it may have been read back from the
- *   kernel's memory only, and somebody is about to see it.
+ *   kernel's memory only, and from now on readers can see it.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-survey.ts';
 import { rewriteTail } from './tail-rewrite.ts';
 
-/** Receives the state. Whatever it throws is a refusal: the event or record does not fit the state. */
+/** Receives the state. An error that it throws is a refusal: the event or record does not match the state. */
 export interface Loader {
   /** Called first: forget everything. */
   reset(): void;

@@ -1,5 +1,5 @@
 /**
- * Makes the end of the journal durable before anybody is shown it, also where a sync of it had failed.
+ * Makes the end of the journal durable before anybody sees it, even after a failed sync.
  *
  * After a failed sync the kernel may have marked the pages clean without their being on disk. A process started next
  * on the same machine reads them all the same, from memory, and its own sync succeeds without writing anything: the

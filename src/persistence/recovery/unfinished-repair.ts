@@ -1,6 +1,6 @@
 /**
- * The trace of a repair that was cut short: `repaired.tmp` in the data folder, complete when it holds `ready`. While
- * it is there the journal may be in either of two places, and a start could take the folder for an empty one.
+ * Detects an interrupted repair by `repaired.tmp` in the data folder, which is complete when it holds `ready`. While
+ * it exists, the journal may be in either of two places, and a start could mistake the folder for an empty one.
  */
 import { join } from 'node:path';
 import { DataFolderError } from '../disk/data-folder-error.ts';
@@ -9,7 +9,7 @@ import type { FileSystem } from '../disk/file-system.ts';
 export const repairFolder = (folder: string): string => join(folder, 'repaired.tmp');
 export const readyFile = (folder: string): string => join(repairFolder(folder), 'ready');
 
-/** Before anything else is looked at. A repair that had not become ready has changed nothing, and is no obstacle. */
+/** To be called before anything else is read. A repair that was not ready has changed nothing and does not matter. */
 export async function refuseUnfinishedRepair(fs: FileSystem, folder: string): Promise<void> {
   const file = readyFile(folder);
   if (!(await fs.exists(file))) return;

@@ -10,7 +10,7 @@ export interface SnapshotFile {
   readonly path: string;
 }
 
-/** Oldest first. Names that are not those of snapshots are left out. */
+/** Oldest first. Leaves out names that are not those of snapshots. */
 export async function listSnapshots(fs: FileSystem, folder: string): Promise<readonly SnapshotFile[]> {
   const files: SnapshotFile[] = [];
   for (const name of await fs.list(folder)) {

@@ -1,9 +1,9 @@
 /**
- * Reading a snapshot, trusting nothing: every byte is under a checksum, every count is checked, and what is wrong is
- * returned with its place, because the caller may have an older snapshot to turn to.
+ * Reads a snapshot and trusts nothing: every byte is under a checksum, every count is checked, and a problem is
+ * returned with its place, because the caller may have an older snapshot.
  *
- * Records reach the caller while the file is still being read; a problem found later means that what was loaded so
- * far has to be thrown away. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
+ * The caller gets records while the file is still being read. When a problem is found later, it has to discard what
+ * was loaded so far. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
  */
 import { crc32 } from 'node:zlib';
 import { guard, unpack } from '../codec/message-pack.ts';

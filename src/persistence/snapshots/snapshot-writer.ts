@@ -1,5 +1,5 @@
 /**
- * Writing a snapshot: the old one or the new one is there at any moment, never half of one.
+ * Writes a snapshot. At any moment the folder has the old one or the new one, and never half of one.
  *
  * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; the
  * event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync of
