@@ -3,6 +3,7 @@ import { Bench } from 'tinybench';
 import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
 import { commandTasks } from '../micro/commands.ts';
 import { diskTasks } from '../micro/disk.ts';
+import { evaluationTasks } from '../micro/evaluation.ts';
 import type { MicroTask } from '../micro/micro-task.ts';
 import { pureTasks } from '../micro/pure.ts';
 
@@ -10,7 +11,7 @@ export const micro: Scenario = {
   name: 'micro',
   title: 'The parts by themselves',
   async run(bench) {
-    const tasks = [...commandTasks(), ...pureTasks(), ...(await diskTasks(bench))];
+    const tasks = [...commandTasks(), ...pureTasks(), ...evaluationTasks(), ...(await diskTasks(bench))];
     const measurements: Measurement[] = [];
     for (const task of tasks) measurements.push(await measure(task, bench));
     return measurements;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
+import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
@@ -85,6 +86,14 @@ export const LONG_FORMS: readonly LongForm[] = [
       }
       return { builds: count };
     },
+  },
+  {
+    name: 'evaluation by unleash-client',
+    total: 100_000,
+    batch: 5_000,
+    run: async (comparisons, first) => ({
+      ...(await compareWithUnleashClient({ seed: first, comparisons })),
+    }),
   },
   {
     name: 'simulation',

@@ -41,5 +41,5 @@ interface BucketOptions {
 
 function bucketOf({ groupId, seed, highest }: BucketOptions): Bucket {
   const group = new Murmur3(seed).add(utf8BytesOf(`${groupId}:`));
-  return (sticky, run) => (group.digestWith(run.bytesOf(sticky)) % highest) + 1;
+  return (sticky, run) => (group.digestWith(run.bytes.of(sticky)) % highest) + 1;
 }

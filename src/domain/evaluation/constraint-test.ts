@@ -104,9 +104,9 @@ function dateOperator(compare: (timeMs: number, limitMs: number) => boolean): Co
 function versionOperator(accepts: (order: number) => boolean): CompileOperator {
   return ({ value = '' }, read) => {
     const limit = parseSemanticVersion(value);
-    return ({ context }) => {
-      const text = read(context);
-      const version = text === undefined || limit === null ? null : parseSemanticVersion(text);
+    return (run) => {
+      const text = read(run.context);
+      const version = text === undefined ? null : run.versions.of(text);
       return version !== null && limit !== null && accepts(compareVersions(version, limit));
     };
   };
@@ -129,7 +129,7 @@ function isInRange(source: ConstraintSource, read: ContextReader): Test {
     .filter((range) => range !== null);
   return (run) => {
     const text = read(run.context);
-    const address = text === undefined ? null : run.addressOf(text);
+    const address = text === undefined ? null : run.addresses.of(text);
     return address !== null && ranges.some((range) => isWithin(address, range));
   };
 }

@@ -35,22 +35,35 @@ export function contextReader(name: string): ContextReader {
  * no operator compares them.
  */
 export function contextOf(sent: Readonly<Record<string, unknown>>): EvaluationContext {
-  const properties = new Map<string, string>();
-  if (isJsonObject(sent['properties'])) addTexts(properties, Object.entries(sent['properties']));
-  const fields = new Map<string, string>();
-  addTexts(fields, Object.entries(sent));
+  const { properties: below, ...fields } = sent;
+  const properties = new Map(isJsonObject(below) ? textsOf(below) : []);
   const standard: Partial<Record<StandardField, string>> = {};
-  for (const [name, text] of fields) {
+  for (const [name, text] of textsOf(fields)) {
     if (isStandard(name)) standard[name] = text;
     else properties.set(name, text);
   }
   return { ...standard, properties };
 }
 
-function addTexts(texts: Map<string, string>, entries: readonly (readonly [string, unknown])[]): void {
-  for (const [name, value] of entries) {
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
-      texts.set(name, String(value));
-    }
-  }
+function textsOf(fields: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? [[name, String(value)] as [string, string]]
+      : [],
+  );
+}
+
+/**
+ * Characters of all names and values together. Every flag may hash or search any of them, so this is what one request
+ * can make of the time of an evaluation; a context of an application has some hundred.
+ */
+const CONTEXT_LENGTH_MAX = 16_384;
+
+/** A sentence that says why nothing should be evaluated for the context, or null. For whoever takes it from outside. */
+export function contextFault(context: EvaluationContext): string | null {
+  let length = 0;
+  for (const name of STANDARD_FIELDS) length += context[name]?.length ?? 0;
+  for (const [name, value] of context.properties) length += name.length + value.length;
+  if (length <= CONTEXT_LENGTH_MAX) return null;
+  return `The context must have at most ${CONTEXT_LENGTH_MAX} characters in all its names and values, not ${length}.`;
 }

@@ -7,7 +7,7 @@ import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
 import { type Explanation, explainFlag } from './explanation.ts';
 import { type Outcome, type Toggle, unknownFlagOutcome } from './outcome.ts';
-import { outcomeOf, type Surroundings } from './rules.ts';
+import { type CompiledScope, outcomeOf } from './rules.ts';
 import { type EvaluationInput, Run } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
 
@@ -21,7 +21,7 @@ export interface EvaluationScope {
 }
 
 export class Evaluator {
-  readonly #around: Surroundings;
+  readonly #scope: CompiledScope;
   readonly #flags = new Map<string, CompiledFlag>();
   /** By name, in the order of UTF-16 units. */
   readonly #sorted: readonly CompiledFlag[];
@@ -31,7 +31,7 @@ export class Evaluator {
       if (flag.archivedAt === null) this.#flags.set(flag.name, compileFlag(flag, environment));
     }
     this.#sorted = [...this.#flags.values()].sort((a, b) => (a.flag.name < b.flag.name ? -1 : 1));
-    this.#around = {
+    this.#scope = {
       environmentEnabled,
       flag: (name) => this.#flags.get(name),
       segment: (id) => segments.get(id),
@@ -64,7 +64,7 @@ export class Evaluator {
   /** The outcome with what led to it; null for a flag that is not in the scope. */
   explain(name: string, input: EvaluationInput): Explanation | null {
     const compiled = this.#flags.get(name);
-    return compiled === undefined ? null : explainFlag(compiled, this.#around, new Run(input));
+    return compiled === undefined ? null : explainFlag(compiled, this.#scope, new Run(input));
   }
 
   has(name: string): boolean {
@@ -72,6 +72,6 @@ export class Evaluator {
   }
 
   #outcome(compiled: CompiledFlag, run: Run): Outcome {
-    return outcomeOf(compiled, this.#around, run);
+    return outcomeOf(compiled, this.#scope, run);
   }
 }

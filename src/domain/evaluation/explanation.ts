@@ -8,7 +8,7 @@ import type { Strategy } from '../flags/strategy.ts';
 import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
 import type { CompiledConstraint, ConstraintSource } from './constraint-test.ts';
 import type { Outcome } from './outcome.ts';
-import { parentAllows, type Surroundings } from './rules.ts';
+import { type CompiledScope, parentAllows } from './rules.ts';
 import type { Run } from './run.ts';
 import { compileSegment } from './segment-test.ts';
 import { isInRollout } from './strategy-kind.ts';
@@ -84,13 +84,13 @@ export interface VariantResult {
   readonly bucket: number | null;
 }
 
-export function explainFlag(flag: CompiledFlag, around: Surroundings, run: Run): Explanation {
+export function explainFlag(flag: CompiledFlag, scope: CompiledScope, run: Run): Explanation {
   const parents = flag.flag.dependencies.map((dependency) => ({
     dependency,
-    result: parentAllows(dependency, around, run),
+    result: parentAllows(dependency, scope, run),
   }));
-  const active = flag.strategies.map((strategy) => explainStrategy(strategy, around, run));
-  const decidedBy = decide({ flag, around, parents, active });
+  const active = flag.strategies.map((strategy) => explainStrategy(strategy, scope, run));
+  const decidedBy = decide({ flag, scope, parents, active });
   const at = active.findIndex(({ result }) => result);
   const strategy = flag.strategies[at] ?? null;
   const strategies = [...active, ...flag.disabledStrategies.map(disabledResult)];
@@ -107,13 +107,13 @@ export function explainFlag(flag: CompiledFlag, around: Surroundings, run: Run):
 
 interface Decision {
   readonly flag: CompiledFlag;
-  readonly around: Surroundings;
+  readonly scope: CompiledScope;
   readonly parents: readonly ParentResult[];
   readonly active: readonly StrategyResult[];
 }
 
-function decide({ flag, around, parents, active }: Decision): DecidedBy {
-  if (!around.environmentEnabled) return { kind: 'environment-disabled' };
+function decide({ flag, scope, parents, active }: Decision): DecidedBy {
+  if (!scope.environmentEnabled) return { kind: 'environment-disabled' };
   if (!flag.enabled) return { kind: 'flag-disabled' };
   if (!flag.isOn) return { kind: 'all-strategies-disabled' };
   const refusing = parents.find(({ result }) => !result);
@@ -125,10 +125,10 @@ function decide({ flag, around, parents, active }: Decision): DecidedBy {
     : { kind: 'strategy', id: taking.strategy.id };
 }
 
-function explainStrategy(compiled: CompiledStrategy, around: Surroundings, run: Run): StrategyResult {
+function explainStrategy(compiled: CompiledStrategy, scope: CompiledScope, run: Run): StrategyResult {
   const { source, kind } = compiled;
   const constraints = explainConstraints(compiled.constraints, run);
-  const segments = source.segments.map((id) => explainSegment(id, around, run));
+  const segments = source.segments.map((id) => explainSegment(id, scope, run));
   const rollout = explainRollout(compiled, run);
   const applies = kind !== null && (rollout === null ? kind.test(run) : rollout.result);
   return {
@@ -153,8 +153,8 @@ function explainConstraints(constraints: readonly CompiledConstraint[], run: Run
   }));
 }
 
-function explainSegment(id: number, around: Surroundings, run: Run): SegmentResult {
-  const segment = around.segment(id);
+function explainSegment(id: number, scope: CompiledScope, run: Run): SegmentResult {
+  const segment = scope.segment(id);
   if (segment === undefined) return { id, name: null, constraints: [], result: false };
   const constraints = explainConstraints(compileSegment(segment), run);
   return { id, name: segment.name, constraints, result: areAllTrue(constraints) };

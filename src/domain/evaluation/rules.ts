@@ -11,29 +11,29 @@ import type { Run } from './run.ts';
 import { compileSegment, type SegmentSource } from './segment-test.ts';
 
 /** What one flag's rules look up outside of it. */
-export interface Surroundings {
+export interface CompiledScope {
   /** False: every flag is off. */
   readonly environmentEnabled: boolean;
   flag(name: string): CompiledFlag | undefined;
   segment(id: number): SegmentSource | undefined;
 }
 
-export function outcomeOf(flag: CompiledFlag, around: Surroundings, run: Run): Outcome {
-  if (!flag.isOn || !around.environmentEnabled) return flag.disabled;
+export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
+  if (!flag.isOn || !scope.environmentEnabled) return flag.disabled;
   for (const dependency of flag.flag.dependencies) {
-    if (!parentAllows(dependency, around, run)) return flag.missed;
+    if (!parentAllows(dependency, scope, run)) return flag.missed;
   }
   if (flag.strategies.length === 0) return outcomeWithout(flag, run);
   for (const strategy of flag.strategies) {
-    if (takes(strategy, around, run)) return outcomeBy(strategy, flag, run);
+    if (takes(strategy, scope, run)) return outcomeBy(strategy, flag, run);
   }
   return flag.missed;
 }
 
-export function parentAllows(dependency: Dependency, around: Surroundings, run: Run): boolean {
-  const parent = around.flag(dependency.feature);
+export function parentAllows(dependency: Dependency, scope: CompiledScope, run: Run): boolean {
+  const parent = scope.flag(dependency.feature);
   if (parent === undefined || parent.flag.dependencies.length > 0) return false;
-  const outcome = outcomeOf(parent, around, run);
+  const outcome = outcomeOf(parent, scope, run);
   if (dependency.enabled === false) return !outcome.enabled;
   const { variants } = dependency;
   return outcome.enabled && (variants.length === 0 || variants.includes(variantNameOf(outcome)));
@@ -46,10 +46,10 @@ export function allHold(constraints: readonly CompiledConstraint[], run: Run): b
   return true;
 }
 
-function takes({ source, constraints, kind }: CompiledStrategy, around: Surroundings, run: Run): boolean {
+function takes({ source, constraints, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
   if (kind === null || !allHold(constraints, run)) return false;
   for (const id of source.segments) {
-    const segment = around.segment(id);
+    const segment = scope.segment(id);
     if (segment === undefined || !allHold(compileSegment(segment), run)) return false;
   }
   return kind.test(run);

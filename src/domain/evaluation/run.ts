@@ -2,9 +2,10 @@
  * One evaluation of one or many flags for one context. It holds what comes from outside, and remembers what many rules
  * ask for again: the bytes of the user's id, the parsed address, the moment.
  */
-import { type AddressRange, parseAddress } from './address.ts';
+import { parseAddress } from './address.ts';
 import type { EvaluationContext } from './context.ts';
 import { utf8BytesOf } from './murmur3.ts';
+import { parseSemanticVersion } from './semantic-version.ts';
 
 export interface EvaluationInput {
   readonly context: EvaluationContext;
@@ -19,12 +20,11 @@ export interface EvaluationInput {
 export class Run {
   readonly context: EvaluationContext;
   readonly hostName: string | null;
+  readonly bytes = new LastParsed(utf8BytesOf);
+  readonly addresses = new LastParsed(parseAddress);
+  readonly versions = new LastParsed(parseSemanticVersion);
   readonly #input: EvaluationInput;
   #currentTimeMs: number | null = null;
-  #hashedText = '';
-  #hashedBytes: Uint8Array = new Uint8Array(0);
-  #addressText = '';
-  #address: AddressRange | null = null;
 
   constructor(input: EvaluationInput) {
     this.#input = input;
@@ -45,22 +45,27 @@ export class Run {
     }
     return this.#currentTimeMs;
   }
+}
 
-  bytesOf(text: string): Uint8Array {
-    if (text !== this.#hashedText) {
-      this.#hashedBytes = utf8BytesOf(text);
-      this.#hashedText = text;
-    }
-    return this.#hashedBytes;
+/**
+ * Parses a text once as long as the same one is asked for: of all rules that look at a context, most look at the same
+ * few fields.
+ */
+class LastParsed<T> {
+  readonly #parse: (text: string) => T;
+  #text: string | null = null;
+  #value: T | null = null;
+
+  constructor(parse: (text: string) => T) {
+    this.#parse = parse;
   }
 
-  /** Null when `text` is no IP address. */
-  addressOf(text: string): AddressRange | null {
-    if (text !== this.#addressText) {
-      this.#address = parseAddress(text);
-      this.#addressText = text;
+  of(text: string): T {
+    if (text !== this.#text) {
+      this.#value = this.#parse(text);
+      this.#text = text;
     }
-    return this.#address;
+    return this.#value as T;
   }
 }
 

@@ -64,7 +64,7 @@ function isListedAddress(addresses: string): Test {
     const { remoteAddress } = run.context;
     if (!remoteAddress) return false;
     if (texts.has(remoteAddress)) return true;
-    const address = run.addressOf(remoteAddress);
+    const address = run.addresses.of(remoteAddress);
     return address !== null && ranges.some((range) => isWithin(address, range));
   };
 }
