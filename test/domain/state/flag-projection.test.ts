@@ -42,11 +42,19 @@ describe('projections of flags', () => {
     assert.deepEqual(kept(), ['parent', 'child']);
     keep();
     test.given({
-      type: 'switch-environment',
+      type: 'add-strategy',
       project: 'default',
       flag: 'other',
       environment: 'development',
-      enabled: true,
+      strategy: {
+        name: 'default',
+        title: null,
+        disabled: false,
+        constraints: [],
+        parameters: {},
+        variants: [],
+        segments: [],
+      },
     });
     assert.deepEqual(kept(), ['parent', 'child']);
     keep();
