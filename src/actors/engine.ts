@@ -26,6 +26,7 @@ import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/sta
 import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { type FramePosition, lastEventId, type RecordedEvent } from '../persistence/journal/frame.ts';
+import { decodePayload } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
@@ -204,9 +205,27 @@ export class Engine {
   record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
     const at = this.nextTime();
     this.#applyAll(events, new Date(at).toISOString());
-    this.#append(actor, events, at, undefined);
+    this.#append(this.#change(actor, events, at), undefined);
     this.journal.commit();
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
+  }
+
+  /**
+   * Applies a change that another node decided, and appends it as the same bytes: the same ids, the same chain, the
+   * same state. Throws, having changed nothing, on a payload that cannot be read, and on any but the next change.
+   */
+  follow(payload: Buffer): void {
+    const decoded = decodePayload(payload);
+    if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
+    const { answer, ...change } = decoded.frame;
+    if (change.id !== this.lastId + 1) {
+      throw new Error(
+        `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
+      );
+    }
+    this.#applyAll(change.events as readonly DomainEvent[], new Date(change.at).toISOString());
+    this.#append(change, answer as RememberedAnswer | undefined, payload);
+    this.journal.commit();
   }
 
   /**
@@ -311,8 +330,9 @@ export class Engine {
     } catch (error) {
       outcome = { kind: 'fault', error };
     }
-    if (recorded.length > 0)
-      this.#append(submission.actor, recorded, at, rememberable(submission.retry, outcome));
+    if (recorded.length > 0) {
+      this.#append(this.#change(submission.actor, recorded, at), rememberable(submission.retry, outcome));
+    }
     this.#finish(submission, outcome);
   }
 
@@ -330,29 +350,31 @@ export class Engine {
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
-  #append(
-    actor: Actor,
-    events: readonly RecordedEvent[],
-    at: number,
-    answer: RememberedAnswer | undefined,
-  ): void {
-    assert(at >= this.#lastAt, 'recorded times never go back');
-    const change: Change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
-    const position = this.#appendToJournal(change, answer);
+  #append(change: Change, answer: RememberedAnswer | undefined, payload?: Buffer): void {
+    assert(change.at >= this.#lastAt, 'recorded times never go back');
+    const position = this.#appendToJournal(change, answer, payload);
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
-    this.#lastAt = at;
+    this.#lastAt = change.at;
     this.eventLog.add(change, position);
     this.feed.add(change, position.length);
-    if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, at);
+    if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, change.at);
+  }
+
+  #change(actor: Actor, events: readonly RecordedEvent[], at: number): Change {
+    return { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
   }
 
   /**
    * The state already holds the events, so a frame that cannot be encoded would leave it ahead of the journal for
    * good.
    */
-  #appendToJournal(change: Change, answer: RememberedAnswer | undefined): FramePosition {
+  #appendToJournal(
+    change: Change,
+    answer: RememberedAnswer | undefined,
+    payload: Buffer | undefined,
+  ): FramePosition {
     try {
-      return this.journal.append(answer === undefined ? change : { ...change, answer });
+      return this.journal.append(answer === undefined ? change : { ...change, answer }, payload);
     } catch (error) {
       this.#options.stop(
         new Error(`event ${change.id} could not be appended to the journal`, { cause: error }),

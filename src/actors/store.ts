@@ -13,6 +13,7 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import { dropEventsBefore } from '../persistence/event-log/retention.ts';
 import type { TextSearch } from '../persistence/event-log/text-search.ts';
+import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { Frame } from '../persistence/journal/frame.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
@@ -42,6 +43,8 @@ export interface StoreOptions {
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
   stop(error: Error): void;
+  /** What decides besides this disk, and what other nodes write; the disk alone unless given. */
+  readonly commitLog?: CommitLog;
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
@@ -95,6 +98,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     clock: clock.monotonic,
     ...given('timer', options.timer),
     ...given('onCommit', options.onCommit),
+    ...given('commitLog', options.commitLog),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
   });
@@ -127,8 +131,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
   });
+  const stopFollowing = options.commitLog?.subscribe(engine.lastId, (payloads) => {
+    for (const payload of payloads) engine.follow(payload);
+  });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
-  return { engine, keeper, recovery, history, close: () => close(engine, keeper, onFailed) };
+  const closeStore = (): Promise<void> => {
+    stopFollowing?.();
+    return close(engine, keeper, onFailed);
+  };
+  return { engine, keeper, recovery, history, close: closeStore };
 }
 
 /**

@@ -107,7 +107,11 @@ export interface Submitted {
   outcome: Outcome<unknown> | null;
 }
 
-export type TestEngineOptions = Partial<Pick<StoreOptions, 'mailboxLengthMax' | 'eventsPerSnapshot'>> & {
+export type TestEngineOptions = Partial<
+  Pick<StoreOptions, 'mailboxLengthMax' | 'eventsPerSnapshot' | 'commitLog'>
+> & {
+  /** Of a node that follows another one: it records no first events. */
+  readonly follows?: boolean;
   /** A disk that was used before. */
   readonly disk?: MemoryFileSystem;
 };
@@ -115,6 +119,7 @@ export type TestEngineOptions = Partial<Pick<StoreOptions, 'mailboxLengthMax' | 
 /** An engine with the first events of a data folder in it, unless the disk has some already. */
 export async function openTestEngine({
   disk: used,
+  follows = false,
   ...options
 }: TestEngineOptions = {}): Promise<TestEngine> {
   const { disk, gate } = used === undefined ? gatedDisk() : { disk: used, gate: new Gate() };
@@ -135,7 +140,8 @@ export async function openTestEngine({
     ...options,
   });
   const { engine } = store;
-  if (engine.lastId === 0) await engine.record(TESTER, initialEvents(new Date(START_AT).toISOString()));
+  if (engine.lastId === 0 && !follows)
+    await engine.record(TESTER, initialEvents(new Date(START_AT).toISOString()));
   const submit: TestEngine['submit'] = (command, more = {}) => {
     const submitted: Submitted = { outcome: null };
     engine.submit({

@@ -6,7 +6,8 @@
  * frame is known, and its header can be completed, before anything is written.
  */
 import assert from 'node:assert/strict';
-import { FRAME_HEADER_BYTES, sealFrame } from './frame.ts';
+import type { CommitBatch } from './commit-log.ts';
+import { FRAME_HEADER_BYTES, readFrameHeader, sealFrame } from './frame.ts';
 
 /** Holds about two thousand frames of a typical command; most batches are far smaller. */
 const BUFFER_BYTES_FIRST = 512 * 1024;
@@ -27,24 +28,42 @@ export interface BatchPlace {
 
 const NOWHERE: BatchPlace = { segment: 0, offset: 0, rolls: false, chain: 0 };
 
-export class Batch {
+export class Batch implements CommitBatch {
   #buffer = Buffer.allocUnsafe(BUFFER_BYTES_FIRST);
   place: BatchPlace = NOWHERE;
   bytes = 0;
   frames = 0;
+  firstId = 0;
   lastId = 0;
   /** Checksum of the last frame. */
   chain = 0;
 
   /** Begins the empty batch at a place. */
-  begin(place: BatchPlace): void {
+  begin(place: BatchPlace, firstId: number): void {
     assert(this.frames === 0, 'a batch begins once');
     this.place = place;
+    this.firstId = firstId;
     this.chain = place.chain;
+  }
+
+  get previousChain(): number {
+    return this.place.chain;
+  }
+
+  *payloads(): Generator<Buffer> {
+    const bytes = this.content();
+    for (let at = 0; at < bytes.length; ) {
+      const header = readFrameHeader(bytes, at);
+      assert(header !== null, 'a batch holds whole frames');
+      const start = at + FRAME_HEADER_BYTES;
+      at = start + header.payloadBytes;
+      yield bytes.subarray(start, at);
+    }
   }
 
   /** Adds a frame; returns its offset in the segment. */
   add(payload: Buffer, lastId: number): number {
+    assert(lastId >= this.firstId && lastId > this.lastId, 'the frames of a batch follow each other');
     const at = this.bytes;
     this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
     this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
@@ -73,6 +92,7 @@ export class Batch {
     this.place = NOWHERE;
     this.bytes = 0;
     this.frames = 0;
+    this.lastId = 0;
     if (this.#buffer.length > BUFFER_BYTES_KEPT) this.#buffer = Buffer.allocUnsafe(BUFFER_BYTES_FIRST);
   }
 

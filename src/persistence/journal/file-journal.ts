@@ -19,6 +19,7 @@ import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
+import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
 import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from './frame.ts';
 import { encodePayload } from './frame-payload.ts';
@@ -57,6 +58,8 @@ export interface FileJournalOptions {
   readonly onDurable: (durableId: number) => void;
   readonly onFailure: (failure: JournalFailure) => void;
   readonly onCommit?: (observation: CommitObservation) => void;
+  /** What decides besides the disk; the disk alone unless given. */
+  readonly commitLog?: CommitLog;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
   /** Milliseconds, monotonic. */
@@ -77,6 +80,7 @@ export class FileJournal implements Journal {
   readonly #clock: () => number;
   readonly #timer: Timer;
   readonly #options: FileJournalOptions;
+  readonly #commitLog: CommitLog;
   readonly #space: FreeSpace;
   readonly #markFile: DurableMarkFile;
 
@@ -120,6 +124,7 @@ export class FileJournal implements Journal {
     this.#options = options;
     this.#clock = clock;
     this.#timer = options.timer ?? realTimer;
+    this.#commitLog = options.commitLog ?? new LocalCommitLog();
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES_DEFAULT;
     this.#space = new FreeSpace({
       fs,
@@ -182,10 +187,9 @@ export class FileJournal implements Journal {
     return null;
   }
 
-  append(frame: Frame): FramePosition {
+  append(frame: Frame, payload: Buffer = encodePayload(frame)): FramePosition {
     assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
     assert(frame.id === this.#appendedId + 1, `event ${frame.id} does not follow ${this.#appendedId}`);
-    const payload = encodePayload(frame);
     if (this.#open.frames === 0) this.#beginBatch(frame.id);
     const offset = this.#open.add(payload, lastEventId(frame));
     this.#offset = this.#open.end;
@@ -203,7 +207,8 @@ export class FileJournal implements Journal {
       this.#segment = firstId;
       this.#offset = SEGMENT_HEADER_BYTES;
     }
-    this.#open.begin({ segment: this.#segment, offset: this.#offset, rolls, chain: this.#appendedChain });
+    const place = { segment: this.#segment, offset: this.#offset, rolls, chain: this.#appendedChain };
+    this.#open.begin(place, firstId);
   }
 
   commit(): void {
@@ -212,9 +217,19 @@ export class FileJournal implements Journal {
     this.#inFlight = batch;
     this.#open = this.#spare;
     this.#spare = batch;
-    this.#write(batch).then(
+    this.#decide(batch).then(
       () => this.#settle(batch),
       (cause: unknown) => this.#fail(this.#pathOf(batch.place.segment), batch.place.offset, cause),
+    );
+  }
+
+  /** On the disk of this node and in the commit log, both at once: it is durable when both have it. */
+  async #decide(batch: Batch): Promise<void> {
+    const { lastId } = batch;
+    const [, decidedId] = await Promise.all([this.#write(batch), this.#commitLog.append(batch)]);
+    assert(
+      decidedId >= lastId,
+      `the commit log took a batch that ends with event ${lastId}, and decided ${decidedId}`,
     );
   }
 

@@ -1,6 +1,7 @@
 /**
  * The error after which the journal guarantees nothing more. The process ends with exit code 74 (invariant 6).
  */
+import { FencedError } from './commit-log.ts';
 
 export interface JournalFailureDetails {
   readonly file: string;
@@ -19,9 +20,13 @@ export class JournalFailure extends Error {
 
   constructor({ file, offset, durableId, cause }: JournalFailureDetails) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const what = `The journal could not be written at offset ${offset} of ${file}: ${reason}.`;
     const rest = `Every event up to ${durableId} is on disk; nothing after it was acknowledged.`;
-    super(`${what} ${rest} Look at the disk and its free space, then start the server again.`, { cause });
+    super(
+      cause instanceof FencedError
+        ? `This node may not write any more: ${reason}. ${rest} Start the server again; it will follow.`
+        : `The journal could not be written at offset ${offset} of ${file}: ${reason}. ${rest} Look at the disk and its free space, then start the server again.`,
+      { cause },
+    );
     this.file = file;
     this.offset = offset;
     this.durableId = durableId;

@@ -1,7 +1,8 @@
 /**
- * The journal as the engine sees it: a chain of frames, and a guarantee about each.
+ * The journal as the engine sees it: the chain of all frames, which every node keeps, and a guarantee about each.
  *
- * `FileJournal` (file-journal.ts) keeps it in files of this machine; a replicated log can stand in for it.
+ * `FileJournal` (file-journal.ts) keeps it in files of this machine. Whether that alone makes a frame durable, or other
+ * machines have to have it too, is the commit log's to say (commit-log.ts).
  */
 import type { Frame, FramePosition } from './frame.ts';
 
@@ -36,8 +37,11 @@ export interface JournalStats {
 
 /** Invariant 3 is the implementation's to keep: `durableId` moves when the disk has confirmed, and in order. */
 export interface Journal {
-  /** Adds a frame to the open batch. Its first id follows the last one appended. */
-  append(frame: Frame): FramePosition;
+  /**
+   * Adds a frame to the open batch. Its first id follows the last one appended. `payload` is the frame as encoded by
+   * frame-payload.ts, here or on the node that wrote it; it is copied.
+   */
+  append(frame: Frame, payload?: Buffer): FramePosition;
   /** Starts writing what was appended, unless a write is under way; its end starts the next one. */
   commit(): void;
   /** Id of the last event appended, and of the last one on disk. */

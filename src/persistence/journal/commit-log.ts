@@ -1,0 +1,62 @@
+/**
+ * Who decides what has happened. A node writes each batch to its own disk and hands it to the commit log at once; the
+ * batch is durable, and may be acknowledged, when both have it. What the log refuses never happened, and what it holds
+ * happened, even if the node that wrote it is gone.
+ *
+ * Every node keeps all frames in its own journal (journal.ts), for recovery, search, history, snapshots and tools. A
+ * frame that another node wrote is followed: applied and appended as the same bytes, under the same ids.
+ *
+ * One node alone needs no log besides its disk: `LocalCommitLog`.
+ */
+
+/** The frames of one group commit, in order: all of them are decided, or none is. */
+export interface CommitBatch {
+  /** Ids of the first event and of the last one. */
+  readonly firstId: number;
+  readonly lastId: number;
+  /** Checksum of the frame before the batch, and of its last frame: what chains one batch to the next. */
+  readonly previousChain: number;
+  readonly chain: number;
+  /** The payloads of the frames. Views that are valid until `append` has settled; copy what must last. */
+  payloads(): Iterable<Buffer>;
+}
+
+export interface CommitLog {
+  /**
+   * Hands over the next batch, which follows the last one that the log decided. Resolves with the id up to which all is
+   * decided, at least that of the batch. Rejects when this node may not write, with `FencedError` when another one took
+   * over: then the batch never happened, and the journal ends. A batch that the log has from another node is decided
+   * already, and so accepted as it is.
+   */
+  append(batch: CommitBatch): Promise<number>;
+  /**
+   * Calls `listener` with the payloads of the frames after event `afterId` that other nodes wrote, decided and in order,
+   * a batch at a time. Returns what ends that.
+   */
+  subscribe(afterId: number, listener: (payloads: readonly Buffer[]) => void): () => void;
+  /**
+   * Takes over: from then on this node's batches are accepted and those of every node before it refused. To be called
+   * when all up to `lastId` was followed; rejects when the log holds more, and when another node took over first.
+   */
+  fence(lastId: number): Promise<void>;
+}
+
+/** Another node writes to the log; this one has to stop, and to start again as one that follows. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+}
+
+/** The disk of this node decides, and the lock of the data folder keeps every other writer away. */
+export class LocalCommitLog implements CommitLog {
+  append({ lastId }: CommitBatch): Promise<number> {
+    return Promise.resolve(lastId);
+  }
+
+  subscribe(): () => void {
+    return () => undefined;
+  }
+
+  fence(): Promise<void> {
+    return Promise.resolve();
+  }
+}
