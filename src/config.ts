@@ -14,10 +14,10 @@ const AUTH_TYPES = ['open-source', 'none'] as const;
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Before every path: empty, or with a slash at its start and none at its end. */
+  /** The prefix of every path. Empty, or with a slash at its start and none at its end. */
   readonly basePath: string;
   readonly dataDir: string;
-  /** Secrets of the admin tokens that a new data folder starts with; empty: one is made. */
+  /** Secrets of the admin tokens of a new data folder. When empty, one token is made. */
   readonly initialAdminTokens: readonly string[];
   /** `none`: no token is needed and everybody may do everything. */
   readonly authType: (typeof AUTH_TYPES)[number];
@@ -25,15 +25,15 @@ export interface Config {
   readonly httpEngine: HttpEngine;
   /** How long a stop waits for requests that are under way. */
   readonly shutdownTimeoutMs: number;
-  /** Events older than this may be deleted, once snapshots contain them; null: all are kept. */
+  /** Events older than this may be deleted once snapshots contain them; null to keep all. */
   readonly eventRetentionDays: number | null;
-  /** Whether answers are counted and timed, and the metrics page is there. */
+  /** Whether responses are counted and timed, and the metrics page exists. */
   readonly metrics: boolean;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
 
-/** The message is the whole of what the operator needs to read. */
+/** The message is everything that the operator needs to read. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -64,7 +64,7 @@ export function dataDirOf(env: Environment): string {
   return text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR;
 }
 
-/** An empty variable counts as absent: that is how manifests blank one out. */
+/** An empty variable counts as absent, because manifests unset a variable in that way. */
 function text(env: Environment, name: string): string | undefined {
   return env[name] === '' ? undefined : env[name];
 }
@@ -103,7 +103,7 @@ function shutdownTimeout(env: Environment): number {
   return number;
 }
 
-/** A century: beyond it nobody means days. */
+/** A century. A larger number is a mistake. */
 const RETENTION_DAYS_MAX = 36_500;
 
 function retentionDays(env: Environment): number | null {
@@ -117,7 +117,7 @@ function retentionDays(env: Environment): number | null {
   );
 }
 
-/** Variables of a deployment on a database, which mean nothing here: its manifest starts all the same. */
+/** Variables for a database, which this server ignores so that an existing manifest works. */
 export function ignoredVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => /^DATABASE_/.test(name))

@@ -4,21 +4,21 @@
  */
 export const EXIT = {
   ok: 0,
-  /** EX_USAGE: the command line makes no sense. */
+  /** EX_USAGE: the command was used wrongly. */
   usage: 64,
   /** EX_DATAERR: the data folder cannot be read as it is; a restart will not help. */
   damagedData: 65,
-  /** EX_NOINPUT: a file or folder named on the command line is not there. */
+  /** EX_NOINPUT: a file or folder named on the command line does not exist. */
   noInput: 66,
   /** EX_UNAVAILABLE: no server has the data folder open, and the command needs one. */
   noServer: 69,
   /** EX_SOFTWARE: a fault of the program. */
   fault: 70,
-  /** EX_CANTCREAT: what the command should write is there already, or cannot be made. */
+  /** EX_CANTCREAT: what the command should create exists already, or cannot be created. */
   cannotCreate: 73,
   /** EX_IOERR: the journal, or what a command writes, could not be written or synced. */
   journalFailed: 74,
-  /** EX_TEMPFAIL: another process has the data folder. */
+  /** EX_TEMPFAIL: another process has the data folder open. */
   folderLocked: 75,
   /** EX_CONFIG: an environment variable has a value that cannot be used. */
   badConfig: 78,

@@ -1,9 +1,11 @@
 /**
- * What a new data folder starts with: the state in `IMPORT_FILE`, or the defaults of initial-events.ts; and the admin
- * tokens named in the settings, or one that is made here and shown once.
+ * Records what a new data folder starts with: the state in `IMPORT_FILE`, or the defaults of seed-events.ts, and the
+ * admin tokens from the settings, or one that is made here and shown once
+ * (docs/specification/companions.md#new-data-folder).
  *
- * A large import takes several frames, and a crash between them would leave a part that looks like a whole. So a
- * marker stands in the folder from before the first frame until all are durable; a folder that has it is refused.
+ * A large import takes several frames, and a crash between them would leave a part that looks complete. So a marker
+ * file is in the folder from before the first frame until all frames are durable, and a folder with the marker is
+ * refused.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -28,11 +30,11 @@ export interface FirstStartOptions {
   readonly config: Config;
   readonly log: Log;
   readonly fs: FileSystem;
-  /** Shows a secret that is shown once, and logged never. */
+  /** Shows a secret, which is shown only once and never logged. */
   announceToken(secret: string): void;
 }
 
-/** Throws `DataFolderError` for a folder whose import was cut short. To be called before recovery. */
+/** Throws `DataFolderError` for a folder whose import was interrupted. To be called before recovery. */
 export async function refuseUnfinishedImport(fs: FileSystem, folder: string): Promise<void> {
   const marker = join(folder, IMPORT_MARKER);
   if (!(await fs.exists(marker))) return;
@@ -71,7 +73,7 @@ function tokenEvents(options: FirstStartOptions, now: string): readonly DomainEv
   return adminSecrets(options).map((secret, at) => adminTokenEvent(digestOf(secret), at + 1, now));
 }
 
-/** Where authentication is off no token is needed, and none is made up. */
+/** Without authentication no token is needed, so none is made. */
 function adminSecrets({ config, announceToken }: FirstStartOptions): readonly string[] {
   if (config.initialAdminTokens.length > 0 || config.authType === 'none') return config.initialAdminTokens;
   const secret = `*:*.${randomBytes(32).toString('hex')}`;

@@ -26,7 +26,7 @@ async function main(): Promise<void> {
       process.exit(error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault);
     },
     announceToken: (secret) => {
-      // To the terminal and not to the log: logs are kept, and read by more people than a secret should be.
+      // The token goes to the terminal and not to the log, because logs are kept and read by many people.
       process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
     },
   });
@@ -49,9 +49,9 @@ async function main(): Promise<void> {
 }
 
 /**
- * The first signal drains and takes a last snapshot; a second one ends at once, which loses nothing either, and so
- * does one during a start. Listened to from the first moment: as the first process of a container, one without a
- * listener would not be stopped at all.
+ * The first signal drains and takes a last snapshot. A second one, or one during a start, ends the process at once,
+ * which loses nothing either. The listeners exist from the first moment, because the first process of a container
+ * ignores signals for which it has no listener.
  */
 function stopOnSignals(say: (message: string) => void): { server: Server | null } {
   const signals: { server: Server | null } = { server: null };
@@ -71,12 +71,12 @@ function stopOnSignals(say: (message: string) => void): { server: Server | null 
   return signals;
 }
 
-/** A file or folder that the operating system refuses: its code and path say more than a stack. */
+/** An error of the operating system about a file or folder, whose code and path say more than a stack. */
 function isFileFault(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
-/** One clear line for what an operator can mend; the stack only for what they cannot. */
+/** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
 function fail(error: unknown): never {
   if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
@@ -91,6 +91,6 @@ function exitWith(code: number, message: string): never {
   process.exit(code);
 }
 
-// Node's own answer to what nobody caught is exit code 1, which no manual explains.
+// Node itself ends with exit code 1 after an uncaught error, which no manual explains.
 process.on('uncaughtException', fail);
 main().catch(fail);

@@ -1,6 +1,7 @@
 /**
- * The whole server: lock → listen, not ready → recover → first events → ready; and back: drain → last snapshot →
- * unlock. `main.ts` runs one per process; tests run as many as they like.
+ * The life of the server. It locks the folder, listens without being ready, recovers, records the first events, and
+ * is ready. At the end it drains, takes a last snapshot, and unlocks. `main.ts` runs one in a process; tests run
+ * several.
  */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
@@ -29,7 +30,7 @@ import { WorkerTextSearch } from './persistence/event-log/text-search.ts';
 import { lineageOf } from './persistence/journal/lineage.ts';
 import { VERSION } from './version.ts';
 
-/** How often a stop looks whether requests are still under way. */
+/** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
 
 export interface ServerOptions {
@@ -37,7 +38,7 @@ export interface ServerOptions {
   readonly log: Log;
   /** Ends the process: the journal or the state cannot be trusted any more (invariant 6). */
   stop(error: Error): void;
-  /** Shows a secret that is shown once, and logged never. */
+  /** Shows a secret, which is shown only once and never logged. */
   announceToken(secret: string): void;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
@@ -79,7 +80,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** What stands before the store: open from the first moment, with a handler that changes as the process goes on. */
+/**
+ * The part in front of the store, which is open from the first moment. Its handler changes once the store is open.
+ */
 interface Front {
   phase: Phase;
   handle: RequestHandler;

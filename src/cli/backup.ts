@@ -1,4 +1,4 @@
-/** `flagstaff backup`: a consistent, verified copy of a data folder. */
+/** `flagstaff backup`: make a consistent, verified copy of a data folder. */
 import { resolve } from 'node:path';
 import { type Backup, backUp } from '../operations/copy/backup.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';

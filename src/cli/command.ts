@@ -17,7 +17,7 @@ export interface CommandContext {
   clock(): number;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The exit code, where a command that worked has bad news. */
+  /** Sets the exit code of a command that succeeded but found something bad. */
   finish(exitCode: ExitCode): void;
 }
 
@@ -34,7 +34,7 @@ export function withCommonOptions(command: Command): Command {
     .option('--json', 'print JSON, for scripts');
 }
 
-/** The data folder, which has to be there. */
+/** The data folder, which must exist. */
 export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonOptions): string {
   const folder = resolve(dataDir ?? dataDirOf(terminal.env));
   if (existsSync(folder)) return folder;

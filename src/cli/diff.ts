@@ -1,4 +1,4 @@
-/** `flagstaff diff`: what changed between two moments. */
+/** `flagstaff diff`: show what changed between two moments. */
 import { type Comparison, compareMoments } from '../operations/diff/between.ts';
 import type { FieldChange, ThingChange } from '../operations/diff/diff.ts';
 import {

@@ -1,4 +1,4 @@
-/** `flagstaff events`: the event log on the terminal. */
+/** `flagstaff events`: show the event log on the terminal. */
 import { type EventSelection, followEvents, newestEvents } from '../operations/read/read-events.ts';
 import type { LoggedEvent } from '../persistence/event-log/logged-event.ts';
 import {
@@ -11,9 +11,9 @@ import {
 import { misuse } from './failure.ts';
 import { printable } from './format.ts';
 
-/** Enough to see what happened lately, few enough to fit a screen twice. */
+/** Shows recent events on about two screens. */
 const LIMIT_DEFAULT = 50;
-/** Protects the memory of this command; with filters nobody reads more. */
+/** Protects the memory of this command. Nobody reads more. */
 const LIMIT_MAX = 1_000_000;
 
 interface EventsCommandOptions extends CommonOptions {

@@ -1,4 +1,4 @@
-/** `flagstaff export`: the state as a JSON document, which another server can start with. */
+/** `flagstaff export`: write the state as a JSON document that another server can start with. */
 import { resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
 import { OperationError } from '../operations/operation-error.ts';

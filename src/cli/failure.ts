@@ -1,4 +1,4 @@
-/** From what went wrong to an exit code and the one line that says it. */
+/** Maps an error to an exit code and a message of one line. */
 import { ConfigError } from '../config.ts';
 import { ControlError } from '../control/control-client.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -7,7 +7,7 @@ import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
 
-/** A command that did what it should, and has bad news; or was used in a way that makes no sense. */
+/** A command that found something bad, or that was used wrongly. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly exitCode: ExitCode;
@@ -33,7 +33,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The stack only for what nobody foresaw. */
+/** Includes the stack only for unexpected errors. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { exitCode: EXIT.fault, message: String(error) };
   const { message } = error;
@@ -47,7 +47,7 @@ export function failureOf(error: unknown): Failure {
   return systemFailure(error) ?? { exitCode: EXIT.fault, message: error.stack ?? message };
 }
 
-/** What the operating system refuses. */
+/** The failure for an error of the operating system; null for any other error. */
 function systemFailure(error: Error): Failure | null {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return { exitCode: EXIT.noInput, message: error.message };

@@ -1,4 +1,4 @@
-/** Figures, times and tables as people read them. */
+/** Formats figures, times and tables for people. */
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 

@@ -1,6 +1,6 @@
 /**
- * The operators' commands: one program, one file a command. Answers go to standard output, everything else to
- * standard error; the exit code says how it went (src/exit-codes.ts).
+ * The operators' commands: one program, with a file for each command. Results go to standard output, everything else
+ * goes to standard error, and the exit code says how the command ended (src/exit-codes.ts).
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exit-codes.ts';

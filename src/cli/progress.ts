@@ -1,10 +1,10 @@
-/** Bars for everything that can take long: on a terminal, on standard error, and nowhere else. */
+/** Progress bars for everything that may take long. They are shown on standard error, and only on a terminal. */
 import { Presets, SingleBar } from 'cli-progress';
 import type { StateProgress } from '../operations/read/state-at.ts';
 import { bytesText, count } from './format.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Redraws a second: smooth enough, and cheap. */
+/** Redraws per second. */
 const BAR_FPS = 10;
 
 export interface Progress {

@@ -1,4 +1,4 @@
-/** `flagstaff repair`: keep what hangs together of a damaged data folder. */
+/** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
 import { EXIT } from '../exit-codes.ts';
 import { finishRepair, repair } from '../operations/copy/repair.ts';
 import { type EventRange, planRepair, type RepairPlan } from '../operations/copy/repair-plan.ts';

@@ -1,4 +1,4 @@
-/** `flagstaff snapshot`: have the running server take a snapshot now. */
+/** `flagstaff snapshot`: make the running server write a snapshot now. */
 import { askServer } from '../control/control-client.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';

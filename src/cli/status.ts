@@ -1,4 +1,4 @@
-/** `flagstaff status`: what a data folder holds. */
+/** `flagstaff status`: show what a data folder holds. */
 import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
 import { bytesText, count, fields } from './format.ts';

@@ -1,25 +1,25 @@
-/** Where a command reads its surroundings and writes its answer: the process's own, or a test's. */
+/** The environment that a command reads from and writes to: that of the process, or that of a test. */
 import { createInterface } from 'node:readline/promises';
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The answer of a command: one line, or several. */
+  /** Writes the result of a command: one line or several. */
   out(text: string): void;
-  /** Everything else: what goes wrong, what a human may want to know meanwhile. */
+  /** Writes everything else, such as errors and remarks for people. */
   err(text: string): void;
-  /** Whether somebody watches: bars and questions only then. */
+  /** Whether a person is watching. Progress bars and questions appear only then. */
   readonly isInteractive: boolean;
   /** The stream of the bars. */
   readonly barStream: NodeJS.WritableStream;
   ask(question: string): Promise<string>;
-  /** Aborted when the user wants to stop something that goes on until then. */
+  /** Aborted when the user stops a command that runs until then. */
   readonly stopped: AbortSignal;
 }
 
 export function processTerminal(): Terminal {
   const interruption = new AbortController();
   process.once('SIGINT', () => {
-    // The next one ends the process at once.
+    // The next signal ends the process at once.
     interruption.abort();
   });
   return {

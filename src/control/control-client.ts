@@ -1,4 +1,4 @@
-/** The commands' end of the control channel. */
+/** The client of the control channel, which the commands use. */
 import { connect } from 'node:net';
 import {
   CONTROL_LINE_BYTES_MAX,
@@ -8,14 +8,14 @@ import {
   socketPath,
 } from './control-protocol.ts';
 
-/** The server understood, and could not do it. */
+/** The server understood the request and could not carry it out. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
 
 /**
- * Asks the server that has the folder open; null when there is none. No deadline: a snapshot takes what it takes,
- * and a server that ends closes the connection.
+ * Sends a request to the server that has the folder open; null when there is none. There is no deadline, because a
+ * snapshot may take long, and a server that ends closes the connection.
  */
 export async function askServer<C extends ControlCommand>(
   folder: string,
@@ -30,7 +30,7 @@ export async function askServer<C extends ControlCommand>(
   throw new ControlError(answer.error);
 }
 
-/** No such file, nobody listens, not a socket: no server. */
+/** Error codes that mean that there is no server: no such file, nobody listens, or not a socket. */
 const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR']);
 
 function exchange(path: string, request: string): Promise<string | null> {

@@ -1,4 +1,4 @@
-/** What the control channel can ask of an opened data folder. */
+/** The requests that the control channel offers for an open data folder. */
 
 import { join } from 'node:path';
 import type { Store } from '../actors/store.ts';

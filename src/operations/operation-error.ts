@@ -1,6 +1,6 @@
-/** What an operator asked for and cannot have: expected, told in one line, and nothing was changed. */
+/** An operator's command that is refused: an expected outcome, told in one line, that changed nothing. */
 
-/** `missing`: what was named is not there. `occupied`: something is where nothing may be. `unsound`: checked, and bad. */
+/** `missing`: the named thing does not exist. `occupied`: the target exists. `unsound`: the data is bad. */
 export type OperationProblem = 'missing' | 'occupied' | 'unsound';
 
 export class OperationError extends Error {

@@ -1,6 +1,6 @@
 /**
- * A consistent copy of a data folder, also while a server writes to it: everything up to one event, nothing after
- * it, verified to the last byte before it gets its name. The server's part is to say how far its disk is.
+ * Makes a consistent copy of a data folder, even while a server writes to it: everything up to one event and nothing
+ * after it, verified to the last byte before it gets its name. A running server only says which event is on disk.
  */
 import { askServer } from '../../control/control-client.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -55,13 +55,13 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   return { to, lastId, bytes, fromRunningServer: flushed !== null };
 }
 
-/** Without a journal there may be a snapshot alone. */
+/** When there is no journal, there may still be a snapshot. */
 async function newestState(fs: FileSystem, from: DataFolder): Promise<number> {
   const newest = await newestEvent({ fs, folder: from.journal });
   return newest > 0 ? newest : ((await listSnapshots(fs, from.snapshots)).at(-1)?.id ?? 0);
 }
 
-/** Reads every byte back and asks recovery whether it would start on it. */
+/** Reads every byte back and lets recovery check whether it would start on the copy. */
 async function verifyCopy(
   fs: FileSystem,
   folder: DataFolder,

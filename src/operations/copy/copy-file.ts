@@ -1,4 +1,4 @@
-/** Copying one file, or the beginning of it, and making the copy durable. */
+/** Copies one file, or the beginning of it, and makes the copy durable. */
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
 import { withFile } from '../../persistence/journal/frame-reader.ts';
@@ -10,7 +10,7 @@ export interface CopyFileOptions {
   readonly from: string;
   /** Must not exist. */
   readonly to: string;
-  /** How many bytes from the beginning; null: all of them. */
+  /** How many bytes from the beginning; null for all of them. */
   readonly bytes: number | null;
   onProgress?(bytesDone: number): void;
 }

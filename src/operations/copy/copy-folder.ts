@@ -1,8 +1,8 @@
 /**
- * Copying a data folder up to an event, into a folder that appears only when the copy is whole and verified.
+ * Copies a data folder up to an event into a folder that appears only when the copy is complete and verified.
  *
- * Everything is written below `<target>.partial`, synced, verified by reading it back, and then renamed: a folder
- * that bears the target's name is a good one. The source is only read, and may belong to a running server: segments
+ * Everything is written below `<target>.partial`, synced, verified by reading it back, and then renamed, so a folder
+ * with the target's name is always good. The source is only read, and may belong to a running server: segments
  * only grow, and snapshots appear whole. Copied bytes are never decoded and written anew, so checksums, chain and
  * batches stay what they were.
  */
@@ -33,7 +33,7 @@ export interface CopyOptions {
   onProgress?(bytesDone: number): void;
 }
 
-/** Refuses a target in which anything is. */
+/** Refuses a target that is not empty. */
 export function refuseOccupied(target: string): void {
   const names = namesIn(target);
   if (names === null || names.length === 0) return;
@@ -53,7 +53,7 @@ function namesIn(folder: string): readonly string[] | null {
   }
 }
 
-/** Runs `fill` on a folder of another name, which takes the target's when it returns. */
+/** Runs `fill` on a folder with another name, which is renamed to the target's name afterwards. */
 export async function buildFolder<T>(
   fs: FileSystem,
   target: string,
@@ -118,7 +118,7 @@ async function copyJournal({ fs, from, to, lastId }: CopyOptions, copy: Copy, en
   await mark.close();
 }
 
-/** A snapshot that retention removes while it is looked at counts as not there. */
+/** A snapshot that retention removes meanwhile counts as absent. */
 async function isGood(fs: FileSystem, path: string): Promise<boolean> {
   try {
     return (await verifySnapshotFile({ fs, path })).problem === null;
@@ -128,7 +128,7 @@ async function isGood(fs: FileSystem, path: string): Promise<boolean> {
   }
 }
 
-/** Adds up what several files take. */
+/** Adds up the bytes of several files. */
 class Copy {
   readonly #options: CopyOptions;
   bytesDone = 0;

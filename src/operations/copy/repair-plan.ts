@@ -1,9 +1,9 @@
 /**
- * What a repair would keep of a damaged folder: the state of the newest event that can be come to without a gap, and
- * as much of the event log behind it as hangs together.
+ * Plans what a repair keeps of a damaged folder: the state of the newest event that can be reached without a gap, and
+ * the part of the event log that is consistent with it.
  *
- * A state can be come to from nothing, or from a good snapshot, along frames that follow each other without a fault.
- * Of all such ways the one that reaches the newest event wins, and among those the one with the longest event log.
+ * A state can be reached from nothing, or from a good snapshot, along frames that follow each other without a fault.
+ * The plan takes the way that reaches the newest event, and among several the one with the longest event log.
  */
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import type { FolderVerification, VerifiedSnapshot } from '../verify/verify-folder.ts';
@@ -16,17 +16,17 @@ export interface EventRange {
 }
 
 export interface RepairPlan {
-  /** The state to begin with; null: nothing, before the first event. */
+  /** The snapshot to begin with; null for the empty state before the first event. */
   readonly base: VerifiedSnapshot | null;
-  /** The frames to go on with; null: the snapshot is all there is. */
+  /** The frames that follow it; null when there is only the snapshot. */
   readonly run: IntactRun | null;
   /** The event whose state the folder will have. */
   readonly lastId: number;
-  /** The segment that the journal will begin with; null: none stays. */
+  /** The segment that the journal will begin with; null when none is kept. */
   readonly firstSegment: number | null;
-  /** Events whose changes are lost, as far as is known of them. */
+  /** Known events whose changes are lost. */
   readonly lost: EventRange | null;
-  /** Events that the state contains, and the event log will no longer show. */
+  /** Events that the state contains and that the event log will no longer show. */
   readonly unlisted: EventRange | null;
 }
 
@@ -37,7 +37,7 @@ interface Way {
   readonly firstSegment: number | null;
 }
 
-/** Null when nothing whole is left to begin with. */
+/** Null when nothing intact is left to start from. */
 export function planRepair(verified: FolderVerification): RepairPlan | null {
   const runs = joinRuns(verified.journal.runs);
   const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
@@ -60,8 +60,8 @@ export function planRepair(verified: FolderVerification): RepairPlan | null {
 const firstListed = ({ firstSegment, lastId }: Way): number => firstSegment ?? lastId + 1;
 
 /**
- * Runs of different files that follow each other were parted by a damaged header alone, which can be written anew
- * from the frames behind it.
+ * Joins runs of different files that follow each other. Only a damaged header separated them, and it can be written
+ * again from the frames behind it.
  */
 function joinRuns(runs: readonly IntactRun[]): readonly IntactRun[] {
   const joined: IntactRun[] = [];
@@ -107,7 +107,7 @@ function joins({ journal }: FolderVerification, { header, id }: VerifiedSnapshot
   return chain === header.chain;
 }
 
-/** A segment is kept byte for byte or not at all: its frames name their own offsets. */
+/** A segment is kept byte for byte or not at all, because its frames contain their offsets. */
 function firstWholeSegment(
   { journal }: FolderVerification,
   { start, end, firstId }: IntactRun,

@@ -1,10 +1,10 @@
 /**
- * Repairing a damaged folder: what hangs together is built anew beside it, proved to start, and then takes its place;
- * all that was there is moved aside as it was, and nothing of it is ever deleted.
+ * Repairs a damaged folder. The consistent part is built beside it, a trial start proves that it is good, and then it
+ * takes the place of the old files. Those are moved aside unchanged and never deleted.
  *
- * `repaired.tmp` in the data folder holds the new journal and snapshots while they are being made. From the moment
- * that its file `ready` is on disk it is complete, and exchanging it for the old ones may be cut short anywhere and
- * gone on with by the next repair; meanwhile no server starts (unfinished-repair.ts).
+ * `repaired.tmp` in the data folder holds the new journal and snapshots while they are being made. It is complete
+ * once its file `ready` is on disk. Exchanging it for the old files may be interrupted anywhere, and the next repair
+ * continues it. Until then no server starts (unfinished-repair.ts).
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,14 +28,14 @@ export interface RepairOptions {
   /** The data folder, whose lock the caller holds. */
   readonly folder: string;
   readonly plan: RepairPlan;
-  /** Where the old files go: a name within the data folder that nothing has yet. */
+  /** The unused name of the folder, within the data folder, to which the old files are moved. */
   readonly asideName: string;
 }
 
 export interface Repaired {
   readonly lastId: number;
   readonly stateHash: string;
-  /** The folder that holds all that was there before. */
+  /** The folder that holds the old files. */
   readonly aside: string;
 }
 
@@ -54,7 +54,7 @@ export async function repair(options: RepairOptions): Promise<Repaired> {
   return { lastId: plan.lastId, stateHash: hash, aside };
 }
 
-/** Finishes a repair that was cut short after it had become ready; false when there is none. */
+/** Finishes a repair that was interrupted after it was ready; false when there is none. */
 export async function finishRepair(fs: FileSystem, folder: string): Promise<boolean> {
   const path = readyFile(folder);
   if (!(await fs.exists(path))) return false;
@@ -122,7 +122,7 @@ async function declareReady(fs: FileSystem, folder: string, asideName: string): 
   await fs.syncFolder(folder);
 }
 
-/** Each step is skipped where it was done before, so that the whole may be repeated. */
+/** Skips each step that was done before, so that all of it can be repeated. */
 async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
   await fs.makeFolder(aside);
   for (const name of ['snapshots', 'journal']) {

@@ -1,9 +1,9 @@
 /**
- * Point-in-time restore: a new data folder whose state is that of another one, as of an event. The journal up to
- * there comes along, so the event log stays; the source is only read.
+ * Point-in-time restore makes a new data folder with the state that another one had at an event. It copies the
+ * journal up to that event, so the event log is kept. It only reads the source.
  *
- * The new folder gets its name only after recovery itself has started on it and come to the same state, by its
- * hash, as the source had at that event.
+ * The new folder gets its name only after recovery has started on it and has reached the same state, by its hash, as
+ * the source had at that event.
  */
 import { statSync } from 'node:fs';
 import { loaderOf } from '../../actors/store.ts';
@@ -26,9 +26,9 @@ export interface RestoreOptions {
   readonly from: string;
   /** The folder to make. */
   readonly to: string;
-  /** Null: the newest state. */
+  /** Null for the newest state. */
   readonly moment: Moment | null;
-  /** Leave the events behind: the new folder starts with a snapshot alone. */
+  /** Leaves out the events: the new folder starts with a snapshot alone. */
   readonly stateOnly?: boolean;
   onProgress?(progress: StateProgress): void;
   /** Milliseconds, monotonic. */
@@ -40,12 +40,12 @@ export interface Restored {
   readonly lastId: number;
   /** Time of that event, milliseconds since 1970. */
   readonly lastAt: number;
-  /** The snapshot that the state was built from; null: from the first event. */
+  /** The snapshot that the state was built from; null when it was built from the first event. */
   readonly snapshotId: number | null;
   readonly replayedEvents: number;
   /** How long loading and replaying took. */
   readonly buildMs: number;
-  /** Whether the events up to there came along. */
+  /** Whether the events up to that point were copied. */
   readonly withEvents: boolean;
   readonly stateHash: string;
 }
@@ -135,7 +135,7 @@ async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
   };
 }
 
-/** Recovery starts on the new folder and arrives at the same state; else the folder never gets its name. */
+/** Checks that recovery starts on the new folder with the same state. Otherwise the folder never gets its name. */
 async function proveStart(options: RestoreOptions, target: DataFolder, expected: Picture): Promise<void> {
   const world = emptyWorld();
   const { lastId } = await start(options.fs, target, world);

@@ -1,4 +1,4 @@
-/** Copying and replaying a run of intact frames, whatever surrounds it. */
+/** Copies and replays a run of intact frames, whatever surrounds it. */
 import { join } from 'node:path';
 import type { FileSystem, OpenFile } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
@@ -26,7 +26,7 @@ export interface CopyRunOptions {
   readonly firstSegment: number;
 }
 
-/** Copies the run's segments up to its end, gives each a good header, and states in the mark how far they go. */
+/** Copies the run's segments up to its end, gives each a good header, and writes their end into the durable mark. */
 export async function copyRun(
   fs: FileSystem,
   { from, to, run, firstSegment }: CopyRunOptions,
@@ -47,7 +47,7 @@ async function segmentsOf(source: JournalSource, run: IntactRun, first: number):
   return segments.filter((segment) => segment >= first && segment <= run.end.segment);
 }
 
-/** The header that the first frame asks for: the same bytes as before, where the header was good. */
+/** The header that matches the first frame. It equals the old one if that was good. */
 async function writeHeader(fs: FileSystem, path: string, firstId: number): Promise<void> {
   const file = await fs.open(path, 'write');
   try {
@@ -67,7 +67,7 @@ async function frameHeaderAt(file: OpenFile, offset: number) {
   return readFrameHeader(bytes.subarray(0, count), 0);
 }
 
-/** Hands on the run's frames in order. They were found good a moment ago; should that have changed, it throws. */
+/** Visits the run's frames in order. They were good when they were verified; throws if that has changed. */
 export async function replayRun(
   source: JournalSource,
   run: IntactRun,

@@ -1,4 +1,4 @@
-/** What changed in a data folder between two of its moments. */
+/** The difference between two moments of a data folder. */
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { OperationError } from '../operation-error.ts';
@@ -12,21 +12,21 @@ export interface CompareOptions {
   /** The data folder. */
   readonly folder: string;
   readonly from: Moment;
-  /** Null: now. */
+  /** Null for now. */
   readonly to: Moment | null;
-  /** Only this project and its flags; null: everything. */
+  /** Limits the comparison to this project and its flags; null for everything. */
   readonly project: string | null;
   onProgress?(progress: StateProgress): void;
 }
 
 export interface Comparison {
-  /** The events after which the two states were. */
+  /** The last events of the two states. */
   readonly from: number;
   readonly to: number;
   readonly changes: readonly ThingChange[];
 }
 
-/** `to` may be before `from`: then it says what going back would change. */
+/** `to` may be before `from`; the result then says what going back would change. */
 export async function compareMoments(options: CompareOptions): Promise<Comparison> {
   const { fs, folder, project, onProgress } = options;
   const source = { fs, folder: dataFolder(folder).journal };

@@ -1,7 +1,7 @@
 /**
- * What changed between two pictures of the state: things that came, went, or have other values, down to the field
- * that an operator would name. Lists whose items have names (environments, strategies, variants, tags, dependencies)
- * are compared item by item, wherever an item stands; other lists as a whole.
+ * The difference between two lists of items of the state: items that were added, removed or changed, down to the
+ * field that an operator would name. Lists whose items have names (environments, strategies, variants, tags,
+ * dependencies) are compared item by item, regardless of their order; other lists are compared as a whole.
  *
  * The difference from B to A is that from A to B with every `before` and `after` exchanged.
  */
@@ -20,7 +20,7 @@ export interface ThingChange {
   readonly name: string;
   readonly project: string | null;
   readonly change: 'added' | 'removed' | 'changed';
-  /** Of an added or removed thing: all that differs from nothing. */
+  /** For an added or removed thing, everything that is not empty. */
   readonly fields: readonly FieldChange[];
 }
 
@@ -40,7 +40,7 @@ export function difference(before: Picture, after: Picture): readonly ThingChang
   return changes.sort(byPlace);
 }
 
-/** What the head of a change says already, and its fields need not repeat. */
+/** The fields that the heading of a change shows already. */
 const KNOWN_BY: Readonly<Record<ThingKind, readonly string[]>> = {
   environment: ['name'],
   user: ['id'],
@@ -58,7 +58,7 @@ function changeOf(
   return { kind, name, project, change, fields: telling };
 }
 
-/** By project, then things of the service first, then names: the same whichever side a thing is on. */
+/** Orders by project, then things of the service first, then by name, on whichever side a thing is. */
 function byPlace(a: ThingChange, b: ThingChange): number {
   const key = ({ project, kind, name }: ThingChange): string => `${project ?? ''}\u0000${kind}\u0000${name}`;
   const [left, right] = [key(a), key(b)];
@@ -87,7 +87,7 @@ function collect(field: string, before: unknown, after: unknown, changes: FieldC
     collectOrder(field, [...(old?.keys() ?? [])], [...(now?.keys() ?? [])], changes);
 }
 
-/** Of variants the place counts too: patches name them by it. */
+/** The position of a variant matters too, because patches name it by position. */
 function collectOrder(
   field: string,
   before: readonly string[],
@@ -107,7 +107,7 @@ function fieldChange(field: string, before: unknown, after: unknown): FieldChang
   };
 }
 
-/** The parts that are compared one by one; null for what is compared as a whole. */
+/** The parts that are compared one by one; null for a value that is compared as a whole. */
 function partsOf(value: unknown): ReadonlyMap<string, unknown> | null {
   if (value instanceof Map) return new Map([...value].map(([key, part]) => [`[${key}]`, part]));
   if (Array.isArray(value)) return itemsByName(value);
@@ -115,7 +115,7 @@ function partsOf(value: unknown): ReadonlyMap<string, unknown> | null {
   return new Map(Object.entries(value));
 }
 
-/** The items of a list by what they are known by; null when they have no names, or two have the same. */
+/** The items of a list by name; null when they have no names, or when two have the same name. */
 function itemsByName(list: readonly unknown[]): ReadonlyMap<string, unknown> | null {
   const items = new Map<string, unknown>();
   for (const item of list) {
@@ -126,7 +126,7 @@ function itemsByName(list: readonly unknown[]): ReadonlyMap<string, unknown> | n
   return items;
 }
 
-/** What an item is known by, and the rest of it; `true` where nothing is left. */
+/** The name of an item and its other fields; `true` when it has none. */
 function nameOf(item: unknown): { readonly name: string; readonly rest: unknown } | null {
   if (typeof item !== 'object' || item === null) return null;
   const fields = item as Readonly<Record<string, unknown>>;
@@ -139,7 +139,9 @@ function nameOf(item: unknown): { readonly name: string; readonly rest: unknown 
   return { name: `${type}:${value}`, rest: true };
 }
 
-/** Nothing, null, false and an empty list are the same to an operator where a thing is added or removed as a whole. */
+/**
+ * Nothing, null, false and an empty list are the same to an operator where a thing is added or removed as a whole.
+ */
 function sameValue(before: unknown, after: unknown): boolean {
   const isNothing = (value: unknown): boolean =>
     value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);

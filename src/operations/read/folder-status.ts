@@ -1,6 +1,6 @@
 /**
- * What a data folder holds, at a glance: reads the names, the headers and the last segment, takes no lock and
- * changes nothing. Whether every byte is good is for `verify` to say.
+ * A summary of what a data folder holds. It reads the names, the headers and the last segment, takes no lock and
+ * changes nothing. `verify` checks whether every byte is good.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * Reading the frames of a journal in order, from any event on, beside a server that may be appending to it. Nothing
- * is changed. Every frame on the way is verified and linked to the one before it, those that are skipped too.
+ * Reads the frames of a journal in order, from any event on, while a server may be appending to it. It changes
+ * nothing. Every frame on the way, even a skipped one, is verified and must follow the previous one.
  *
- * The end of the last segment may be a write that is under way, or was cut off by a crash: that is not damage, and
- * reading ends before it. Anything else that does not fit is a `DataFolderError` that names file and offset.
+ * The end of the last segment may be a write that is under way, or that a crash interrupted. That is not damage, and
+ * reading ends before it. Anything else that is wrong is a `DataFolderError` that names the file and the offset.
  */
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
@@ -192,7 +192,7 @@ class JournalReader {
     return !this.stopped;
   }
 
-  /** A header is on disk before the first frame: a last file without one is only just being made. */
+  /** A header is on disk before the first frame, so a last file without one is just being made. */
   async #withoutHeader(file: OpenFile, path: string, isLast: boolean): Promise<void> {
     if (isLast && (await findProofOfDamage(file, 0)) === null) return;
     throw this.#damaged(path, 0, 'the header of a journal file is damaged');

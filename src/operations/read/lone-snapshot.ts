@@ -1,4 +1,4 @@
-/** A snapshot file by itself, loaded into a state of its own. */
+/** Loads a single snapshot file into a separate state. */
 import { loaderOf } from '../../actors/store.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';

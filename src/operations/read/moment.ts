@@ -1,6 +1,6 @@
 /**
- * Moments in the life of a data folder, as operators name them: an event id, or a time. What is meant is the state
- * right after that event; or right after the last event that is older than the time.
+ * A moment of a data folder, as operators name it (docs/operating-commands.md#moments): an event id means the state
+ * right after that event, and a time the state right after the last event before it.
  */
 import { lastEventId } from '../../persistence/journal/frame.ts';
 import { OperationError } from '../operation-error.ts';

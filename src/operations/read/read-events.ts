@@ -1,6 +1,6 @@
 /**
- * The event log, read from the files: of a folder at rest, or beside a running server, whose newest events appear as
- * soon as they are on disk for certain. Filters are those of the server's own search.
+ * Reads the event log from the files, whether a server is running or not. Events of a running server appear as soon
+ * as they are certain to be on disk. The filters are those of the server's search.
  */
 import { watch } from 'node:fs';
 import { askServer } from '../../control/control-client.ts';
@@ -17,7 +17,7 @@ export interface EventSelection {
   readonly feature?: string | undefined;
   readonly environment?: string | undefined;
   readonly createdBy?: string | undefined;
-  /** Looked for in type, author and data, whatever the case. */
+  /** Text to look for, case-insensitive, in type, author and data. */
   readonly query?: string | undefined;
   /** Events newer than this id. */
   readonly afterId?: number | undefined;
@@ -43,14 +43,14 @@ export async function newestEvents(options: ReadEventsOptions, limit: number): P
   const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
   let events: LoggedEvent[] = [];
   let end = Math.min(durableId, selection.upTo ?? durableId);
-  // From the newest segment back: what is found there need not be looked for in years of older ones.
+  // Begins with the newest segment, so that old segments are read only when the newer ones have too few events.
   for (const firstId of segments.toReversed()) {
     const afterId = Math.max(selection.afterId ?? 0, firstId - 1);
     if (events.length < limit && afterId < end) {
       const found: LoggedEvent[] = [];
       await readFrom({ fs, folder, selection, end }, afterId, (event) => {
         found.push(event);
-        // Cut now and then: a shift for each event would cost more than the reading.
+        // Shortened only now and then, because a shift for each event would cost more than reading it.
         if (found.length >= 2 * limit) found.splice(0, found.length - limit);
       });
       events = [...found, ...events].slice(-limit);
@@ -123,10 +123,10 @@ function holdsText(query: string | undefined, names: readonly string[], data: un
   return [...names, dataText(data)].some((text) => text.toLowerCase().includes(folded));
 }
 
-/** Tells when something in a folder may have changed. */
+/** Reports when something in a folder may have changed. */
 export type WatchFolder = (folder: string, onChange: () => void) => { close(): void };
 
-/** Changes that come while the last ones are still being read are one. */
+/** Changes that occur while earlier ones are still being read count as one. */
 const watchFolder: WatchFolder = (folder, onChange) => watch(folder, { persistent: true }, onChange);
 
 export interface FollowOptions extends ReadEventsOptions {
@@ -172,7 +172,7 @@ export async function followEvents(options: FollowOptions): Promise<void> {
   }
 }
 
-/** The newest event that is durable: by the server's word; of a folder at rest, the last that is whole. */
+/** The newest durable event: what a running server reports, or the last complete event of a stopped one. */
 async function durableEvent(fs: FileSystem, folder: string): Promise<number> {
   const server = await askServer(folder, 'status');
   if (server !== null) return server.durableId;

@@ -1,10 +1,10 @@
 /**
- * The state as of any event: the nearest good snapshot before it, and the journal from there. Reads only, also beside
- * a running server.
+ * Rebuilds the state at any event from the nearest good snapshot before it and the journal from there. It only reads,
+ * even while a server is running.
  *
- * A change of several events is one frame and was never seen in part. An event in its middle names no state and is
- * refused: taking the end for it would keep what an operator who names the event before a mishap wants to be rid of,
- * and taking the beginning would lose what another one wants to keep.
+ * Nobody ever saw a part of a change with several events, which is one frame. So an event in its middle stands for no
+ * state and is refused. Taking the end instead would keep what an operator who names the event before an accident
+ * wants to remove, and taking the beginning would lose what another operator wants to keep.
  */
 import { loaderOf, replayFrame } from '../../actors/store.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
@@ -29,9 +29,9 @@ export interface StateAtOptions {
   readonly fs: FileSystem;
   /** The data folder. */
   readonly folder: string;
-  /** The event whose state is wanted; null for the newest. */
+  /** The event whose state is requested; null for the newest. */
   readonly upTo: number | null;
-  /** The snapshot to begin with; null: the first event; the nearest good snapshot when left out. */
+  /** The snapshot to begin with; null for the first event. When absent, the nearest good snapshot is used. */
   readonly startFrom?: SnapshotFile | null;
   onProgress?(progress: StateProgress): void;
 }
@@ -66,7 +66,7 @@ export class StateAt {
     return state;
   }
 
-  /** Goes on to a later event, or to the newest. */
+  /** Continues to a later event, or to the newest. */
   async advance(upTo: number | null): Promise<void> {
     if (upTo !== null && upTo <= this.lastId) return;
     await this.#refuseHole();
@@ -94,7 +94,7 @@ export class StateAt {
     throw new OperationError('missing', `There is no event ${upTo} yet: the newest is ${this.lastId}.`);
   }
 
-  /** Where the journal begins later than this state, what lies between is gone. */
+  /** When the journal begins after this state, the events in between are gone. */
   async #refuseHole(): Promise<void> {
     const [firstId] = await listSegments(this.#source);
     if (firstId === undefined || firstId <= this.lastId + 1) return;
@@ -119,7 +119,7 @@ export class StateAt {
     });
   }
 
-  /** Snapshots that are not newer than what is wanted, the newest first. */
+  /** Snapshots that are not newer than the requested event, newest first. */
   async #nearest(): Promise<readonly SnapshotFile[]> {
     const { upTo } = this.#options;
     return (await this.#snapshots()).filter(({ id }) => upTo === null || id <= upTo).toReversed();
@@ -138,7 +138,7 @@ export class StateAt {
     loaderOf(this.world).reset();
   }
 
-  /** Null when the file is bad, or went away meanwhile: an older one, or the journal alone, makes up for it. */
+  /** Null when the file is bad or was removed meanwhile. An older one, or the journal alone, is used instead. */
   async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
     const loader = loaderOf(this.world);
     loader.reset();

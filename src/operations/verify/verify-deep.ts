@@ -1,7 +1,7 @@
 /**
- * The deep part of verifying: is what the bytes say also the same state, whichever way it is come to? The journal is
- * replayed from nothing and from each snapshot, and the hashes of the states are compared at every snapshot and at
- * the end. A difference means a fault of the program, or events written by a version with other rules.
+ * The deep part of verifying checks that all ways lead to the same state. The journal is replayed from the first
+ * event and from each snapshot, and the hashes of the states are compared at every snapshot and at the end. A
+ * difference means a fault of the program, or events written by a version with other rules.
  */
 import { stateHash } from '../../actors/world-snapshot.ts';
 import { StateAt, type StateProgress } from '../read/state-at.ts';
@@ -12,7 +12,7 @@ export interface DeepVerification {
   /** Hash of the state after the newest event, as a restart would have it. */
   readonly stateHash: string;
   readonly lastId: number;
-  /** Ways that were compared: the replay from nothing, where all events are there, and one for each snapshot. */
+  /** Number of compared replays: one from the first event, if all events are kept, and one from each snapshot. */
   readonly ways: number;
   readonly replayedEvents: number;
   readonly damages: readonly Damage[];
@@ -38,7 +38,7 @@ export async function verifyDeep(options: VerifyDeepOptions): Promise<DeepVerifi
 class Comparison {
   readonly #options: VerifyDeepOptions;
   readonly #lastId: number;
-  /** By event id: the hash of the first way that came by. */
+  /** By event id, the hash of the first replay that reached it. */
   readonly #hashes = new Map<number, string>();
   readonly #damages: Damage[] = [];
   #ways = 0;
@@ -49,7 +49,7 @@ class Comparison {
     this.#lastId = Math.max(options.verified.lastId, options.verified.snapshots.at(-1)?.id ?? 0);
   }
 
-  /** Goes from one snapshot, or from nothing, past the later ones to the end. */
+  /** Replays from one snapshot, or from the first event, past the later snapshots to the end. */
   async way(from: VerifiedSnapshot | null): Promise<void> {
     const { fs, folder, verified, onReplayed } = this.#options;
     const startId = from?.id ?? 0;

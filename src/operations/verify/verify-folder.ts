@@ -1,9 +1,9 @@
 /**
- * Verifying a data folder: every byte of the journal and of every snapshot, and that they belong together. Every
- * fault is reported, none is mended, nothing is changed; a server may be running.
+ * Verifies every byte of the journal and of every snapshot of a data folder, and that they belong together. It
+ * reports every damage and changes nothing. A server may be running.
  *
- * The mark is read first, then the snapshots, then the journal: each of them may only speak of what the next one
- * holds, so that a server that goes on writing meanwhile never looks like damage.
+ * The mark is read first, then the snapshots, then the journal. Each refers only to what the next one holds, so a
+ * server that keeps writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -23,7 +23,7 @@ export interface VerifiedSnapshot extends SnapshotFile {
 
 export interface FolderVerification {
   readonly damages: readonly Damage[];
-  /** Worth knowing, and no damage. */
+  /** Remarks that are not about damage. */
   readonly notes: readonly string[];
   readonly journal: JournalVerification;
   readonly snapshots: readonly VerifiedSnapshot[];

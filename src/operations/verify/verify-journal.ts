@@ -1,9 +1,9 @@
 /**
- * Verifying a journal to its end, past every damage: recovery stops at the first wrong byte, an operator wants to
- * know all of them before choosing what to do. Reads only.
+ * Verifies a journal to its end, past every damage. Recovery stops at the first wrong byte, but an operator wants to
+ * know all damage before choosing what to do. It only reads.
  *
- * Checked: every header, every checksum, every link from frame to frame and file to file, the order of ids, and
- * that every payload decodes. What follows a damage is taken up again at the next whole frame.
+ * It checks every header, every checksum, every link from frame to frame and file to file, the order of ids, and that
+ * every payload decodes. After a damage it continues at the next intact frame.
  */
 import { join } from 'node:path';
 import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
@@ -18,7 +18,7 @@ import { findWholeFrame } from './whole-frame-search.ts';
 
 export interface Damage {
   readonly file: string;
-  /** Null where the file as a whole is at fault. */
+  /** Null when the file as a whole is damaged. */
   readonly offset: number | null;
   /** The last event known to be whole before it; 0 when none is. */
   readonly lastGoodEventId: number;
@@ -43,7 +43,7 @@ export interface JournalVerification {
   readonly bytes: number;
   readonly frames: number;
   readonly events: number;
-  /** Bytes at the very end that are not yet, or never became, a frame: no damage. */
+  /** Bytes at the very end that are not a frame yet, or never became one. They are not damage. */
   readonly unfinished: { readonly file: string; readonly offset: number; readonly bytes: number } | null;
   /** For the ids asked for: the checksum of the frame that ends with it. */
   readonly checksums: ReadonlyMap<number, number>;

@@ -1,4 +1,4 @@
-/** Finding the next whole frame behind bytes that are wrong. */
+/** Finds the next intact frame behind damaged bytes. */
 import type { OpenFile } from '../../persistence/disk/file-system.ts';
 import {
   FRAME_HEADER_BYTES,
