@@ -12,7 +12,7 @@ import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { recordFirstEvents, refuseUnfinishedImport } from './first-start.ts';
 import { Authenticator } from './http/dispatch/access.ts';
-import { createApi } from './http/dispatch/dispatcher.ts';
+import { type Api, createApi } from './http/dispatch/dispatcher.ts';
 import { transportRefusal } from './http/dispatch/errors.ts';
 import { createInstance } from './http/dispatch/instance.ts';
 import type { RouteMeter } from './http/dispatch/meters.ts';
@@ -22,7 +22,7 @@ import { CommitMeter, createMetrics } from './http/probes/metrics.ts';
 import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
 import { SURFACES } from './http/surfaces.ts';
-import type { RequestHandler, Transport } from './http/transport/transport.ts';
+import type { Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
@@ -57,7 +57,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   let transport: Transport | null = null;
   try {
     // Listening comes first, so that a supervisor can tell a long replay from a dead process.
-    const front: Front = { phase: 'starting', handle: startingHandler(config.basePath) };
+    const front: Front = {
+      phase: 'starting',
+      handle: startingHandler(config.basePath),
+      admit: () => false,
+    };
     transport = await createFront(front, options);
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
@@ -65,7 +69,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const store = await open(options, commits);
     await recordFirstEvents(store, { ...options, fs: realFileSystem });
     store.engine.world.lineage = lineageOf(config.dataDir);
-    front.handle = createHandler({ store, transport, commits, front }, options);
+    const api = createHandler({ store, transport, commits, front }, options);
+    front.handle = api.handle;
+    front.admit = api.admit;
     const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
     const control = await openControl({ folder: config.dataDir, handlers, log });
     front.phase = 'ready';
@@ -85,7 +91,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
  */
 interface Front {
   phase: Phase;
-  handle: RequestHandler;
+  handle: Api['handle'];
+  admit: Api['admit'];
 }
 
 interface Parts {
@@ -115,6 +122,7 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
     host: config.host,
     port: config.port,
     handle: (request, response) => front.handle(request, response),
+    admit: (head) => front.admit(head),
     refuse: transportRefusal,
     log,
   });
@@ -123,7 +131,7 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 function createHandler(
   { store, transport, commits, front }: Parts,
   { config, log }: ServerOptions,
-): RequestHandler {
+): Pick<Api, 'handle' | 'admit'> {
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
   const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
@@ -164,7 +172,7 @@ function createHandler(
     metered: config.metrics,
   });
   meters.push(...api.meters);
-  return api.handle;
+  return api;
 }
 
 interface Running extends Omit<Parts, 'commits'> {

@@ -251,6 +251,10 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise: 'Memory is bounded, and others are served.',
     tests: [
       ...limits('answers that nobody reads cost no memory each'),
+      ...named('http/transport/unread-bytes.test.ts')(
+        'those made for one request each stay within the limit',
+        'a body that is shared costs its size once',
+      ),
       ...named('faults/slow-readers.test.ts')('readers who never read cost no copy of the answer each'),
     ],
     longForms: ['slow readers'],
@@ -263,6 +267,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       'a head that does not arrive ends the connection',
       'a connection idle after an answer is closed',
     ),
+  },
+  {
+    fault: 'Large bodies that are begun and never finished',
+    promise: 'Callers without the right to send them use no memory; the slowest of the others gives way.',
+    tests: [
+      ...named('faults/unfinished-bodies.test.ts')('of callers without a token are refused by their heads'),
+      ...named('http/transport/bodies.test.ts')(
+        'the slowest gives way to one that comes faster',
+        'large bodies do not keep small ones out',
+      ),
+    ],
   },
   {
     fault: 'Bodies, heads, paths and patches beyond their limits',

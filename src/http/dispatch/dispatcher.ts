@@ -11,7 +11,13 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Reply, RequestHandler, TransportRequest, TransportResponse } from '../transport/transport.ts';
+import type {
+  Reply,
+  RequestHandler,
+  TransportRequest,
+  TransportRequestHead,
+  TransportResponse,
+} from '../transport/transport.ts';
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
 import { COMMON_ERRORS } from './errors.ts';
@@ -75,15 +81,22 @@ interface Call {
   errors: ErrorShape;
 }
 
+const RIGHTS_CHANGED: Refusal = refuse(
+  'ServiceUnavailableError',
+  'The rights of the caller changed while the request arrived; send it again.',
+);
+
 export interface Api {
   readonly handle: RequestHandler;
+  /** Whether the body of a request is worth memory: false for one that `handle` refuses with 404, 405, 401 or 403. */
+  readonly admit: (head: TransportRequestHead) => boolean;
   /** One for each route, and one for requests without a route. */
   readonly meters: readonly RouteMeter[];
 }
 
 export function createApi(options: ApiOptions): Api {
   const dispatcher = new Dispatcher(options);
-  return { handle: dispatcher.handle, meters: dispatcher.meters };
+  return { handle: dispatcher.handle, admit: dispatcher.admit, meters: dispatcher.meters };
 }
 
 class Dispatcher {
@@ -124,6 +137,13 @@ class Dispatcher {
     } catch (error) {
       this.#fail(call, error);
     }
+  };
+
+  readonly admit = (head: TransportRequestHead): boolean => {
+    const match = this.#matcher.match(head.method, head.path);
+    if (match.kind !== 'found') return false;
+    const { found, params } = match;
+    return found.route.kind !== 'plain' && !isRefusal(this.#identify(head, found, found.route, params));
   };
 
   /** Sends every response, counts it, and writes it to the access log at the level debug. */
@@ -171,16 +191,25 @@ class Dispatcher {
   }
 
   #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
-    const { access } = bound.surface;
-    if (access === null) return this.#prepare(call, bound, route, NOBODY, params);
-    const caller = this.#options.authenticator.authenticate(call.request.header('authorization'));
+    const caller = this.#identify(call.request, bound, route, params);
+    if (!isRefusal(caller)) return this.#prepare(call, bound, route, caller, params);
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
-    if (caller === null) {
-      return this.#refuseSettled(call, access.unauthenticated, this.#world.directory.accessRevision);
-    }
-    const refusal = access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params));
-    if (refusal !== null) return this.#refuseSettled(call, refusal);
-    this.#prepare(call, bound, route, caller, params);
+    const isUnknown = caller === bound.surface.access?.unauthenticated;
+    this.#refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
+  }
+
+  /** The caller, or why it may not use the route: 401 or 403. */
+  #identify(
+    head: TransportRequestHead,
+    bound: BoundRoute,
+    route: Route,
+    params: readonly string[],
+  ): Caller | Refusal {
+    const { access } = bound.surface;
+    if (access === null) return NOBODY;
+    const caller = this.#options.authenticator.authenticate(head.header('authorization'));
+    if (caller === null) return access.unauthenticated;
+    return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
   }
 
   #projectOf({ projectAt, flagAt }: BoundRoute, params: readonly string[]): string | null {
@@ -196,6 +225,8 @@ class Dispatcher {
     caller: Caller,
     values: readonly string[],
   ): void {
+    // What refused the caller when the head arrived has changed since; the body is lost.
+    if (call.request.bodyDropped) return this.#refuse(call, RIGHTS_CHANGED);
     const params = paramsOf(paramNames, values);
     const located = route.locate?.(this.#world, params);
     if (isRefusal(located)) return this.#refuseSettled(call, located);

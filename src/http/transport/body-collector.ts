@@ -2,47 +2,45 @@
  * Collects a request body that arrives in pieces, within two limits: one for each body, and one for all bodies
  * together, so that many clients cannot take more memory than one may.
  */
+import type { BodyBudget, Upload } from './body-budget.ts';
 import type { Fault } from './received-request.ts';
 import { BODIES_TOO_MANY, BODY_TOO_LARGE } from './received-request.ts';
 
-/** The bytes of unfinished bodies, shared by all collectors of an engine. */
-export class BodyBudget {
-  readonly #bytesMax: number;
-  #bytes = 0;
-
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
-  }
-
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#bytesMax) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  give(bytes: number): void {
-    this.#bytes -= bytes;
-  }
+export interface BodyCollectorOptions {
+  readonly bytesMax: number;
+  readonly budget: BodyBudget;
+  /** Called when other bodies need the budget. The collector is empty by then. */
+  readonly whenEvicted: () => void;
 }
 
-export class BodyCollector {
-  readonly #bytesMax: number;
-  readonly #budget: BodyBudget;
+export class BodyCollector implements Upload {
+  readonly startedAtMs: number;
+  readonly #options: BodyCollectorOptions;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
 
-  constructor(bytesMax: number, budget: BodyBudget) {
-    this.#bytesMax = bytesMax;
-    this.#budget = budget;
+  constructor(options: BodyCollectorOptions) {
+    this.#options = options;
+    this.startedAtMs = options.budget.now();
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Keeps `piece`, which must be the collector's own. After a fault nothing is kept any more. */
   add(piece: Uint8Array): Fault | null {
-    if (this.#bytes + piece.byteLength > this.#bytesMax) return this.#overflow(BODY_TOO_LARGE);
-    if (!this.#budget.take(piece.byteLength)) return this.#overflow(BODIES_TOO_MANY);
+    const { bytesMax, budget } = this.#options;
+    if (this.#bytes + piece.byteLength > bytesMax) return this.#overflow(BODY_TOO_LARGE);
     this.#bytes += piece.byteLength;
     this.#pieces.push(piece);
-    return null;
+    return budget.grow(this, piece.byteLength) ? null : this.#overflow(BODIES_TOO_MANY);
+  }
+
+  /** Takes the last piece. One that is the whole body was never unfinished, so it costs nothing of the budget. */
+  finish(piece: Uint8Array): Uint8Array | Fault {
+    if (this.#bytes === 0 && piece.byteLength <= this.#options.bytesMax) return piece;
+    return this.add(piece) ?? this.take();
   }
 
   /** The whole body. The collector is empty afterwards: what is handed over no longer counts as unfinished. */
@@ -54,9 +52,14 @@ export class BodyCollector {
   }
 
   discard(): void {
-    this.#budget.give(this.#bytes);
+    this.#options.budget.leave(this);
     this.#pieces = [];
     this.#bytes = 0;
+  }
+
+  evict(): void {
+    this.discard();
+    this.#options.whenEvicted();
   }
 
   #overflow(fault: Fault): Fault {

@@ -2,11 +2,11 @@
  * One request and its response, as far as both are the same on every engine. It is handled once, gets one response,
  * and ends at its deadline, whatever the handler does.
  */
-import type { BodyCollector } from './body-collector.ts';
-import { BodyBudget } from './body-collector.ts';
+import { BodyBudget } from './body-budget.ts';
+import { BodyCollector } from './body-collector.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
-import { HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
+import { BODIES_TOO_MANY, HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
 import { refusal, sendableReply } from './safe-reply.ts';
 import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
 import { ENDED_STREAM } from './stream.ts';
@@ -16,7 +16,9 @@ import type { UnreadHolder } from './unread-bytes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 
 /** The part that all exchanges of a server share. */
-export interface ExchangeServer extends StreamServer, Pick<TransportOptions, 'handle' | 'refuse'> {
+export interface ExchangeServer
+  extends StreamServer,
+    Required<Pick<TransportOptions, 'handle' | 'refuse' | 'admit'>> {
   readonly bodies: BodyBudget;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
@@ -27,14 +29,15 @@ export interface ExchangeServer extends StreamServer, Pick<TransportOptions, 'ha
 }
 
 export function createExchangeServer(options: TransportOptions): ExchangeServer {
-  const { handle, refuse, log, clock = systemClock } = options;
+  const { handle, refuse, admit = () => true, log, clock = systemClock } = options;
   const limits = resolveLimits(options.limits);
   return {
     handle,
     refuse,
+    admit,
     log,
     limits,
-    bodies: new BodyBudget(limits.bodiesBytesMax),
+    bodies: new BodyBudget(limits.bodiesBytesMax, clock),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
     replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
     streams: new Set(),
@@ -133,6 +136,34 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   /** Whether the answer ends the connection. */
   protected get isLast(): boolean {
     return this.mustClose || this.server.draining || this.request.wantsClose;
+  }
+
+  /** Whether anything of the body may be kept before it is whole. */
+  protected keepsBody(): boolean {
+    try {
+      return this.server.admit(this.request);
+    } catch (error) {
+      this.server.log.error(
+        { err: error, path: this.request.path },
+        'A request could not be judged by its head.',
+      );
+      return false;
+    }
+  }
+
+  /** Hands the request over by its head alone, to be refused. */
+  protected handleWithoutBody(): void {
+    this.request.bodyDropped = true;
+    this.handle();
+  }
+
+  protected collectBody(): BodyCollector {
+    return new BodyCollector({
+      bytesMax: this.server.limits.bodyBytesMax,
+      budget: this.server.bodies,
+      // In a later turn, because this happens within the callback of another connection.
+      whenEvicted: () => void setImmediate(() => this.refuse(BODIES_TOO_MANY, true)),
+    });
   }
 
   /** Hands the request over, unless it was refused, or its client left, in the meantime. */

@@ -53,6 +53,7 @@ export class ReceivedRequest implements TransportRequest {
   readonly query: string;
   /** Set once, by the engine, when the last byte has arrived. */
   body: Uint8Array = NO_BYTES;
+  bodyDropped = false;
   /** The announced length; -1 when none was. */
   contentLength = -1;
   chunked = false;

@@ -2,10 +2,10 @@
  * The seam between HTTP engines and everything above them.
  *
  * What an engine guarantees, whichever it is:
- * - `handle` runs once per request, after the whole body has arrived and its framing has been checked. A request
- *   that is malformed, too large or too slow is refused before that, so a handler may act on what it is given.
- * - Every request handed over ends: with the first `send` or `stream`, with a 503 at the deadline, or with the
- *   connection.
+ * - `handle` runs once per request, after the whole body has arrived and its framing has been checked. A request that
+ *   is malformed, too large or too slow is refused before that, so a handler may act on what it is given. The exception
+ *   is a request whose body `admit` did not want: it is handed over by its head alone, to be refused.
+ * - Every request handed over ends: with the first `send` or `stream`, with a 503 at the deadline, or with the connection.
  *   A second `send` is logged and ignored; one after the client has gone does nothing.
  * - A handler that throws, or a reply that must not be sent, becomes a 500. Neither ends the process.
  *
@@ -16,7 +16,7 @@ import type { TransportClock } from './deadlines.ts';
 import type { ReplyHeaders } from './reply-headers.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
-export interface TransportRequest {
+export interface TransportRequestHead {
   /** As sent: methods are case-sensitive, so `get` is not `GET`. */
   readonly method: string;
   /** The part before `?`, undecoded. */
@@ -25,10 +25,15 @@ export interface TransportRequest {
   readonly query: string;
   /** The first header of that lower-case name; empty when absent. Bytes arrive as Latin-1 characters. */
   header(name: string): string;
+}
+
+export interface TransportRequest extends TransportRequestHead {
   /** The whole body; it belongs to the handler, no engine writes to it any more. */
   readonly body: Uint8Array;
   /** Whether there is at least one byte of body. */
   readonly hasBody: boolean;
+  /** Whether `admit` decided that the body is not kept. Such a request must be refused. */
+  readonly bodyDropped: boolean;
 }
 
 export interface Reply {
@@ -89,6 +94,11 @@ export interface TransportOptions {
   /** 0 lets the operating system choose. */
   readonly port: number;
   readonly handle: RequestHandler;
+  /**
+   * Whether a body that arrives in pieces is worth memory, judged by the head of its request. False means that `handle`
+   * refuses the request whatever its body says: it is called at once, with no body. Absent: every body is kept.
+   */
+  readonly admit?: (head: TransportRequestHead) => boolean;
   /** Makes the reply to a request that never reaches `handle`, or on which `handle` failed. */
   readonly refuse: (status: number, reason: string) => Reply;
   readonly log: TransportLog;

@@ -64,7 +64,7 @@ export interface Started {
   readonly handled: string[];
 }
 
-export type Setup = Partial<Pick<TransportOptions, 'handle' | 'limits' | 'refuse'>>;
+export type Setup = Partial<Pick<TransportOptions, 'handle' | 'admit' | 'limits' | 'refuse'>>;
 
 /** A server that answers every request with its path, unless `handle` says otherwise. Closed after the test. */
 export async function start(t: TestContext, engine: Engine, setup: Setup = {}): Promise<Started> {
@@ -83,6 +83,7 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
     refuse:
       setup.refuse ??
       ((status, reason) => ({ status, headers: ReplyHeaders.of('x-refused', 'yes'), body: reason })),
+    ...(setup.admit !== undefined && { admit: setup.admit }),
     limits: { connectionsMax: 100, ...setup.limits },
     handle: (request, response) => {
       handled.push(request.path);

@@ -68,19 +68,6 @@ overBothEngines('sizes', (engine) => {
     assert.deepEqual([handled, transport.openRequests], [[], 0]);
   });
 
-  test('unfinished bodies together may not exceed their budget, and free it when their clients leave', async (t) => {
-    const { port, transport } = await start(t, engine, { limits: { bodiesBytesMax: 1000 } });
-    const half = post('/', 'x'.repeat(700)).slice(0, -1);
-    const first = await RawConnection.open(t, port);
-    first.write(half);
-    await until(() => transport.openRequests === 1);
-    assert.equal((await fetchRaw(t, port, post('/', 'x'.repeat(700)))).status, 503);
-    first.destroy();
-    await until(() => transport.openRequests === 0);
-    assert.equal((await fetchRaw(t, port, post('/', 'x'.repeat(700)))).status, 200);
-    assert.equal((await fetchRaw(t, port, post('/', 'x'.repeat(700)))).status, 200);
-  });
-
   test('a path and query are taken up to their limit and refused with 414 from one byte more', async (t) => {
     const { port } = await start(t, engine, { limits: { targetBytesMax: 100 } });
     const target = (length: number): string => `/${'p'.repeat(49)}?${'q'.repeat(length - 50)}`;

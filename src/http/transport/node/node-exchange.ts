@@ -5,7 +5,6 @@
  * order; what is left to do here is to keep in step with the other engine.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BodyCollector } from '../body-collector.ts';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { Fault } from '../received-request.ts';
@@ -95,14 +94,27 @@ export class NodeExchange extends Exchange {
   }
 
   #receiveBody(): void {
-    const { limits, bodies } = this.server;
-    this.body = new BodyCollector(limits.bodyBytesMax, bodies);
-    this.#message.on('data', (piece: Buffer) => {
-      const fault = this.body?.add(piece) ?? null;
-      if (fault !== null) this.refuse(fault, false);
-    });
+    if (this.#waitsForContinue && !this.keepsBody()) {
+      // The client may send its body or not, so nobody could tell where a next request begins.
+      this.mustClose = true;
+      return this.handleWithoutBody();
+    }
+    this.body = this.collectBody();
+    this.#message.on('data', (piece: Buffer) => this.#receive(piece));
     this.#message.once('end', () => this.#complete());
     if (this.#waitsForContinue) this.#res.writeContinue();
+  }
+
+  #receive(piece: Buffer): void {
+    const { body } = this;
+    if (body === null) return;
+    const isWhole = piece.byteLength === this.request.contentLength;
+    if (body.bytes === 0 && !isWhole && !this.#waitsForContinue && !this.keepsBody()) {
+      this.body = null;
+      return this.handleWithoutBody();
+    }
+    const fault = body.add(piece);
+    if (fault !== null) this.refuse(fault, false);
   }
 
   #complete(): void {

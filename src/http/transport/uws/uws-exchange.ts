@@ -15,7 +15,6 @@
  *   cached read, so small bodies are spared it most times: see OFFERED_SHARE.
  */
 import type { HttpResponse } from 'uWebSockets.js';
-import { BodyCollector } from '../body-collector.ts';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { Fault, ReceivedRequest } from '../received-request.ts';
@@ -49,8 +48,8 @@ export class UwsExchange extends Exchange {
   #isOpen = true;
   /** Inside one of the library's callbacks, which have corked the socket already. */
   #isCorked = true;
-  /** Why a body that is still arriving is no longer kept. */
-  #fault: Fault | null = null;
+  /** What comes after a body that is still arriving and is not kept; null when it is kept. */
+  #afterwards: (() => void) | null = null;
   #swallowedBytes = 0;
 
   constructor(server: ExchangeServer, res: HttpResponse, request: ReceivedRequest) {
@@ -104,8 +103,7 @@ export class UwsExchange extends Exchange {
   }
 
   #receiveBody(): void {
-    const { limits, bodies } = this.server;
-    this.body = new BodyCollector(limits.bodyBytesMax, bodies);
+    this.body = this.collectBody();
     this.#res.onData((chunk, isLast) => {
       this.#isCorked = true;
       this.#receive(chunk, isLast);
@@ -114,24 +112,45 @@ export class UwsExchange extends Exchange {
   }
 
   #receive(chunk: ArrayBuffer, isLast: boolean): void {
-    if (this.body === null) return;
+    const { body } = this;
+    if (body === null) return;
+    // A body that comes in one piece is never kept unfinished, so most requests do not pay for a second look at the head.
+    const isFirst = body.bytes === 0 && this.#afterwards === null;
+    if (isFirst && !isLast && chunk.byteLength > 0 && !this.keepsBody()) return this.#goWithoutBody();
+    if (this.#afterwards !== null) return this.#swallow(chunk.byteLength, isLast);
     // Copied, because the library empties its buffer when this returns.
-    if (this.#fault === null) this.#fault = this.body.add(Buffer.from(new Uint8Array(chunk)));
-    if (this.#fault !== null) this.#swallow(this.#fault, chunk.byteLength, isLast);
-    else if (isLast) this.#complete(this.body);
+    const piece = Buffer.from(new Uint8Array(chunk));
+    const outcome = isLast ? body.finish(piece) : body.add(piece);
+    if (outcome === null) return;
+    if (outcome instanceof Uint8Array) return this.#complete(outcome);
+    this.#afterwards = () => this.refuse(outcome, false);
+    this.#swallow(chunk.byteLength, isLast);
   }
 
-  #complete(body: BodyCollector): void {
-    this.request.body = body.take();
+  #complete(body: Uint8Array): void {
+    this.request.body = body;
     this.body = null;
     if (!this.request.chunked) return this.handle();
     this.mustClose = true;
     setImmediate(() => this.handle());
   }
 
-  #swallow(fault: Fault, bytes: number, isLast: boolean): void {
+  /** The handler will refuse the request by its head. The library skips a body whose length it knows. */
+  #goWithoutBody(): void {
+    if (this.request.chunked) {
+      this.#afterwards = () => this.handleWithoutBody();
+      return;
+    }
+    this.body = null;
+    setImmediate(() => this.handleWithoutBody());
+  }
+
+  #swallow(bytes: number, isLast: boolean): void {
     this.#swallowedBytes += bytes;
-    if (isLast || this.#swallowedBytes > SWALLOWED_BYTES_MAX) this.#refuseLater(fault, this.request.chunked);
+    if (!isLast && this.#swallowedBytes <= SWALLOWED_BYTES_MAX) return;
+    this.mustClose ||= this.request.chunked;
+    this.body = null;
+    if (this.#afterwards !== null) setImmediate(this.#afterwards);
   }
 
   #refuseLater(fault: Fault, mustClose: boolean): void {

@@ -1,0 +1,42 @@
+/** Clients that begin requests with large bodies and never finish them keep nobody else from writing. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import '../support/check-answers.ts';
+import { RawConnection, request } from '../http/transport/raw-connection.ts';
+import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+
+/** More than the 64 MiB that all unfinished bodies together may take. */
+const CLIENTS = 80;
+const BODY_BYTES = 1024 * 1024;
+const PATH = '/api/admin/projects/default/features';
+
+for (const http of ENGINES) {
+  describe(`unfinished bodies (${http})`, { timeout: 60_000 }, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer({ env: { HTTP_ENGINE: http } });
+    });
+    after(() => server.stop());
+
+    it('of callers without a token are refused by their heads in the order of checks, and writes go on', async (t) => {
+      const { port } = server.server;
+      const expected = [
+        { method: 'POST', path: PATH, status: 401 },
+        { method: 'POST', path: '/api/admin/nothing', status: 404 },
+        { method: 'PUT', path: PATH, status: 405 },
+      ];
+      for (let i = 0; i < CLIENTS; i += 1) {
+        const { method, path, status } = expected[i % expected.length]!;
+        const connection = await RawConnection.open(t, port);
+        const headers = [`Content-Length: ${BODY_BYTES}`, 'Content-Type: application/json'];
+        connection.write(request(path, { method, headers, body: ' '.repeat(BODY_BYTES - 1) }));
+        assert.equal((await connection.answer()).status, status);
+      }
+      const answer = await server.call('POST', '/projects/default/features', {
+        name: `made-${http}`,
+        description: 'x'.repeat(900),
+      });
+      assert.equal(answer.status, 201);
+    });
+  });
+}

@@ -1,0 +1,185 @@
+/** Memory of bodies that have not arrived whole: who may use it, and who gives way. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BodyBudget, type Upload } from '../../../src/http/transport/body-budget.ts';
+import type { RequestHandler } from '../../../src/http/transport/transport.ts';
+import { overBothEngines, type Started, start, text, until } from './engines.ts';
+import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
+
+const CHUNKED = 'Transfer-Encoding: chunked';
+
+/** Refuses what was not admitted, as every handler must. */
+const answering: RequestHandler = (received, response) =>
+  response.send(
+    received.bodyDropped ? text('who are you?', 401) : text(`${received.path} ${received.body.byteLength}`),
+  );
+
+const onlyWithToken = {
+  handle: answering,
+  admit: (head: { header(name: string): string }) => head.header('authorization') === 'token',
+};
+
+const admitted = (path: string, body: string): string =>
+  request(path, {
+    method: 'POST',
+    headers: ['Authorization: token', `Content-Length: ${body.length}`],
+    body,
+  });
+
+/** A connection whose request lacks its last byte, of which the server has seen the rest. */
+async function unfinished(t: Parameters<typeof start>[0], { port, transport }: Started, bytes: string) {
+  const before = transport.openRequests;
+  const connection = await RawConnection.open(t, port);
+  connection.write(bytes.slice(0, -1));
+  await until(() => transport.openRequests > before);
+  return connection;
+}
+
+overBothEngines('bodies of those who may not send them', (engine) => {
+  for (const [kind, bytes] of [
+    ['announced', post('/', 'x'.repeat(900_000)).slice(0, -1)] as const,
+    [
+      'that waits to be told to go on',
+      request('/', { method: 'PUT', headers: ['Content-Length: 900000', 'Expect: 100-continue'] }),
+    ] as const,
+  ]) {
+    test(`one ${kind} is refused by its head, before it is whole, and costs no memory`, async (t) => {
+      const started = await start(t, engine, { ...onlyWithToken, limits: { bodiesBytesMax: 2_000_000 } });
+      for (let i = 0; i < 10; i += 1) {
+        const connection = await RawConnection.open(t, started.port);
+        connection.write(bytes);
+        let { status } = await connection.answer();
+        // uWebSockets.js tells everybody to go on, and then asks.
+        if (status === 100 && engine.name === 'uws') {
+          connection.write('x'.repeat(1000));
+          ({ status } = await connection.answer());
+        }
+        assert.equal(status, 401);
+      }
+      const wanted = await fetchRaw(t, started.port, admitted('/wanted', 'x'.repeat(900_000)));
+      assert.equal(wanted.body, '/wanted 900000');
+    });
+  }
+
+  test('what follows a body that was not kept is the next request', async (t) => {
+    const { port } = await start(t, engine, onlyWithToken);
+    const connection = await RawConnection.open(t, port);
+    const bytes = post('/', 'x'.repeat(200_000));
+    connection.write(bytes.slice(0, -1));
+    assert.equal((await connection.answer()).status, 401);
+    connection.write(bytes.slice(-1) + request('/next'));
+    assert.equal((await connection.answer()).body, '/next 0');
+  });
+
+  test('a chunked one is refused too, and nothing of it becomes a request', async (t) => {
+    const { port, handled } = await start(t, engine, onlyWithToken);
+    const connection = await RawConnection.open(t, port);
+    connection.write(request('/victim', { method: 'POST', headers: [CHUNKED], body: '5\r\nhello\r\n' }));
+    await fetchRaw(t, port, request('/between'));
+    connection.write('5\r\nhello\r\n0\r\n\r\n');
+    assert.equal((await connection.answer()).status, 401);
+    assert.deepEqual(handled.toSorted(), ['/between', '/victim']);
+  });
+
+  test('a judge that throws keeps nothing, and the request gets an answer', async (t) => {
+    const { port, log } = await start(t, engine, {
+      handle: answering,
+      admit: () => {
+        throw new Error('on purpose');
+      },
+    });
+    const connection = await RawConnection.open(t, port);
+    connection.write(post('/', 'x'.repeat(200_000)).slice(0, -1));
+    assert.equal((await connection.answer()).status, 401);
+    assert.equal(log.length, 1);
+  });
+});
+
+overBothEngines('bodies that compete for memory', (engine) => {
+  const limits = { bodiesBytesMax: 4_000_000, requestDeadlineMs: 3_600_000 };
+
+  test('the slowest gives way to one that comes faster', async (t) => {
+    const started = await start(t, engine, { handle: answering, limits });
+    const slow = await unfinished(t, started, post('/slow', 'x'.repeat(900_000)));
+    started.clock.advance(5_000);
+    const newer = [];
+    for (let i = 0; i < 2; i += 1)
+      newer.push(await unfinished(t, started, post('/newer', 'x'.repeat(900_000))));
+    started.clock.advance(1_000);
+    const last = await unfinished(t, started, post('/last', 'x'.repeat(900_000)));
+    const refused = await slow.answer();
+    assert.deepEqual([refused.status, refused.headers.get('x-refused')], [503, 'yes']);
+    await slow.closed();
+    for (const connection of [...newer, last]) {
+      connection.write('x');
+      assert.equal((await connection.answer()).status, 200);
+    }
+  });
+
+  test('large bodies do not keep small ones out', async (t) => {
+    const started = await start(t, engine, { handle: answering, limits });
+    for (let i = 0; i < 3; i += 1) {
+      await unfinished(t, started, post('/large', 'x'.repeat(990_000)));
+      started.clock.advance(1_000);
+    }
+    const small = [];
+    for (let i = 0; i < 50; i += 1)
+      small.push(await unfinished(t, started, post('/small', 'x'.repeat(10_000))));
+    assert.equal(started.transport.openRequests, 53);
+    for (const connection of small) {
+      connection.write('x');
+      assert.equal((await connection.answer()).status, 200);
+    }
+  });
+
+  test('what clients leave behind when they go can be used by others', async (t) => {
+    const started = await start(t, engine, { handle: answering, limits });
+    for (let round = 0; round < 5; round += 1) {
+      const gone = [];
+      for (let i = 0; i < 3; i += 1) gone.push(await unfinished(t, started, post('/', 'x'.repeat(990_000))));
+      for (const connection of gone) connection.destroy();
+      await until(() => started.transport.openRequests === 0);
+    }
+    assert.equal((await fetchRaw(t, started.port, post('/', 'x'.repeat(990_000)))).status, 200);
+  });
+});
+
+class Arriving implements Upload {
+  bytes = 0;
+  isEvicted = false;
+  readonly startedAtMs: number;
+
+  constructor(startedAtMs: number) {
+    this.startedAtMs = startedAtMs;
+  }
+
+  evict(): void {
+    this.isEvicted = true;
+    this.bytes = 0;
+  }
+}
+
+function grow(budget: BodyBudget, upload: Arriving, bytes: number): boolean {
+  upload.bytes += bytes;
+  return budget.grow(upload, bytes);
+}
+
+test('a body that grows out of the share of small ones counts among the large, and nothing is left behind', () => {
+  const budget = new BodyBudget(1_000_000, { now: () => 0 });
+  const upload = new Arriving(0);
+  for (let i = 0; i < 10; i += 1) grow(budget, upload, 10_000);
+  assert.equal(budget.bytes, 100_000);
+  budget.leave(upload);
+  assert.equal(budget.bytes, 0);
+});
+
+test('one that is itself the slowest is refused', () => {
+  let nowMs = 0;
+  const budget = new BodyBudget(1_000_000, { now: () => nowMs });
+  const [slow, fast] = [new Arriving(0), new Arriving(900)];
+  grow(budget, slow, 300_000);
+  nowMs = 1_000;
+  grow(budget, fast, 400_000);
+  assert.equal(grow(budget, slow, 100_000), false);
+  assert.deepEqual([slow.isEvicted, fast.isEvicted, budget.bytes], [false, false, 400_000]);
+});
