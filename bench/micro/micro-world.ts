@@ -9,7 +9,12 @@ import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../.
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';
-const CONTEXT = { now: NOW, actor: { name: 'bench', userId: -42 }, newId: randomUUID } as const;
+const CONTEXT = {
+  now: NOW,
+  clockMs: Date.parse(NOW),
+  actor: { name: 'bench', userId: -42 },
+  newId: randomUUID,
+} as const;
 
 export class MicroWorld {
   readonly world: World = emptyWorld();

@@ -106,7 +106,9 @@ export type Outcome<T> =
 interface Moment {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The same as ISO 8601, UTC. */
+  /** Milliseconds since 1970, by the clock as it is. */
+  readonly clockMs: number;
+  /** `at` as ISO 8601, UTC. */
   readonly createdAt: string;
   /** Milliseconds from any fixed point. */
   readonly monotonic: number;
@@ -267,7 +269,13 @@ export class Engine {
 
   #thisMoment(): Moment {
     const at = this.nextTime();
-    return { at, createdAt: new Date(at).toISOString(), monotonic: this.#options.clock.monotonic() };
+    const { clock } = this.#options;
+    return {
+      at,
+      clockMs: clock.now(),
+      createdAt: new Date(at).toISOString(),
+      monotonic: clock.monotonic(),
+    };
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
@@ -280,7 +288,8 @@ export class Engine {
     if (earlier !== null) return earlier;
     const refusal = this.#refusalBefore(moment.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
-    const context: DecideContext = { now: moment.createdAt, actor, newId: this.#options.newId };
+    const { createdAt: now, clockMs } = moment;
+    const context: DecideContext = { now, clockMs, actor, newId: this.#options.newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     const tooLarge = refuseTooLarge(decision);

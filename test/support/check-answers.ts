@@ -41,7 +41,7 @@ function checkSuccess(method: string, { success, operationId }: Route, answer: A
   assert.equal(answer.status, success.status, `the status of ${operationId}`);
   if (success.schema === null) {
     assert.equal(answer.body, undefined, `${operationId} answers without a body`);
-    assert.equal(answer.headers.get('content-length'), '0');
+    assert.equal(answer.headers.get('content-length'), success.status === 204 ? null : '0');
     assert.equal(answer.headers.get('content-type'), null);
     return;
   }

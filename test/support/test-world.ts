@@ -39,7 +39,8 @@ export class TestWorld {
       this.#idCount += 1;
       return `00000000-0000-4000-8000-${String(this.#idCount).padStart(12, '0')}`;
     };
-    return decide(this.world, command, { now: this.#now(), actor, newId });
+    const now = this.#now();
+    return decide(this.world, command, { now, clockMs: Date.parse(now), actor, newId });
   }
 
   /** The types of the events, or the name of the refusal. */

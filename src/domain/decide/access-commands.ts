@@ -10,6 +10,8 @@ import { locateMembership, membershipData, NEEDS_OWNER } from './membership-comm
 export interface Member {
   readonly userId: number;
   readonly roleId: number;
+  /** JSON pointer of where the request names the member, for refusals. */
+  readonly path?: string;
 }
 
 export interface SetProjectAccess {
@@ -35,11 +37,12 @@ export function setProjectAccess(world: World, command: SetProjectAccess): Decis
 }
 
 function refuseUnknown(world: World, { project, members }: SetProjectAccess): Refusal | null {
-  for (const [index, member] of members.entries()) {
-    const located = locateMembership(world, { project, ...member });
-    if (located.refused) {
-      return { ...located, details: [{ message: located.message, path: `/body/users/${index}` }] };
-    }
+  for (const member of members) {
+    const { userId, roleId } = member;
+    const located = locateMembership(world, { project, userId, roleId });
+    if (!located.refused) continue;
+    const detail = { message: located.message };
+    return { ...located, details: [member.path === undefined ? detail : { ...detail, path: member.path }] };
   }
   return null;
 }

@@ -12,6 +12,7 @@ import type { World } from '../state/world.ts';
 import type { Decision } from './decision.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';
+import { switched } from './strategy-commands.ts';
 
 export interface ArchiveFlag {
   readonly type: 'archive-flag';
@@ -77,7 +78,10 @@ export interface ReviveFlags extends NamesFlags {
   readonly type: 'revive-flags';
 }
 
-/** The name cannot be taken, because an archived flag keeps it. Reviving an active flag changes nothing. */
+/**
+ * The name cannot be taken, because an archived flag keeps it. Reviving an active flag changes nothing. A revived flag
+ * is disabled everywhere, so that it serves nobody until somebody enables it (docs/specification/flags.md#reviving).
+ */
 export function reviveFlags(world: World, command: ReviveFlags): Decision {
   const located = locateFlags(world, command);
   if (isRefusal(located)) return located;
@@ -86,6 +90,9 @@ export function reviveFlags(world: World, command: ReviveFlags): Decision {
     const next = transition(record.flag, 'REVIVE', record.flag.children.length);
     if (next === 'refused' || !next.changed) continue;
     events.push({ type: 'feature-revived', ...aboutFlag(record.flag), data: null, preData: null });
+    for (const { name, enabled } of record.flag.environments) {
+      if (enabled) events.push(switched(record.flag, name, false));
+    }
   }
   return events;
 }

@@ -20,6 +20,8 @@ export interface Actor {
 export interface DecideContext {
   /** ISO 8601, UTC; never earlier than the time of the previous event. */
   readonly now: string;
+  /** Milliseconds since 1970 by the clock as it is, which may be before `now`: what expires is compared with it. */
+  readonly clockMs: number;
   readonly actor: Actor;
   /** A fresh UUID. */
   newId(): string;

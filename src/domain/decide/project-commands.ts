@@ -32,7 +32,7 @@ export interface CreateProject {
   /** When absent, it is made from the name. */
   readonly id?: string | undefined;
   readonly fields: ProjectFields & { readonly name: string };
-  /** When absent, the project gets all enabled environments. */
+  /** When absent or empty, the project gets all enabled environments. */
   readonly environments?: readonly string[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createProject(world: World, command: CreateProject, context: Dec
   const data: ProjectSettings = {
     id,
     name: fields.name,
-    description: fields.description ?? '',
+    description: fields.description ?? null,
     mode: fields.mode ?? 'open',
     defaultStickiness: fields.defaultStickiness ?? 'default',
     createdAt: context.now,
@@ -67,7 +67,8 @@ function newProjectEnvironments(
   wanted: readonly string[] | undefined,
 ): readonly string[] | Refusal {
   const { environments } = world.directory;
-  if (wanted === undefined) return environments.filter((one) => one.enabled).map((one) => one.name);
+  if (wanted === undefined || wanted.length === 0)
+    return environments.filter((one) => one.enabled).map((one) => one.name);
   const known = new Set(environments.map((one) => one.name));
   const unknown = wanted.findIndex((name) => !known.has(name));
   if (unknown >= 0) {
@@ -89,7 +90,7 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
   const { fields } = command;
   const changed = {
     name: fields.name ?? preData.name,
-    description: fields.description === undefined ? preData.description : (fields.description ?? ''),
+    description: fields.description === undefined ? preData.description : fields.description,
     mode: fields.mode ?? preData.mode,
     defaultStickiness: fields.defaultStickiness ?? preData.defaultStickiness,
   };

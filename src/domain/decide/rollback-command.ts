@@ -7,10 +7,10 @@
  */
 import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
-import { bySortOrder, type Strategy } from '../flags/strategy.ts';
+import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
-import { aboutFlag, aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -65,13 +65,24 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
 function environmentChanges(flag: Flag, target: FlagEnvironment): DomainEvent[] {
   const current = environmentOf(flag, target.name);
   const events = strategyChanges(flag, current, target);
-  const next = nextSwitch(current.enabled, target.enabled ? 'ON' : 'OFF', target.strategies.length);
+  const position = isEnabledAfter(current, target) ? 'ON' : 'OFF';
+  const next = nextSwitch(current.enabled, position, target.strategies.length);
   if (next === 'refused' || !next.changed) return events;
   return [...events, switched(flag, target.name, next.enabled)];
 }
 
+/**
+ * As it was, but that a rollback never enables an environment in which no strategy is enabled, and disables one whose
+ * last enabled strategy it takes away (docs/specification/switches.md#last-strategy).
+ */
+function isEnabledAfter(current: FlagEnvironment, target: FlagEnvironment): boolean {
+  if (!target.enabled || hasEnabledStrategy(target.strategies)) return target.enabled;
+  return current.enabled && !hasEnabledStrategy(current.strategies);
+}
+
 function strategyChanges(flag: Flag, current: FlagEnvironment, target: FlagEnvironment): DomainEvent[] {
   const kept = new Map(current.strategies.map((strategy) => [strategy.id, strategy]));
+  if (!isOrderKept(kept, target.strategies)) return replaceAll(flag, current, target);
   const wanted = new Set(target.strategies.map(({ id }) => id));
   const events: DomainEvent[] = [];
   for (const strategy of target.strategies) {
@@ -83,39 +94,23 @@ function strategyChanges(flag: Flag, current: FlagEnvironment, target: FlagEnvir
     if (!wanted.has(strategy.id)) events.push(strategyRemoved(flag, target.name, strategy));
   }
   events.push(...orderChange(flag, current, target));
-  // Strategies of the same sortOrder stand in the order in which they came there: where keeping those that are there
-  // would leave another order than it was, all of them are added anew.
-  return same(outcomeOf(current.strategies, events), target.strategies)
-    ? events
-    : replaceAll(flag, current, target);
+  return events;
 }
 
-/** The list that results when the events are applied. */
-function outcomeOf(strategies: readonly Strategy[], events: readonly DomainEvent[]): readonly Strategy[] {
-  return events.reduce<readonly Strategy[]>(
-    (list, event) => [...afterEvent(list, event)].sort(bySortOrder),
-    strategies,
+/**
+ * Whether keeping the strategies that are there leaves the list in its old order. It does where all of the old list
+ * have different `sortOrder`, which then says all. Those of the same `sortOrder` stand in the order in which they came
+ * there: they keep it as long as none is added or moved. Where that is not so, all of them are added anew.
+ */
+function isOrderKept(kept: ReadonlyMap<string, Strategy>, target: readonly Strategy[]): boolean {
+  if (new Set(target.map(({ sortOrder }) => sortOrder)).size === target.length) return true;
+  const wanted = new Set(target.map(({ id }) => id));
+  const staying = [...kept.values()].filter(({ id }) => wanted.has(id));
+  return (
+    staying.length === target.length &&
+    staying.every(({ id, sortOrder }, at) => id === target[at]?.id && sortOrder === target[at]?.sortOrder)
   );
 }
-
-function afterEvent(list: readonly Strategy[], event: DomainEvent): readonly Strategy[] {
-  switch (event.type) {
-    case 'feature-strategy-add':
-      return [...list, withoutFlag(event.data)];
-    case 'feature-strategy-update':
-      return list.map((one) => (one.id === event.data.id ? withoutFlag(event.data) : one));
-    case 'feature-strategy-remove':
-      return list.filter((one) => one.id !== event.preData.id);
-    case 'strategy-order-changed': {
-      const orders = new Map(event.data.strategies.map(({ id, sortOrder }) => [id, sortOrder]));
-      return list.map((one) => ({ ...one, sortOrder: orders.get(one.id) ?? one.sortOrder }));
-    }
-    default:
-      return list;
-  }
-}
-
-const withoutFlag = ({ featureName: _, ...strategy }: StrategyData): Strategy => strategy;
 
 function replaceAll(flag: Flag, current: FlagEnvironment, target: FlagEnvironment): DomainEvent[] {
   return [

@@ -3,9 +3,10 @@
  * docs/specification/switches.md).
  */
 import { nextSwitch } from '../flags/environment-switch.ts';
-import type { Flag } from '../flags/flag.ts';
+import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import {
   createStrategy,
+  hasEnabledStrategy,
   nextSortOrder,
   parseStrategyFields,
   type Strategy,
@@ -14,7 +15,7 @@ import {
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
-import { type LocatedStrategy, locateFlagEnvironment, locateStrategy } from '../state/locate.ts';
+import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
@@ -93,18 +94,30 @@ export interface RemoveStrategy extends NamesStrategy {
   readonly type: 'remove-strategy';
 }
 
-/** An enabled environment without strategies would serve everyone: removing the last one disables it too. */
 export function removeStrategy(world: World, command: RemoveStrategy): Decision {
   const located = locateNamed(world, command);
   if (located.refused) return located;
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  const events = [strategyRemoved(flag, command.environment, located.strategy)];
-  if (located.part.strategies.length > 1) return events;
-  const next = nextSwitch(located.part.enabled, 'LAST_STRATEGY_REMOVED', 0);
-  if (next === 'refused' || !next.changed) return events;
-  return [...events, switched(flag, command.environment, next.enabled)];
+  const left = located.part.strategies.filter(({ id }) => id !== located.strategy.id);
+  return [
+    strategyRemoved(flag, command.environment, located.strategy),
+    ...switchedOff(flag, located.part, left),
+  ];
+}
+
+/**
+ * The event that disables the environment when the change that leaves it with `strategies` takes the last enabled one
+ * away: the environment would serve everybody (docs/specification/switches.md#last-strategy). One that was enabled
+ * with disabled strategies only is left as it is, until the last of them is removed.
+ */
+function switchedOff(flag: Flag, before: FlagEnvironment, strategies: readonly Strategy[]): DomainEvent[] {
+  const isLastGone =
+    !hasEnabledStrategy(strategies) && (strategies.length === 0 || hasEnabledStrategy(before.strategies));
+  if (!isLastGone) return [];
+  const next = nextSwitch(before.enabled, 'LAST_ENABLED_STRATEGY_GONE', strategies.length);
+  return next === 'refused' || !next.changed ? [] : [switched(flag, before.name, next.enabled)];
 }
 
 export interface SwitchEnvironment extends NamesFlagEnvironment {
@@ -142,10 +155,11 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  for (const [index, { id }] of command.order.entries()) {
-    const missing = locateStrategy(world, command.project, command.flag, command.environment, id);
-    if (missing.refused)
-      return { ...missing, details: [{ message: missing.message, path: `/body/${index}/id` }] };
+  const known = new Set(located.part.strategies.map(({ id }) => id));
+  const unknown = command.order.findIndex(({ id }) => !known.has(id));
+  if (unknown >= 0) {
+    const missing = noStrategy(command.flag, command.environment, command.order[unknown]!.id);
+    return { ...missing, details: [{ message: missing.message, path: `/body/${unknown}/id` }] };
   }
   const orders = new Map(command.order.map(({ id, sortOrder }) => [id, sortOrder]));
   const before = located.part.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));
@@ -193,7 +207,11 @@ function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, 
     data: strategyData(flag, after),
     preData: strategyData(flag, strategy),
   };
-  return refuseOversized(flag, strategy, after) ?? [event];
+  const oversized = refuseOversized(flag, strategy, after);
+  if (oversized !== null) return oversized;
+  if (after.disabled !== true || strategy.disabled === true) return [event];
+  const strategies = part.strategies.map((one) => (one.id === after.id ? after : one));
+  return [event, ...switchedOff(flag, part, strategies)];
 }
 
 export function strategyAdded(flag: Flag, environment: string, strategy: Strategy): DomainEvent {

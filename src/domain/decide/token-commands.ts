@@ -8,8 +8,9 @@ import {
   type DomainEvent,
   type PersonalTokenData,
 } from '../state/events.ts';
-import { locateApiToken, locatePersonalToken, locateUser } from '../state/locate.ts';
+import { locatePersonalToken, locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
+import { ADMIN_ROLE_ID } from '../state/roles.ts';
 import type { ApiToken, PersonalToken, World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 
@@ -69,10 +70,16 @@ export interface UpdateApiToken {
   readonly expiresAt: string | null;
 }
 
-export function updateApiToken(world: World, { digest, expiresAt }: UpdateApiToken): Decision {
-  const token = locateApiToken(world, digest);
-  if (isRefusal(token)) return token;
-  return token.expiresAt === expiresAt ? UNCHANGED : [tokenUpdated(token, { ...token, expiresAt })];
+/** Nothing happens to an unknown token (docs/specification/companions.md#api-tokens). */
+export function updateApiToken(
+  world: World,
+  { digest, expiresAt }: UpdateApiToken,
+  { clockMs }: DecideContext,
+): Decision {
+  const token = world.directory.apiTokens.get(digest);
+  if (token === undefined || token.expiresAt === expiresAt) return UNCHANGED;
+  const refusal = isExpired(expiresAt, clockMs) ? refuseLastAdminToken(world, digest, clockMs) : null;
+  return refusal ?? [tokenUpdated(token, { ...token, expiresAt })];
 }
 
 export interface DeleteApiToken {
@@ -80,9 +87,45 @@ export interface DeleteApiToken {
   readonly digest: string;
 }
 
-export function deleteApiToken(world: World, { digest }: DeleteApiToken): Decision {
-  const token = locateApiToken(world, digest);
-  return isRefusal(token) ? token : [tokenDeleted(token)];
+/** Nothing happens to an unknown token here either: it is gone, as was asked. */
+export function deleteApiToken(
+  world: World,
+  { digest }: DeleteApiToken,
+  { clockMs }: DecideContext,
+): Decision {
+  const token = world.directory.apiTokens.get(digest);
+  if (token === undefined) return UNCHANGED;
+  return refuseLastAdminToken(world, digest, clockMs) ?? [tokenDeleted(token)];
+}
+
+/**
+ * Refuses to end the last token that is good for everything: an admin token, or a personal token of a root Admin.
+ * Nobody could make another one over HTTP (docs/specification/rights.md#last-admin-token).
+ */
+function refuseLastAdminToken(world: World, digest: string, clockMs: number): Refusal | null {
+  const { apiTokens, personalTokens, users } = world.directory;
+  const isAdminToken = (token: ApiToken) => token.type === 'admin' && !isExpired(token.expiresAt, clockMs);
+  const isOfAdmin = ({ userId, expiresAt }: PersonalToken) =>
+    users.get(userId)?.rootRole === ADMIN_ROLE_ID && !isExpired(expiresAt, clockMs);
+  let isAdmin = false;
+  for (const token of apiTokens.values()) {
+    if (!isAdminToken(token)) continue;
+    if (token.digest !== digest) return null;
+    isAdmin = true;
+  }
+  for (const token of personalTokens.values()) {
+    if (!isOfAdmin(token)) continue;
+    if (token.digest !== digest) return null;
+    isAdmin = true;
+  }
+  if (!isAdmin) return null;
+  return invalidOperation(
+    'This is the last token with the rights of an Admin; make another admin token, or a personal token of an Admin, first.',
+  );
+}
+
+function isExpired(expiresAt: string | null, clockMs: number): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= clockMs;
 }
 
 export function tokensOfEnvironmentDeleted(world: World, environment: string): DomainEvent[] {
@@ -124,7 +167,7 @@ export function createPersonalToken(
 ): Decision {
   const user = locateUser(world, userId);
   if (isRefusal(user)) return user;
-  if (Date.parse(expiresAt) <= Date.parse(context.now)) {
+  if (isExpired(expiresAt, context.clockMs)) {
     return invalid(`A personal token must expire in the future, not at ${expiresAt}.`, '/body/expiresAt');
   }
   const others = personalTokensOf(world, userId);
@@ -147,9 +190,14 @@ export interface DeletePersonalToken {
   readonly id: number;
 }
 
-export function deletePersonalToken(world: World, { userId, id }: DeletePersonalToken): Decision {
+export function deletePersonalToken(
+  world: World,
+  { userId, id }: DeletePersonalToken,
+  { clockMs }: DecideContext,
+): Decision {
   const token = locatePersonalToken(world, userId, id);
-  return isRefusal(token) ? token : [personalTokenDeleted(token)];
+  if (isRefusal(token)) return token;
+  return refuseLastAdminToken(world, token.digest, clockMs) ?? [personalTokenDeleted(token)];
 }
 
 export function personalTokenDeleted({ digest, ...preData }: PersonalToken): DomainEvent {

@@ -32,8 +32,8 @@ export function createUser(world: World, { fields }: CreateUser, context: Decide
     rootRole: fields.rootRole,
     createdAt: context.now,
   };
-  const fault = identityFault(world, data);
-  return fault ?? [{ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }];
+  const refusal = refuseIdentity(world, data, null);
+  return refusal ?? [{ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }];
 }
 
 export interface UpdateUser {
@@ -53,8 +53,8 @@ export function updateUser(world: World, command: UpdateUser): Decision {
     username: fields.username === undefined ? preData.username : fields.username,
     rootRole: fields.rootRole ?? preData.rootRole,
   };
-  const fault = identityFault(world, data);
-  if (fault !== null) return fault;
+  const refusal = refuseIdentity(world, data, preData) ?? refuseDemotion(world, preData, data.rootRole);
+  if (refusal !== null) return refusal;
   const unchanged =
     data.name === preData.name &&
     data.email === preData.email &&
@@ -64,21 +64,36 @@ export function updateUser(world: World, command: UpdateUser): Decision {
   return [{ type: 'user-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-/** A user has an email or a username, and no other user has the same (docs/specification/users.md#identity). */
-export function identityFault(world: World, user: User): Refusal | null {
+/**
+ * A user has an email or a username, and shares neither with another user, whatever the case
+ * (docs/specification/users.md#identity). Names that a user has already are not looked at: data of earlier releases,
+ * which compared usernames by case, may hold two that differ by case alone.
+ */
+function refuseIdentity(world: World, user: User, before: User | null): Refusal | null {
   if (user.email === null && user.username === null) {
     return invalid('A user needs an email or a username, and would have neither.', '/body/email');
   }
+  return refuseTaken(world, user, before, 'email') ?? refuseTaken(world, user, before, 'username');
+}
+
+function refuseTaken(
+  world: World,
+  user: User,
+  before: User | null,
+  field: 'email' | 'username',
+): Refusal | null {
+  const wanted = user[field];
+  if (wanted === null || wanted === before?.[field]) return null;
+  const folded = wanted.toLowerCase();
   for (const other of world.directory.users.values()) {
-    if (other.id === user.id) continue;
-    if (user.email !== null && other.email?.toLowerCase() === user.email.toLowerCase()) {
-      return invalid(`The email "${user.email}" belongs to another user.`, '/body/email');
-    }
-    if (user.username !== null && other.username === user.username) {
-      return invalid(`The username "${user.username}" belongs to another user.`, '/body/username');
-    }
+    if (other.id === user.id || other[field]?.toLowerCase() !== folded) continue;
+    return invalid(`The ${field} "${wanted}" belongs to another user.`, `/body/${field}`);
   }
   return null;
+}
+
+function refuseDemotion(world: World, user: User, rootRole: number): Refusal | null {
+  return rootRole === ADMIN_ROLE_ID ? null : refuseLastAdmin(world, user);
 }
 
 export interface DeleteUser {

@@ -93,7 +93,7 @@ const FlagSchema = v.object({
 const ProjectSchema = v.object({
   id: name((text) => urlNameFault('project id', text)),
   name: Text,
-  description: v.string(),
+  description: v.nullable(v.string()),
   mode: v.picklist(['open', 'protected', 'private'], 'one of open, protected, private'),
   defaultStickiness: Text,
   createdAt: Time,

@@ -1,13 +1,13 @@
 /**
  * The switch of a flag in one environment (docs/specification/switches.md). This machine is its only definition:
  * - it can be enabled only when there is a strategy, since an enabled environment without strategies serves everybody;
- * - for the same reason it is disabled together with the last strategy;
+ * - for the same reason it is disabled together with the last enabled strategy, when that is removed or disabled;
  * - enabling what is enabled and disabling what is disabled changes nothing and is not refused.
  */
 import { setup } from 'xstate';
 import { lookUp, tabulate } from './transition-table.ts';
 
-export type SwitchEvent = 'ON' | 'OFF' | 'LAST_STRATEGY_REMOVED';
+export type SwitchEvent = 'ON' | 'OFF' | 'LAST_ENABLED_STRATEGY_GONE';
 
 type SwitchState = 'disabled' | 'enabled';
 
@@ -27,14 +27,14 @@ export const environmentSwitchMachine = setup({
       on: {
         ON: { guard: 'hasStrategies', target: 'enabled' },
         OFF: { target: 'disabled' },
-        LAST_STRATEGY_REMOVED: { target: 'disabled' },
+        LAST_ENABLED_STRATEGY_GONE: { target: 'disabled' },
       },
     },
     enabled: {
       on: {
         ON: { target: 'enabled' },
         OFF: { target: 'disabled' },
-        LAST_STRATEGY_REMOVED: { target: 'disabled' },
+        LAST_ENABLED_STRATEGY_GONE: { target: 'disabled' },
       },
     },
   },

@@ -141,6 +141,11 @@ export function createStrategy(input: StrategyInput, id: string, sortOrder: numb
   };
 }
 
+/** Whether any of the strategies is evaluated: a disabled one is kept but not evaluated. */
+export function hasEnabledStrategy(strategies: readonly Pick<Strategy, 'disabled'>[]): boolean {
+  return strategies.some(({ disabled }) => disabled !== true);
+}
+
 /** For `sort`, which is stable, so strategies with the same sortOrder stay in the order in which they were added. */
 export function bySortOrder(a: Pick<Strategy, 'sortOrder'>, b: Pick<Strategy, 'sortOrder'>): number {
   return a.sortOrder - b.sortOrder;

@@ -74,24 +74,38 @@ function changesOf(flag: Flag, event: PartEvent): Partial<FlagEnvironment> {
     case 'feature-environment-variants-updated':
       return { variants: event.data.variants };
     case 'feature-strategy-add':
-      return inOrder([...strategies, strategyOf(event.data)]);
-    case 'feature-strategy-update': {
-      const after = strategyOf(event.data);
-      return inOrder(strategies.map((one) => (one.id === after.id ? after : one)));
-    }
+      return { strategies: withAdded(strategies, strategyOf(event.data)) };
+    case 'feature-strategy-update':
+      return { strategies: withUpdated(strategies, strategyOf(event.data)) };
     case 'feature-strategy-remove':
       return { strategies: strategies.filter((one) => one.id !== event.preData.id) };
     case 'strategy-order-changed': {
       const orders = new Map(event.data.strategies.map(({ id, sortOrder }) => [id, sortOrder]));
-      return inOrder(strategies.map((one) => ({ ...one, sortOrder: orders.get(one.id) ?? one.sortOrder })));
+      return {
+        strategies: strategies
+          .map((one) => ({ ...one, sortOrder: orders.get(one.id) ?? one.sortOrder }))
+          .sort(bySortOrder),
+      };
     }
     default:
       throw misfit(event, 'this version does not know the type');
   }
 }
 
-function inOrder(strategies: readonly Strategy[]): Partial<FlagEnvironment> {
-  return { strategies: strategies.toSorted(bySortOrder) };
+// Most strategies are added at the end and keep their sortOrder: no sort is needed then. A change of very many events,
+// such as a rollback, would otherwise sort the whole list for each of them.
+
+function withAdded(strategies: readonly Strategy[], added: Strategy): readonly Strategy[] {
+  const list = [...strategies, added];
+  const last = strategies.at(-1);
+  return last === undefined || last.sortOrder <= added.sortOrder ? list : list.sort(bySortOrder);
+}
+
+function withUpdated(strategies: readonly Strategy[], after: Strategy): readonly Strategy[] {
+  const at = strategies.findIndex(({ id }) => id === after.id);
+  if (at === -1) return strategies;
+  const list = strategies.with(at, after);
+  return strategies[at]?.sortOrder === after.sortOrder ? list : list.sort(bySortOrder);
 }
 
 /** The flag with changed values in `environment`, whose entry is made at the first change there. */

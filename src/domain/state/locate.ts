@@ -6,7 +6,6 @@ import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import {
-  type ApiToken,
   type Environment,
   type FlagRecord,
   type PersonalToken,
@@ -77,13 +76,13 @@ export function locateStrategy(
   const located = locateFlagEnvironment(world, projectId, name, environment);
   if (located.refused) return located;
   const strategy = located.part.strategies.find((one) => one.id === strategyId);
-  if (strategy === undefined) {
-    return notFound(
-      `The flag "${name}" has no strategy "${strategyId}" in the environment "${environment}".`,
-    );
-  }
+  if (strategy === undefined) return noStrategy(name, environment, strategyId);
   const { project, record, part } = located;
   return { project, record, part, strategy };
+}
+
+export function noStrategy(flag: string, environment: string, strategyId: string): Refusal {
+  return notFound(`The flag "${flag}" has no strategy "${strategyId}" in the environment "${environment}".`);
 }
 
 export function locateUser(world: World, id: number): User | Refusal {
@@ -101,10 +100,6 @@ export function firstEnvironment(world: World, project: ProjectState): string | 
 export function locateEnvironment(world: World, name: string): Environment | Refusal {
   const environment = world.directory.environments.find((one) => one.name === name);
   return environment ?? notFound(`There is no environment "${name}".`);
-}
-
-export function locateApiToken(world: World, digest: string): ApiToken | Refusal {
-  return world.directory.apiTokens.get(digest) ?? notFound('There is no such API token.');
 }
 
 /** Finds a user's token by its id. A token of another user is not found. */

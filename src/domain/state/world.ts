@@ -21,7 +21,8 @@ export interface FlagRecord extends ProjectionHolder {
 export interface ProjectSettings {
   readonly id: string;
   readonly name: string;
-  readonly description: string;
+  /** Null: none was ever given. */
+  readonly description: string | null;
   readonly mode: 'open' | 'protected' | 'private';
   readonly defaultStickiness: string;
   readonly createdAt: string;

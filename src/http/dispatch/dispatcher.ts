@@ -373,6 +373,11 @@ class Context implements RequestContext<unknown> {
     const { query } = this.#request;
     return query === '' ? '' : (new URLSearchParams(query).get(name) ?? '');
   }
+
+  queryAll(name: string): readonly string[] {
+    const { query } = this.#request;
+    return query === '' ? [] : new URLSearchParams(query).getAll(name);
+  }
 }
 
 // The functions that each request needs are returned and not assigned. An assigned function has a name, and the loader

@@ -31,6 +31,8 @@ export interface RequestContext<Body> {
   readonly params: Params;
   /** Of the query string, by name; empty when absent. */
   query(name: string): string;
+  /** All values of a parameter that may be repeated. */
+  queryAll(name: string): readonly string[];
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;

@@ -89,6 +89,8 @@ const API_TOKEN = {
   expiresAt: null,
   seenAt: null,
   alias: null,
+  secret: DIGEST,
+  secure: true,
 };
 
 const PERSONAL_TOKEN = {
@@ -106,6 +108,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   AddProjectEnvironment: { environment: 'development' },
   ApiToken: API_TOKEN,
   ApiTokens: { tokens: [API_TOKEN] },
+  CompanionUser: USER,
   CreateApiToken: {
     tokenName: 'checkout-service',
     type: 'client',
@@ -185,7 +188,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   Projects: { version: 1, projects: [PROJECT_SUMMARY] },
   Role: ROLE,
   Roles: { version: 1, roles: [ADMIN_ROLE, ROLE] },
-  SetProjectAccess: { users: [{ id: 1, roleId: 4 }] },
+  SetProjectAccess: { roles: [{ id: 4, users: [1], groups: [] }] },
   SnapshotFigures: SNAPSHOT,
   UpdateApiToken: { expiresAt: '2030-01-31T12:00:00Z' },
   UpdateEnvironment: { type: 'test' },

@@ -56,27 +56,41 @@ const FLAG_TYPE = {
   lifetimeDays: 40,
 };
 
-const DEVELOPMENT = { name: 'development', displayName: 'development' };
-const PRODUCTION = { name: 'production', displayName: 'production' };
-
-const FLAG_ENVIRONMENT = {
-  ...DEVELOPMENT,
+const DEVELOPMENT = {
+  name: 'development',
+  displayName: 'development',
   type: 'development',
   enabled: true,
+  sortOrder: 1,
   lastSeenAt: null,
-  strategies: [STRATEGY],
+  variantCount: 1,
+  hasStrategies: true,
+  hasEnabledStrategies: true,
 };
+const PRODUCTION = {
+  name: 'production',
+  displayName: 'production',
+  type: 'production',
+  enabled: false,
+  sortOrder: 2,
+  lastSeenAt: null,
+  variantCount: 0,
+  hasStrategies: false,
+  hasEnabledStrategies: false,
+};
+
+const FLAG_ENVIRONMENT = { ...DEVELOPMENT, strategies: [STRATEGY] };
 
 export const FLAG_SUMMARY = {
   name: 'checkout-redesign',
   type: 'release',
+  description: 'The checkout on one page.',
   stale: false,
+  impressionData: false,
+  favorite: false,
   createdAt: AT,
   lastSeenAt: null,
-  environments: [
-    { ...DEVELOPMENT, enabled: true },
-    { ...PRODUCTION, enabled: false },
-  ],
+  environments: [DEVELOPMENT, PRODUCTION],
 };
 
 const EVENT = {
@@ -109,11 +123,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
     ...FLAG_ENVIRONMENT,
     featureName: 'checkout-redesign',
     environment: 'development',
-    sortOrder: 1,
-    variantCount: 1,
     variants: [VARIANT],
-    hasStrategies: true,
-    hasEnabledStrategies: true,
   },
   Event: EVENT,
   EventSearch: { project: 'default', feature: 'checkout-redesign', limit: 20 },
@@ -121,6 +131,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   Events: { version: 1, events: [EVENT], totalEvents: 1 },
   Flag: FLAG,
   FlagEnvironment: FLAG_ENVIRONMENT,
+  FlagEnvironmentSummary: DEVELOPMENT,
   FlagEvents: { version: 1, toggleName: 'checkout-redesign', events: [EVENT], totalEvents: 1 },
   FlagList: { version: 2, features: [FLAG_SUMMARY] },
   FlagSummary: FLAG_SUMMARY,

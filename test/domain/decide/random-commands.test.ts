@@ -158,8 +158,10 @@ describe('after any commands', () => {
       [...kinds].filter((kind) => !carriedOut.has(kind)),
       [],
     );
+    // Refused for the last admin token alone, which test/http/companion/tokens.test.ts shows.
+    const seldomRefused = ['delete-api-token', 'update-api-token'];
     assert.deepEqual(
-      [...kinds].filter((kind) => !refused.has(kind)),
+      [...kinds].filter((kind) => !refused.has(kind) && !seldomRefused.includes(kind)),
       [],
     );
   });

@@ -8,7 +8,7 @@ import {
   type SwitchOutcome,
 } from '../../../src/domain/flags/environment-switch.ts';
 
-const EVENTS: SwitchEvent[] = ['ON', 'OFF', 'LAST_STRATEGY_REMOVED'];
+const EVENTS: SwitchEvent[] = ['ON', 'OFF', 'LAST_ENABLED_STRATEGY_GONE'];
 
 test('the table says the same as the interpreter for every state, event and count of strategies', () => {
   let compared = 0;
@@ -40,12 +40,12 @@ test('the table is the one that was decided', () => {
     [false, 'ON', 1, goes(true)],
     [false, 'OFF', 0, stays(false)],
     [false, 'OFF', 1, stays(false)],
-    [false, 'LAST_STRATEGY_REMOVED', 0, stays(false)],
+    [false, 'LAST_ENABLED_STRATEGY_GONE', 0, stays(false)],
     [true, 'ON', 0, stays(true)],
     [true, 'ON', 1, stays(true)],
     [true, 'OFF', 0, goes(false)],
     [true, 'OFF', 1, goes(false)],
-    [true, 'LAST_STRATEGY_REMOVED', 0, goes(false)],
+    [true, 'LAST_ENABLED_STRATEGY_GONE', 0, goes(false)],
   ];
   for (const [enabled, event, strategyCount, outcome] of decided) {
     assert.deepEqual(

@@ -42,7 +42,7 @@ describeInterface('the archive', (server) => {
     await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/archive/features/nowhere' });
   });
 
-  it('gives a flag back as it was', async () => {
+  it('gives a flag back as it was, but disabled everywhere', async () => {
     const { call } = server();
     await makeFlag(call, 'back');
     await addStrategy(call, 'back');
@@ -53,13 +53,53 @@ describeInterface('the archive', (server) => {
     const { answer, events } = await recording(server(), () => call('POST', '/archive/revive/back'));
     assert.equal(answer.status, 200);
     assert.deepEqual(
-      events.map(({ type, featureName }) => [type, featureName]),
-      [['feature-revived', 'back']],
+      events.map(({ type, featureName, environment }) => [type, featureName, environment]),
+      [
+        ['feature-revived', 'back', null],
+        ['feature-environment-disabled', 'back', 'development'],
+      ],
     );
-    assert.deepEqual((await call('GET', `${FEATURES}/back`)).body, before.body);
+    const after = await call('GET', `${FEATURES}/back`);
+    assert.equal(before.body.environments[0].enabled, true);
+    const [development, ...others] = before.body.environments;
+    assert.deepEqual(after.body, {
+      ...before.body,
+      environments: [{ ...development, enabled: false }, ...others],
+    });
     const again = await recording(server(), () => call('POST', '/archive/revive/back'));
     assert.deepEqual(again.events, [], 'reviving an active flag records nothing');
     await refused(server(), 404, 'NotFoundError', { method: 'POST', path: '/archive/revive/nowhere' });
+  });
+
+  it('disables each of many flags that are revived together', async () => {
+    const { call } = server();
+    for (const name of ['lit.one', 'lit.two', 'unlit']) {
+      await makeFlag(call, name);
+      await addStrategy(call, name);
+      if (name !== 'unlit') await call('POST', `${environmentPath(name)}/on`);
+    }
+    const features = ['lit.one', 'unlit', 'lit.two'];
+    await call('POST', '/projects/default/archive', { features });
+    const { events } = await recording(server(), () =>
+      call('POST', '/projects/default/revive', { features }),
+    );
+    assert.deepEqual(
+      events.map(({ type, featureName }) => `${type} ${featureName}`),
+      [
+        'feature-revived lit.one',
+        'feature-environment-disabled lit.one',
+        'feature-revived unlit',
+        'feature-revived lit.two',
+        'feature-environment-disabled lit.two',
+      ],
+    );
+    for (const name of features) {
+      const { body } = await call('GET', `${FEATURES}/${name}`);
+      assert.deepEqual(
+        body.environments.map(({ enabled }: { enabled: boolean }) => enabled),
+        [false, false],
+      );
+    }
   });
 
   it('keeps names taken until the flag is deleted for good', async () => {

@@ -84,7 +84,7 @@ describeInterface('environments', (server) => {
     await create('changing');
     const { body } = await server().call('PUT', '/environments/update/changing', { type: 'anything' });
     assert.deepEqual([body.type, body.enabled], ['anything', true]);
-    assert.equal((await server().call('POST', '/environments/changing/off')).status, 200);
+    assert.equal((await server().call('POST', '/environments/changing/off')).status, 204);
     const off = await recording(server(), () => server().call('POST', '/environments/changing/off'));
     assert.deepEqual(off.events, [], 'off when off records nothing');
     const project = await server().call('POST', '/projects', { id: 'later', name: 'later' });
@@ -124,7 +124,7 @@ describeInterface('environments', (server) => {
     for (const name of ['update', 'sort-order', 'project', 'on']) {
       assert.equal((await create(name)).status, 201);
       assert.equal((await server().call('GET', `/environments/${name}`)).body.name, name);
-      assert.equal((await server().call('POST', `/environments/${name}/off`)).status, 200);
+      assert.equal((await server().call('POST', `/environments/${name}/off`)).status, 204);
       const updated = await server().call('PUT', `/environments/update/${name}`, { type: 'other' });
       assert.deepEqual([updated.body.name, updated.body.enabled], [name, false]);
       assert.equal((await server().call('DELETE', `/environments/${name}`)).status, 200);

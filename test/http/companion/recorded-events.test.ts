@@ -139,8 +139,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     events: ['project-user-removed'],
   },
   setProjectAccess: {
-    given: [PROJECT, ['PUT', '/projects/$/access', { users: [{ id: 1, roleId: 4 }] }], USER],
-    when: ['/projects/$/access', { users: [{ id: '@', roleId: 4 }] }],
+    given: [PROJECT, ['PUT', '/projects/$/access', { roles: [{ id: 4, users: [1] }] }], USER],
+    when: ['/projects/$/access', { roles: [{ id: 4, users: ['@'] }] }],
     events: ['project-user-added', 'project-user-removed'],
   },
   createProject: { when: ['/projects', { id: '$', name: '$' }], events: ['project-created'] },

@@ -42,7 +42,7 @@ describeInterface('API tokens', (server) => {
       ['/body/tokenName', { type: 'admin' }],
       ['/body/type', { tokenName: 'x', type: 'root' }],
       ['/body/type', { tokenName: 'x' }],
-      ['/body/environment', { tokenName: 'x', type: 'client' }],
+      ['/body/username', { tokenName: 'x', username: 'x', type: 'admin' }],
       ['/body/environment', { ...client, environment: 'nowhere' }],
       ['/body/environment', { ...client, environment: '*' }],
       ['/body/environment', { tokenName: 'x', type: 'admin', environment: 'development' }],
@@ -68,7 +68,7 @@ describeInterface('API tokens', (server) => {
       [['api-token-updated', '2999-01-01T00:00:00.000Z', '2020-01-01T00:00:00.000Z']],
     );
     assert.equal(await reads(body.secret), 401);
-    assert.equal((await put(body.digest, null)).body.expiresAt, null);
+    assert.equal((await put(body.digest, null)).status, 200);
     assert.equal(await reads(body.secret), 200);
     assert.deepEqual((await recording(server(), () => put(body.digest, null))).events, []);
     const path = `/api-tokens/${body.digest}`;
@@ -82,11 +82,29 @@ describeInterface('API tokens', (server) => {
       assert.equal(await reads(body.secret), 200);
       assert.equal((await server().call('DELETE', path)).status, 200);
       assert.equal(await reads(body.secret), 401);
-      const answer = await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path });
-      assert(!answer.body.message.includes(body.secret), 'the message does not repeat a secret');
+      const again = await recording(server(), () => server().call('DELETE', path));
+      assert.deepEqual([again.answer.status, again.events], [200, []], 'nothing happens to an unknown one');
+      const put = await recording(server(), () => server().call('PUT', path, { expiresAt: null }));
+      assert.deepEqual([put.answer.status, put.events], [200, []]);
       const { body: list } = await server().call('GET', '/api-tokens');
       assert(list.tokens.every((token: { digest: string }) => token.digest !== body.digest));
     }
+  });
+
+  it('are listed with their digest in the place of the secret, as stored securely', async () => {
+    const { body: made } = await create({ type: 'client', environment: 'production' });
+    const { body } = await server().call('GET', '/api-tokens');
+    const item = body.tokens.find((token: { digest: string }) => token.digest === made.digest);
+    assert.deepEqual(item, { ...made, secret: made.digest });
+    assert.equal(item.secure, true);
+  });
+
+  it('hold for clients when they are for a backend, and in the default environment when it is not named', async () => {
+    const first = (await create({ type: 'backend' })).body;
+    assert.deepEqual([first.type, first.environment], ['client', 'development'], 'the first in order');
+    await server().call('POST', '/environments', { name: 'default', type: 'production' });
+    assert.equal((await create({ type: 'frontend' })).body.environment, 'default');
+    assert.equal((await create({ type: 'admin' })).body.environment, '*');
   });
 
   it('follow their projects: one for a single project ends with it, others lose it', async () => {
@@ -107,6 +125,39 @@ describeInterface('API tokens', (server) => {
     await server().call('POST', '/environments', { name, type: 'test' });
     const { body } = await create({ type: 'client', environment: name, project: name });
     assert.equal(await reads(body.secret), 403, 'known, and not for this interface');
+  });
+});
+
+describeInterface('the last token with the rights of an Admin', (server) => {
+  it('is neither deleted nor made to expire', async () => {
+    const { body: list } = await server().call('GET', '/api-tokens');
+    const admins = list.tokens.filter((token: { type: string }) => token.type === 'admin');
+    const { body: other } = await server().call('POST', '/api-tokens', { tokenName: 'other', type: 'admin' });
+    const gone = (token: { digest: string }) => ({
+      method: 'DELETE',
+      path: `/api-tokens/${token.digest}`,
+      token: other.secret,
+    });
+    for (const token of admins) {
+      const { method, path, ...options } = gone(token);
+      assert.equal((await server().call(method, path, undefined, options)).status, 200);
+    }
+    const { body } = await refused(server(), 409, 'InvalidOperationError', gone(other));
+    assert.match(body.message, /last token with the rights of an Admin/);
+    await refused(server(), 409, 'InvalidOperationError', {
+      ...gone(other),
+      method: 'PUT',
+      body: { expiresAt: '2020-01-01T00:00:00Z' },
+    });
+    const admin = await addUser(server(), 1);
+    const { method, path, ...options } = gone(other);
+    assert.equal((await server().call(method, path, undefined, options)).status, 200, 'an Admin has one');
+    const mine = await server().call('GET', '/user/tokens', undefined, { token: admin.token });
+    await refused(server(), 409, 'InvalidOperationError', {
+      method: 'DELETE',
+      path: `/user/tokens/${mine.body.pats[0].id}`,
+      token: admin.token,
+    });
   });
 });
 

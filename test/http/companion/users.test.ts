@@ -1,6 +1,7 @@
 /** Users created, found and deleted; the roles; and who the caller is. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { ABOUT_NOTHING, type DomainEvent } from '../../../src/domain/state/events.ts';
 import '../../support/check-answers.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
@@ -13,8 +14,9 @@ describeInterface('the administration of users', (server) => {
       create({ email: 'Ada@example.com', name: 'Ada', rootRole: 'Editor', sendEmail: true }),
     );
     assert.equal(answer.status, 201);
-    const { id, rootRole, emailSent, username, email, createdAt } = answer.body;
-    assert.deepEqual([rootRole, emailSent, username, email], ['Editor', false, null, 'Ada@example.com']);
+    const { id, rootRole, emailSent, email, createdAt } = answer.body;
+    assert.deepEqual([rootRole, emailSent, email], ['Editor', false, 'Ada@example.com']);
+    assert(!('username' in answer.body), 'what was never given is left out');
     assert.deepEqual(
       events.map(({ type, data }) => [type, data]),
       [['user-created', { id, name: 'Ada', username: null, email, rootRole: 2, createdAt }]],
@@ -90,8 +92,11 @@ describeInterface('the administration of users', (server) => {
 
   it('keeps the last Admin, and the only Owner of a project, whose projects it names', async () => {
     const path = '/user-admin/1';
-    await server().call('PUT', path, { rootRole: 'Viewer' });
+    const demotion = { method: 'PUT', path, body: { rootRole: 'Viewer' } } as const;
+    const kept = await refused(server(), 409, 'InvalidOperationError', demotion);
+    assert.match(kept.body.message, /last Admin/);
     const other = await addUser(server(), 1);
+    assert.equal((await server().call('PUT', path, { rootRole: 'Viewer' })).status, 200);
     const last = { method: 'DELETE', path: `/user-admin/${other.id}` } as const;
     const { body } = await refused(server(), 409, 'InvalidOperationError', last);
     assert.match(body.message, /last Admin/);
@@ -99,6 +104,35 @@ describeInterface('the administration of users', (server) => {
     assert.match(owner.body.message, /"default", "joined"/);
     await server().call('PUT', path, { rootRole: 'Admin' });
     assert.equal((await server().call('DELETE', last.path)).status, 200, 'now it is not the last');
+  });
+
+  it('tells usernames and emails apart whatever their case, and lets a user change the case of their own', async () => {
+    const { body: ada } = await create({ username: 'Lovelace', email: 'Lovelace@example.com', rootRole: 3 });
+    for (const [field, taken] of [
+      ['username', 'LOVELACE'],
+      ['email', 'lovelace@EXAMPLE.com'],
+    ] as const) {
+      const other = { username: 'somebody.else', [field]: taken, rootRole: 3 };
+      await invalidAt(server(), `/body/${field}`, { method: 'POST', path: '/user-admin', body: other });
+    }
+    const renamed = await server().call('PUT', `/user-admin/${ada.id}`, { username: 'loveLace' });
+    assert.deepEqual([renamed.status, renamed.body.username], [200, 'loveLace']);
+  });
+
+  it('keeps users of earlier releases whose usernames differ by case alone', async () => {
+    const twin = (id: number, username: string): DomainEvent => ({
+      type: 'user-created',
+      ...ABOUT_NOTHING,
+      data: { id, name: null, username, email: null, rootRole: 3, createdAt: '2024-01-01T00:00:00.000Z' },
+      preData: null,
+    });
+    const { engine } = server().server.store;
+    const id = engine.world.directory.lastUserId + 1;
+    await engine.record({ name: 'test', userId: -1 }, [twin(id, 'twin'), twin(id + 1, 'TWIN')]);
+    await server().restart();
+    const { status } = await server().call('PUT', `/user-admin/${id}`, { name: 'The first twin' });
+    assert.equal(status, 200, 'a change of something else is not refused for it');
+    assert.equal((await server().call('GET', `/user-admin/${id + 1}`)).body.username, 'TWIN');
   });
 
   it('takes nothing but the number of a user for one', async () => {

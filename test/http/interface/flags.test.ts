@@ -118,6 +118,10 @@ describeInterface('flags', (server) => {
     const { status, body } = await server().call('GET', `${FEATURES}/whole`);
     assert.equal(status, 200);
     const environment = (name: string, enabled: boolean, strategies: unknown[]) => ({
+      hasStrategies: strategies.length > 0,
+      hasEnabledStrategies: strategies.length > 0,
+      variantCount: 0,
+      sortOrder: name === 'development' ? 1 : 2,
       name,
       displayName: name,
       type: name,

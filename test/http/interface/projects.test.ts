@@ -9,6 +9,7 @@ import {
   archive,
   environmentPath,
   FEATURES,
+  invalidAt,
   makeFlag,
   refused,
 } from '../../support/interface.ts';
@@ -49,18 +50,16 @@ describeInterface('projects', (server) => {
     const list = await call('GET', FEATURES);
     assert.deepEqual(names(list.body.features), ['zebra', 'ant', 'mole']);
     assert.deepEqual(overview.body.features, list.body.features);
-    const { createdAt, ...summary } = list.body.features[1];
+    const { name, type, createdAt, environments } = list.body.features[1];
     assert.match(createdAt, /Z$/);
-    assert.deepEqual(summary, {
-      name: 'ant',
-      type: 'release',
-      stale: false,
-      lastSeenAt: null,
-      environments: [
-        { name: 'development', displayName: 'development', enabled: false },
-        { name: 'production', displayName: 'production', enabled: true },
+    assert.deepEqual([name, type], ['ant', 'release']);
+    assert.deepEqual(
+      environments.map((one: { name: string; enabled: boolean }) => [one.name, one.enabled]),
+      [
+        ['development', false],
+        ['production', true],
       ],
-    });
+    );
   });
 
   it('leaves archived flags out of the overview and the list, not out of reach', async () => {
@@ -127,5 +126,65 @@ describeInterface('projects', (server) => {
       const { body: error } = await refused(server(), 404, 'NotFoundError', { method, path, body });
       assert.match(error.message, /"(nowhere|Default)"/);
     }
+  });
+
+  it('lists flags by tag and by the start of their names', async () => {
+    const { call } = server();
+    for (const name of ['team.a', 'team.b', 'other.a']) await makeFlag(call, name);
+    await call('POST', '/features/team.a/tags', { type: 'simple', value: 'blue' });
+    await call('POST', '/features/other.a/tags', { type: 'simple', value: 'a:b' });
+    const names = async (query: string) => {
+      const { status, body } = await call('GET', `${FEATURES}?${query}`);
+      assert.equal(status, 200);
+      return body.features.map(({ name }: { name: string }) => name);
+    };
+    assert.deepEqual(await names('namePrefix=team.'), ['team.a', 'team.b']);
+    assert.deepEqual(await names('namePrefix=Team.'), []);
+    assert.deepEqual(await names('tag=simple:blue'), ['team.a']);
+    assert.deepEqual(await names('tag=simple%3Ablue&tag=simple:a:b'), ['team.a', 'other.a']);
+    assert.deepEqual(await names('tag=simple:blue&namePrefix=other'), []);
+    await archive(call, 'team.a');
+    assert.deepEqual(await names('tag=simple:blue'), []);
+    await invalidAt(server(), '/query/tag', { method: 'GET', path: `${FEATURES}?tag=blue` });
+  });
+
+  it('shows what a list needs: description, impression data, and figures of each environment', async () => {
+    const { call } = server();
+    await makeFlag(call, 'figured', { description: 'told', impressionData: true });
+    await addStrategy(call, 'figured', { disabled: true }, 'production');
+    await call('PUT', `${FEATURES}/figured/environments/production/variants`, [{ name: 'v', weight: 1 }]);
+    const { body } = await call('GET', `${FEATURES}?namePrefix=figured`);
+    const [{ createdAt: _, ...flag }] = body.features;
+    const environment = (name: string, sortOrder: number) => ({
+      name,
+      displayName: name,
+      type: name,
+      enabled: false,
+      sortOrder,
+      lastSeenAt: null,
+    });
+    assert.deepEqual(flag, {
+      name: 'figured',
+      type: 'release',
+      description: 'told',
+      stale: false,
+      impressionData: true,
+      favorite: false,
+      lastSeenAt: null,
+      environments: [
+        {
+          ...environment('development', 1),
+          variantCount: 0,
+          hasStrategies: false,
+          hasEnabledStrategies: false,
+        },
+        {
+          ...environment('production', 2),
+          variantCount: 1,
+          hasStrategies: true,
+          hasEnabledStrategies: false,
+        },
+      ],
+    });
   });
 });

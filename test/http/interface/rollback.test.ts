@@ -76,6 +76,20 @@ describeInterface('the past of a flag', (server) => {
     }
   });
 
+  it('goes off with the last enabled strategy, and never on where all strategies are disabled', async () => {
+    const { call } = server();
+    await makeFlag(call, 'past.dimmed');
+    const { id } = await addStrategy(call, 'past.dimmed', { disabled: true });
+    await call('POST', `${environmentPath('past.dimmed')}/on`);
+    const dimmed = await moment(server(), 'past.dimmed');
+    await call('PUT', `${environmentPath('past.dimmed')}/strategies/${id}`, { name: 'default' });
+    const back = await rollback(server(), 'past.dimmed', dimmed.id);
+    const types = back.body.events.map(({ type }: { type: string }) => type);
+    assert.deepEqual(types, ['feature-strategy-update', 'feature-environment-disabled']);
+    const again = await rollback(server(), 'past.dimmed', dimmed.id);
+    assert.deepEqual(again.body.events, [], 'and it stays off');
+  });
+
   it('brings the flag back to each of its moments, from each other one', async () => {
     const moments = await eventfulFlag(server(), 'past.back');
     for (const { id, flag } of [...moments, ...moments.toReversed()]) {

@@ -54,6 +54,51 @@ describeInterface('switches', (server) => {
     assert.equal((await press('dimmed', 'on')).answer.status, 200);
   });
 
+  const switchedOff = (flag: string) =>
+    flagEvent('feature-environment-disabled', flag, { environment: 'development' });
+
+  it('goes off when the last enabled strategy is disabled by a PUT or a PATCH, or removed', async () => {
+    const { call } = server();
+    const changes = {
+      put: (path: string) => call('PUT', path, { name: 'default', disabled: true }),
+      patch: (path: string) => call('PATCH', path, [{ op: 'replace', path: '/disabled', value: true }]),
+      remove: (path: string) => call('DELETE', path),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      await makeFlag(call, `last.${name}`);
+      await addStrategy(call, `last.${name}`, { disabled: true });
+      const first = await addStrategy(call, `last.${name}`);
+      const last = await addStrategy(call, `last.${name}`);
+      await press(`last.${name}`, 'on');
+      const strategies = `${environmentPath(`last.${name}`)}/strategies`;
+      const one = await recording(server(), () => change(`${strategies}/${first.id}`));
+      assert.equal(one.events.length, 1, `${name}: an enabled strategy is left`);
+      const two = await recording(server(), () => change(`${strategies}/${last.id}`));
+      assert.equal(two.answer.status, 200);
+      assert.deepEqual(two.events.slice(1), [switchedOff(`last.${name}`)], name);
+      assert.deepEqual(await enabledIn(`last.${name}`), [false, false]);
+    }
+  });
+
+  it('stays on where it was switched on with disabled strategies only, until none is left', async () => {
+    const { call } = server();
+    await makeFlag(call, 'all.disabled');
+    const one = await addStrategy(call, 'all.disabled', { disabled: true });
+    const two = await addStrategy(call, 'all.disabled', { disabled: true });
+    await press('all.disabled', 'on');
+    const { body } = await call('GET', `${FEATURES}/all.disabled`);
+    const [shown] = body.environments;
+    assert.deepEqual([shown.enabled, shown.hasStrategies, shown.hasEnabledStrategies], [true, true, false]);
+    const path = (id: string) => `${environmentPath('all.disabled')}/strategies/${id}`;
+    const titled = await recording(server(), () =>
+      call('PUT', path(one.id), { name: 'default', disabled: true, title: 'still disabled' }),
+    );
+    assert.equal(titled.events.length, 1);
+    assert.equal((await recording(server(), () => call('DELETE', path(one.id)))).events.length, 1);
+    const last = await recording(server(), () => call('DELETE', path(two.id)));
+    assert.deepEqual(last.events.slice(1), [switchedOff('all.disabled')]);
+  });
+
   it('records nothing when the switch is where it should be', async () => {
     await makeFlag(server().call, 'settled');
     assert.deepEqual((await press('settled', 'off')).events, []);

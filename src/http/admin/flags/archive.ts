@@ -102,7 +102,7 @@ export const archiveRoutes: readonly Route[] = [
     path: '/archive/revive/:featureName',
     operationId: 'reviveFeature',
     tag: 'Archive',
-    summary: 'Take a flag back out of the archive.',
+    summary: 'Take a flag back out of the archive, disabled in every environment.',
     permission: 'flag:write',
     locate: locate.flagAnywhere,
     success: { status: 200, schema: null },
@@ -131,7 +131,7 @@ export const archiveRoutes: readonly Route[] = [
   bulkRoute({
     path: 'revive',
     operationId: 'reviveFeatures',
-    summary: 'Take many flags back out of the archive.',
+    summary: 'Take many flags back out of the archive, disabled in every environment.',
     status: 200,
   }),
   bulkRoute({

@@ -36,11 +36,7 @@ function detailedView(flag: Flag, environment: Environment) {
     ...shown,
     featureName: flag.name,
     environment: environment.name,
-    sortOrder: environment.sortOrder,
-    variantCount: variants.length,
     variants,
-    hasStrategies: shown.strategies.length > 0,
-    hasEnabledStrategies: shown.strategies.some((strategy) => strategy.disabled !== true),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Routes that read and replace all members of a project. Routes for a single member are in members.ts. */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { MEMBER_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/state/roles.ts';
+import { MEMBER_ROLE_ID, OWNER_ROLE_ID, ROLES } from '../../../domain/state/roles.ts';
 import { jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -17,21 +17,36 @@ const MEMBERS_MAX = 1000;
 const USER_ID_PHRASE = 'the id of a user';
 const ROLE_ID_PHRASE = `${OWNER_ROLE_ID} (Owner) or ${MEMBER_ROLE_ID} (Member)`;
 
-const MemberSchema = v.object({
-  id: v.pipe(v.number(USER_ID_PHRASE), v.safeInteger(USER_ID_PHRASE)),
-  roleId: v.pipe(v.number(ROLE_ID_PHRASE), v.safeInteger(ROLE_ID_PHRASE)),
+const RoleMembersSchema = v.object({
+  id: v.pipe(v.number(ROLE_ID_PHRASE), v.safeInteger(ROLE_ID_PHRASE)),
+  users: v.pipe(
+    list(v.pipe(v.number(USER_ID_PHRASE), v.safeInteger(USER_ID_PHRASE)), 'a list of ids of users'),
+    v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} users`),
+  ),
+  groups: v.optional(
+    v.pipe(
+      list(v.unknown(), 'an empty list'),
+      v.maxLength(0, 'an empty list: there are no groups'),
+      v.description('Empty, since there are no groups.'),
+    ),
+    [],
+  ),
 });
 
 const SetAccessBody = v.pipe(
   v.object({
-    users: v.pipe(
-      list(MemberSchema, 'a list of members'),
-      v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} members`),
+    roles: v.pipe(
+      list(RoleMembersSchema, 'a list of roles with their users'),
+      v.maxLength(ROLES.length, `a list of at most ${ROLES.length} roles`),
       v.check(
-        (members) => new Set(members.map(({ id }) => id)).size === members.length,
-        'A user must not be listed more than once: a user holds one role in a project.',
+        (roles) => roles.reduce((count, { users }) => count + users.length, 0) <= MEMBERS_MAX,
+        `A project must not get more than ${MEMBERS_MAX} members in one request.`,
       ),
-      v.description('The complete list of members of the project.'),
+      v.check((roles) => {
+        const ids = roles.flatMap(({ users }) => users);
+        return new Set(ids).size === ids.length;
+      }, 'A user must not be listed more than once: a user holds one role in a project.'),
+      v.description('All members that the project shall have, by role.'),
     ),
   }),
   v.title('SetProjectAccess'),
@@ -63,7 +78,9 @@ export const projectAccessRoutes: readonly Route[] = [
     command: ({ params, body }) => ({
       type: 'set-project-access',
       project: params.projectId,
-      members: body.users.map(({ id, roleId }) => ({ userId: id, roleId })),
+      members: body.roles.flatMap(({ id: roleId, users }, role) =>
+        users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
+      ),
     }),
     answer: ({ world, params }) =>
       jsonReply(200, projectAccessView(world, locate.present(locate.project(world, params)))),

@@ -7,7 +7,7 @@ import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies
 import * as locate from '../requests/locators.ts';
 import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
 import { recorded, settledAnswer } from '../views/answers.ts';
-import { projectSummaryView, projectView } from '../views/directory-views.ts';
+import { projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';
@@ -25,13 +25,8 @@ const CreateProjectBody = v.pipe(
     id: v.pipe(v.optional(ProjectIdSchema), v.description('Made from the name when it is not sent.')),
     name: NameSchema,
     environments: v.pipe(
-      v.optional(
-        v.pipe(
-          list(v.string(), 'a list of names of environments'),
-          v.minLength(1, 'a list of at least one environment'),
-        ),
-      ),
-      v.description('All environments that are enabled, when it is not sent.'),
+      v.optional(list(v.string(), 'a list of environments')),
+      v.description('All environments that are enabled, when it is not sent or empty.'),
     ),
     ...SETTINGS_FIELDS,
   }),
@@ -74,7 +69,7 @@ export const projectAdminRoutes: readonly Route[] = [
       environments,
       fields,
     }),
-    answer: (_, events) => jsonReply(201, recorded(events, 'project-created').data),
+    answer: (_, events) => jsonReply(201, settingsView(recorded(events, 'project-created').data)),
   }),
   writeRoute({
     method: 'PUT',

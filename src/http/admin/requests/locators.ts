@@ -4,7 +4,6 @@ import { locateDependency } from '../../../domain/decide/dependency-commands.ts'
 import { locateMembership } from '../../../domain/decide/membership-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
 import {
-  locateApiToken,
   locateEnvironment,
   locateFlag,
   locateFlagAnywhere,
@@ -69,8 +68,6 @@ export const projectEnvironment = (world: World, { projectId, environment: name 
   if (isRefusal(located) || located.settings.environments.includes(name)) return located;
   return notFound(`The project "${projectId}" has no environment "${name}".`);
 };
-
-export const apiToken = (world: World, params: Params) => locateApiToken(world, tokenDigest(world, params));
 
 /** The path names the token by its secret or by its digest; no secret looks like a digest. */
 export function tokenDigest({ directory }: World, params: Params): string {

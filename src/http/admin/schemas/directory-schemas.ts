@@ -5,12 +5,12 @@ import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { ROLE_NAMES } from '../../../domain/state/roles.ts';
 import {
+  CompanionUserSchema,
   EventsSchema,
   FlagEnvironmentSchema,
   FlagSchema,
   StrategySchema,
   TagSchema,
-  UserSchema,
 } from './schemas.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
@@ -22,7 +22,7 @@ const Version = v.pipe(v.literal(1), v.description('Of the format.'));
 const PROJECT_FIELDS = {
   id: v.string(),
   name: v.string(),
-  description: v.string(),
+  description: v.exactOptional(v.string()),
   mode: v.picklist(['open', 'protected', 'private']),
   defaultStickiness: v.string(),
   createdAt: Timestamp,
@@ -73,7 +73,7 @@ export const ProjectAccessSchema = v.pipe(
     version: Version,
     users: v.array(
       v.pipe(
-        v.object({ ...UserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
+        v.object({ ...CompanionUserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
         v.title('ProjectMember'),
       ),
     ),
@@ -140,11 +140,18 @@ const API_TOKEN_FIELDS = {
   expiresAt: NullableTimestamp,
   seenAt: NullableTimestamp,
   alias: v.nullable(v.string()),
+  secure: v.pipe(v.literal(true), v.description('The secret is stored as a digest only.')),
 } as const;
 
 const Secret = v.pipe(v.string(), v.description('Shown in this response and never again.'));
 
-export const ApiTokenSchema = v.pipe(v.object(API_TOKEN_FIELDS), v.title('ApiToken'));
+const ApiTokenSchema = v.pipe(
+  v.object({
+    ...API_TOKEN_FIELDS,
+    secret: v.pipe(v.string(), v.description('The digest again, in the place of the secret.')),
+  }),
+  v.title('ApiToken'),
+);
 
 export const NewApiTokenSchema = v.pipe(
   v.object({ ...API_TOKEN_FIELDS, secret: Secret }),
@@ -173,13 +180,13 @@ export const PersonalTokensSchema = v.pipe(
 );
 
 export const UsersSchema = v.pipe(
-  v.object({ users: v.array(UserSchema), rootRoles: v.array(RoleSchema) }),
+  v.object({ users: v.array(CompanionUserSchema), rootRoles: v.array(RoleSchema) }),
   v.title('Users'),
 );
 
 export const NewUserSchema = v.pipe(
   v.object({
-    ...UserSchema.entries,
+    ...CompanionUserSchema.entries,
     rootRole: v.pipe(
       v.union([Integer, v.picklist(ROLE_NAMES)]),
       v.description('As it was sent: a role id, or the name of a role.'),
@@ -193,9 +200,9 @@ export const FoundUsersSchema = v.array(
   v.pipe(
     v.object({
       id: Integer,
-      name: v.nullable(v.string()),
-      username: v.nullable(v.string()),
-      email: v.nullable(v.string()),
+      name: v.exactOptional(v.string()),
+      username: v.exactOptional(v.string()),
+      email: v.exactOptional(v.string()),
       imageUrl: v.string(),
     }),
     v.title('FoundUser'),
@@ -208,9 +215,9 @@ export const MeSchema = v.pipe(
       v.object({
         id: Integer,
         isAPI: v.boolean(),
-        name: v.nullable(v.string()),
-        username: v.nullable(v.string()),
-        email: v.nullable(v.string()),
+        name: v.exactOptional(v.string()),
+        username: v.exactOptional(v.string()),
+        email: v.exactOptional(v.string()),
         imageUrl: v.nullable(v.string()),
         seenAt: NullableTimestamp,
         loginAttempts: Integer,
@@ -276,11 +283,7 @@ export const DetailedFlagEnvironmentSchema = v.pipe(
     ...FlagEnvironmentSchema.entries,
     featureName: v.string(),
     environment: v.string(),
-    sortOrder: Integer,
-    variantCount: Integer,
     variants: v.array(VariantSchema),
-    hasStrategies: v.boolean(),
-    hasEnabledStrategies: v.boolean(),
   }),
   v.title('DetailedFlagEnvironment'),
 );

@@ -70,13 +70,25 @@ const FLAG_FIELDS = {
 
 export const FlagSchema = v.pipe(v.object(FLAG_FIELDS), v.title('Flag'));
 
+/** What lists of flags show of an environment too. */
+const FLAG_ENVIRONMENT_FIELDS = {
+  name: v.string(),
+  displayName: v.string(),
+  type: v.string(),
+  enabled: v.boolean(),
+  sortOrder: v.pipe(v.number(), v.integer(), v.description('Position among the environments.')),
+  lastSeenAt: NullableTimestamp,
+  variantCount: v.pipe(v.number(), v.integer()),
+  hasStrategies: v.boolean(),
+  hasEnabledStrategies: v.pipe(
+    v.boolean(),
+    v.description('False: the flag is off for applications there, whatever its switch says.'),
+  ),
+} as const;
+
 export const FlagEnvironmentSchema = v.pipe(
   v.object({
-    name: v.string(),
-    displayName: v.string(),
-    type: v.string(),
-    enabled: v.boolean(),
-    lastSeenAt: NullableTimestamp,
+    ...FLAG_ENVIRONMENT_FIELDS,
     strategies: v.array(StrategySchema),
   }),
   v.title('FlagEnvironment'),
@@ -108,10 +120,13 @@ export const FlagSummarySchema = v.pipe(
   v.object({
     name: v.string(),
     type: FlagTypeSchema,
+    description: v.nullable(v.string()),
     stale: v.boolean(),
+    impressionData: v.boolean(),
+    favorite: v.pipe(v.boolean(), v.description('Always false: there are no favorites.')),
     createdAt: Timestamp,
     lastSeenAt: NullableTimestamp,
-    environments: v.array(v.object({ name: v.string(), displayName: v.string(), enabled: v.boolean() })),
+    environments: v.array(v.pipe(v.object(FLAG_ENVIRONMENT_FIELDS), v.title('FlagEnvironmentSummary'))),
   }),
   v.title('FlagSummary'),
 );
@@ -185,6 +200,16 @@ export const UserSchema = v.pipe(
     scimId: v.nullable(v.string()),
   }),
   v.title('User'),
+);
+
+/** As companions show a user: what was never given is left out. */
+export const CompanionUserSchema = v.pipe(
+  v.object({
+    ...UserSchema.entries,
+    name: v.exactOptional(v.string()),
+    username: v.exactOptional(v.string()),
+  }),
+  v.title('CompanionUser'),
 );
 
 export const ProfileSchema = v.pipe(

@@ -77,13 +77,13 @@ function switchRoute(position: 'on' | 'off'): Route {
     summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
     permission: 'admin',
     locate: locate.environment,
-    success: { status: 200, schema: null },
+    success: { status: 204, schema: null },
     command: ({ params }) => ({
       type: 'update-environment',
       name: params.name,
       fields: { enabled: position === 'on' },
     }),
-    answer: () => emptyReply(200),
+    answer: () => emptyReply(204),
   });
 }
 

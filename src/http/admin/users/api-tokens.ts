@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { ApiToken } from '../../../domain/state/world.ts';
+import type { ApiToken, World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { ApiTokenSchema, ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
+import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
 import { recorded, settledAnswer } from '../views/answers.ts';
 import { apiTokenView } from '../views/directory-views.ts';
 
@@ -19,7 +19,7 @@ const TOKEN = `${TOKENS}/:token`;
 /** Projects that one token names. */
 const PROJECTS_MAX = 100;
 
-const TYPE_PHRASE = 'one of admin, client, frontend';
+const TYPE_PHRASE = 'one of admin, client, frontend, backend';
 const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
 
 const CreateTokenBody = v.pipe(
@@ -29,13 +29,15 @@ const CreateTokenBody = v.pipe(
     type: v.pipe(
       v.string(TYPE_PHRASE),
       v.transform((type) => type.toLowerCase()),
-      v.picklist(['admin', 'client', 'frontend'], TYPE_PHRASE),
-      v.description('In any case.'),
+      v.picklist(['admin', 'client', 'frontend', 'backend'], TYPE_PHRASE),
+      v.description('In any case. The word backend means client.'),
+      v.transform((type) => (type === 'backend' ? 'client' : type)),
     ),
     environment: v.pipe(
       v.optional(v.string()),
       v.description(
-        'The environment in which a client or frontend token is valid; * for an admin token, which is valid in all.',
+        'The environment in which a client or frontend token is valid; when it is not sent, the one named default, or ' +
+          'else the first in order. An admin token is valid in all of them, *.',
       ),
     ),
     project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
@@ -64,17 +66,30 @@ const UpdateTokenBody = v.pipe(
 type TokenFields = Omit<ApiToken, 'digest' | 'createdAt'>;
 
 /** The body in its normal form. Whether the things it names exist is decided with the command. */
-function tokenFields(body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
+function tokenFields(world: World, body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
   const { type, expiresAt } = body;
+  if (body.tokenName !== undefined && body.username !== undefined) {
+    const message =
+      'The fields tokenName and username are two names of one thing; only one of them may be sent.';
+    return invalid(message, '/body/username');
+  }
   const tokenName = body.tokenName ?? body.username;
   if (tokenName === undefined) return invalid('The field tokenName is required.', '/body/tokenName');
-  const environment = body.environment ?? (type === 'admin' ? ALL : undefined);
+  const environment = body.environment ?? (type === 'admin' ? ALL : defaultEnvironment(world));
   if (environment === undefined) {
-    return invalid(`A ${type} token is valid in one environment; name it.`, '/body/environment');
+    return invalid(
+      `A ${type} token is valid in one environment, and there is none; create one first.`,
+      '/body/environment',
+    );
   }
   const named = [...new Set(body.projects ?? [body.project ?? ALL])];
   const projects = named.includes(ALL) ? [ALL] : named;
   return { tokenName, type, environment, projects, expiresAt };
+}
+
+/** The environment that is named so, or the first in order; undefined where there are none. */
+function defaultEnvironment({ directory: { environments } }: World): string | undefined {
+  return (environments.find(({ name }) => name === 'default') ?? environments[0])?.name;
 }
 
 /** `[]` stands for several projects, whose names would be too long. */
@@ -109,7 +124,7 @@ export const apiTokenRoutes: readonly Route[] = [
     refusals: ['InvalidOperationError'],
     secretField: 'secret',
     command: (context) => {
-      const fields = tokenFields(context.body);
+      const fields = tokenFields(context.world, context.body);
       if (isRefusal(fields)) return fields;
       const digest = makeSecret(context, secretPrefix(fields));
       return { type: 'create-api-token', token: { digest, ...fields } };
@@ -125,28 +140,29 @@ export const apiTokenRoutes: readonly Route[] = [
     path: TOKEN,
     operationId: 'updateApiToken',
     tag: 'API tokens',
-    summary: 'Change when an API token expires. It is named by its secret or its digest.',
+    summary:
+      'Change when an API token expires. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
-    locate: locate.apiToken,
     body: UpdateTokenBody,
-    success: { status: 200, schema: ApiTokenSchema },
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
     command: ({ world, params, body }) => ({
       type: 'update-api-token',
       digest: locate.tokenDigest(world, params),
       expiresAt: body.expiresAt,
     }),
-    answer: ({ world, params }) =>
-      jsonReply(200, apiTokenView(locate.present(locate.apiToken(world, params)))),
+    answer: () => emptyReply(200),
   }),
   writeRoute({
     method: 'DELETE',
     path: TOKEN,
     operationId: 'deleteApiToken',
     tag: 'API tokens',
-    summary: 'Delete an API token. It is named by its secret or its digest.',
+    summary:
+      'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
-    locate: locate.apiToken,
     success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
     command: ({ world, params }) => ({
       type: 'delete-api-token',
       digest: locate.tokenDigest(world, params),

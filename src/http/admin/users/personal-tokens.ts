@@ -86,7 +86,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       operationId: `delete${noun}`,
       summary: `Delete one of ${whose} personal tokens.`,
       success: { status: 200, schema: null },
-      refusals: ['NotFoundError'],
+      refusals: ['NotFoundError', 'InvalidOperationError'],
       command: (context) => {
         const userId = ownerId(context);
         const token = locate.personalTokenOf(context.world, userId, context.params[tokenParam]);

@@ -23,10 +23,10 @@ import {
   RolesSchema,
   UsersSchema,
 } from '../schemas/directory-schemas.ts';
-import { UserSchema } from '../schemas/schemas.ts';
+import { CompanionUserSchema } from '../schemas/schemas.ts';
 import { recorded, settledAnswer } from '../views/answers.ts';
 import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
-import { userView } from '../views/views.ts';
+import { companionUserView } from '../views/views.ts';
 
 const USERS = '/user-admin';
 const USER = `${USERS}/:id`;
@@ -71,7 +71,7 @@ export const userAdminRoutes: readonly Route[] = [
     permission: 'admin',
     success: { status: 200, schema: UsersSchema },
     read: (context) => {
-      const users = [...context.world.directory.users.values()].map(userView);
+      const users = [...context.world.directory.users.values()].map(companionUserView);
       return settledAnswer(context, { users, rootRoles: rootRoleViews() });
     },
   }),
@@ -89,7 +89,7 @@ export const userAdminRoutes: readonly Route[] = [
       fields: { email, username, name, rootRole: roleIdOf(rootRole) },
     }),
     answer: ({ body }, events) => {
-      const user = userView(recorded(events, 'user-created').data);
+      const user = companionUserView(recorded(events, 'user-created').data);
       return jsonReply(201, { ...user, rootRole: body.rootRole, emailSent: false });
     },
   }),
@@ -113,8 +113,8 @@ export const userAdminRoutes: readonly Route[] = [
     summary: 'Read a user.',
     permission: 'admin',
     locate: locate.user,
-    success: { status: 200, schema: UserSchema },
-    read: (context, user) => settledAnswer(context, userView(user)),
+    success: { status: 200, schema: CompanionUserSchema },
+    read: (context, user) => settledAnswer(context, companionUserView(user)),
   }),
   writeRoute({
     method: 'DELETE',

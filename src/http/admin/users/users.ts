@@ -28,6 +28,7 @@ export const userRoutes: readonly Route[] = [
     locate: locate.user,
     body: UpdateUserBody,
     success: { status: 200, schema: UserSchema },
+    refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({
       type: 'update-user',
       userId: locate.numericId(params.id),

@@ -6,6 +6,7 @@ import {
   type ApiToken,
   type Environment,
   type PersonalToken,
+  type ProjectSettings,
   type ProjectState,
   projectEnvironments,
   type User,
@@ -13,11 +14,16 @@ import {
 } from '../../../domain/state/world.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { projectFigures } from './project-figures.ts';
-import { userView } from './views.ts';
+import { companionUserView } from './views.ts';
 
 export function projectView(world: World, project: ProjectState) {
   const environments = projectEnvironments(world, project).map(({ name }) => name);
-  return { ...project.settings, environments };
+  return { ...settingsView(project.settings), environments };
+}
+
+/** Without a description that was never given. */
+export function settingsView({ description, ...settings }: ProjectSettings) {
+  return description === null ? settings : { ...settings, description };
 }
 
 export function projectSummaryView(world: World, project: ProjectState, now: number) {
@@ -46,7 +52,7 @@ export function projectAccessView(world: World, project: ProjectState) {
   const users = [...project.members].map(([userId, roleId]) => {
     const user = world.directory.users.get(userId);
     if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
-    return { ...userView(user), roleId, roles: [roleId] };
+    return { ...companionUserView(user), roleId, roles: [roleId] };
   });
   const roles = ROLES.filter((role) => role.type === 'project').map(roleView);
   return { version: 1, users, groups: [], roles };
@@ -85,10 +91,18 @@ function countTokens(world: World, isCounted: (token: ApiToken) => boolean): num
   return count;
 }
 
-/** Leaves out the secret, which is stored nowhere. */
+/** In the place of the secret, which is stored nowhere, stands its digest: clients insist on the field. */
 export function apiTokenView(token: ApiToken) {
-  const { tokenName, projects } = token;
-  return { ...token, username: tokenName, project: projects.join(','), seenAt: null, alias: null };
+  const { tokenName, projects, digest } = token;
+  return {
+    ...token,
+    username: tokenName,
+    project: projects.join(','),
+    secret: digest,
+    secure: true,
+    seenAt: null,
+    alias: null,
+  };
 }
 
 export function personalTokenView({ digest: _, ...token }: PersonalToken) {
@@ -96,22 +110,21 @@ export function personalTokenView({ digest: _, ...token }: PersonalToken) {
 }
 
 export function foundUserView(user: User) {
-  const { id, name, username, imageUrl } = userView(user);
-  return { id, name, username, email: user.email, imageUrl };
+  const { id, name, username, email, imageUrl } = companionUserView(user);
+  return { id, name, username, email, imageUrl };
 }
 
 /** Shows an API token as a user with its name, because clients expect a user. */
 export function callerView({ user, actor, kind }: Caller) {
   if (user !== null) {
-    const { rootRole: _, permissions: __, scimId: ___, ...shown } = userView(user);
-    return { ...shown, email: user.email };
+    const { rootRole: _, permissions: __, scimId: ___, ...shown } = companionUserView(user);
+    return shown;
   }
   return {
     id: actor.userId,
     isAPI: kind !== 'anyone',
     name: actor.name,
     username: actor.name,
-    email: null,
     imageUrl: null,
     seenAt: null,
     loginAttempts: 0,

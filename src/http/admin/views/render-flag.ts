@@ -6,6 +6,7 @@
  * is the newer of both revisions, so it needs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
+import { hasEnabledStrategy } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import {
@@ -55,14 +56,13 @@ function summaryView(flag: Flag, environments: readonly Environment[]) {
   return {
     name: flag.name,
     type: flag.type,
+    description: flag.description,
     stale: flag.stale,
+    impressionData: flag.impressionData,
+    favorite: false,
     createdAt: flag.createdAt,
     lastSeenAt: null,
-    environments: environments.map(({ name }) => ({
-      name,
-      displayName: name,
-      enabled: environmentOf(flag, name).enabled,
-    })),
+    environments: environments.map((environment) => environmentSummary(flag, environment)),
   };
 }
 
@@ -79,14 +79,26 @@ export function wholeFlagView(world: World, project: ProjectState, flag: Flag) {
   };
 }
 
-export function environmentView(flag: Flag, { name, type }: Environment) {
-  const { enabled, strategies } = environmentOf(flag, name);
+export function environmentView(flag: Flag, environment: Environment) {
+  const { strategies } = environmentOf(flag, environment.name);
+  return {
+    ...environmentSummary(flag, environment),
+    strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
+  };
+}
+
+/** What lists of flags show of an environment too. */
+function environmentSummary(flag: Flag, { name, type, sortOrder }: Environment) {
+  const { enabled, strategies, variants } = environmentOf(flag, name);
   return {
     name,
     displayName: name,
     type,
     enabled,
+    sortOrder,
     lastSeenAt: null,
-    strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
+    variantCount: variants.length,
+    hasStrategies: strategies.length > 0,
+    hasEnabledStrategies: hasEnabledStrategy(strategies),
   };
 }

@@ -3,8 +3,14 @@
  * something in the project changes, or the health figure does, which also depends on the date. After a change of one
  * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
  */
-import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
-import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
+import { hasTag } from '../../../domain/decide/tag-commands.ts';
+import { type Flag, LIFETIME_DAYS, type Tag } from '../../../domain/flags/flag.ts';
+import {
+  type FlagRecord,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../../../domain/state/world.ts';
 import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 import { flagSummary } from './render-flag.ts';
@@ -74,6 +80,23 @@ export function flagList(world: World, project: ProjectState, now: number): Tagg
   return bytes.list;
 }
 
+export interface FlagFilter {
+  /** A flag is listed when it has any of these; empty: whatever its tags. */
+  readonly tags: readonly Tag[];
+  readonly namePrefix: string;
+}
+
+/** The list of some of the flags, put together anew each time. */
+export function filteredFlagList(world: World, project: ProjectState, filter: FlagFilter): TaggedReply {
+  const { tags, namePrefix } = filter;
+  const isWanted = ({ flag }: FlagRecord) =>
+    flag.name.startsWith(namePrefix) && (tags.length === 0 || tags.some((tag) => hasTag(flag, tag)));
+  return taggedReply(
+    etagOf(world, projectRevision(world, project)),
+    withFeatures({ version: FLAG_LIST_VERSION }, blocksOf(summariesOf(world, project, isWanted), [])),
+  );
+}
+
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
   const revision = projectRevision(world, project);
   const known = cache.get(project);
@@ -89,10 +112,15 @@ function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes
   return fresh;
 }
 
-function summariesOf(world: World, project: ProjectState): string[] {
+function summariesOf(
+  world: World,
+  project: ProjectState,
+  isWanted: (record: FlagRecord) => boolean = () => true,
+): string[] {
   const summaries: string[] = [];
   for (const record of project.flags.values()) {
-    if (record.flag.archivedAt === null) summaries.push(flagSummary(world, project, record));
+    if (record.flag.archivedAt === null && isWanted(record))
+      summaries.push(flagSummary(world, project, record));
   }
   return summaries;
 }
@@ -125,7 +153,7 @@ function overviewHead(world: World, project: ProjectState, health: Health) {
   return {
     version: OVERVIEW_VERSION,
     name,
-    description,
+    description: description ?? '',
     health: health.percent,
     members: project.members.size,
     defaultStickiness,

@@ -32,6 +32,12 @@ export function userView(user: User) {
   };
 }
 
+/** As companions show a user: what was never given is left out, not null. */
+export function companionUserView(user: User) {
+  const { name, username, ...shown } = userView(user);
+  return { ...shown, ...(name === null ? {} : { name }), ...(username === null ? {} : { username }) };
+}
+
 /** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
 export function profileView(world: World, caller: Caller) {
   const role = caller.user === null ? roleByName('Admin') : knownRole(caller.user.rootRole);
