@@ -150,6 +150,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'domain/flags',
       'domain/json',
       'domain/state',
       'http/admin/requests',
