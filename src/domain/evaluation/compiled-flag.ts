@@ -6,7 +6,7 @@ import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
-import { parameterText } from './parameters.ts';
+import { parameterReader } from './parameters.ts';
 import { type CompiledKind, compileKind } from './strategy-kind.ts';
 import { compileVariants, type VariantChoice } from './variant-choice.ts';
 
@@ -82,7 +82,7 @@ function compile(flag: Flag, environment: string): CompiledFlag {
 function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
   const { parameters, variants } = source;
   const kind = compileKind(source.name, parameters);
-  const read = (key: string): string => parameterText(parameters?.[key]) ?? '';
+  const read = parameterReader(parameters);
   const choice = compileVariants({
     variants,
     groupId: read('groupId') || flag.name,

@@ -50,7 +50,7 @@ export class Evaluator {
     return this.#sorted.map((compiled) => this.#outcome(compiled, run));
   }
 
-  /** The flags that are on, by name, as the frontend API tells them. */
+  /** The flags that are on, by name, as the frontend API shows them. */
   toggles(input: EvaluationInput): Toggle[] {
     const run = new Run(input);
     const toggles: Toggle[] = [];

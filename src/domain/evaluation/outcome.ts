@@ -14,7 +14,7 @@ export interface Outcome {
   /** Null when the flag is off, or on without a variant. */
   readonly variant: Variant | null;
   readonly reason: Reason;
-  /** As the frontend API tells it, on or off; one object a flag and variant. */
+  /** As the frontend API shows it, on or off; the same object each time the flag comes to this outcome. */
   readonly toggle: Toggle;
 }
 

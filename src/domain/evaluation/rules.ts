@@ -1,6 +1,6 @@
 /**
  * The order in which compiled rules decide: the environment, the flag, its parents, then the first strategy that takes
- * the context, then the variant. Nothing here makes an object. As the SDKs do, a parent with parents of its own allows
+ * the context, then the variant. Outcomes are chosen here, never made. As the SDKs do, a parent with parents of its own allows
  * nobody, and neither does a segment that is not there.
  */
 import type { Dependency } from '../flags/flag.ts';
@@ -64,6 +64,7 @@ function outcomeWithout(flag: CompiledFlag, run: Run): Outcome {
 }
 
 function chosen(compiled: CompiledChoice | null, run: Run): Outcome | null {
-  const pick = compiled?.choice.pick(run);
-  return pick ? (compiled?.outcomes[pick.position] ?? null) : null;
+  if (compiled === null) return null;
+  const pick = compiled.choice.pick(run);
+  return pick === null ? null : compiled.outcomes[pick.position]!;
 }

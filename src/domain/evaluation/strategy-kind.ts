@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json/json.ts';
 import { isWithin, parseAddress } from './address.ts';
 import { rolloutBucket, type StickyReader, stickyReader } from './buckets.ts';
-import { parameterText } from './parameters.ts';
+import { parameterReader } from './parameters.ts';
 import type { Run, Test } from './run.ts';
 
 /** A share of the users, in percent. */
@@ -23,9 +23,7 @@ export interface CompiledKind {
 
 /** Null for a kind that is not built in: its strategies are never on. */
 export function compileKind(name: string, parameters: JsonObject | null): CompiledKind | null {
-  const read = (key: string): string =>
-    parameters !== null && Object.hasOwn(parameters, key) ? (parameterText(parameters[key]) ?? '') : '';
-  return KINDS.get(name)?.(read) ?? null;
+  return KINDS.get(name)?.(parameterReader(parameters)) ?? null;
 }
 
 /** Whether a user in `bucket` belongs to a rollout to `percentage`; a percentage that is no number is 0. */

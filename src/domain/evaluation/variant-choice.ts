@@ -9,7 +9,7 @@ export interface VariantChoice {
   readonly stickiness: string;
   readonly groupId: string;
   readonly totalWeight: number;
-  /** Null when nothing can be chosen, because the weights add up to nothing. */
+  /** Null when nothing can be chosen, because the weights add up to nothing or are no weights. */
   pick(run: Run): VariantPick | null;
 }
 
@@ -46,7 +46,8 @@ export function compileVariants({
     if (overridden !== -1) return { position: overridden, bucket: null };
     const text = sticky(run);
     const bucket = text ? bucketFor(text, run) : run.draw(totalWeight);
-    return { position: positionOf(bucket, variants), bucket };
+    const position = positionOf(bucket, variants);
+    return position === -1 ? null : { position, bucket };
   };
   return { variants, stickiness, groupId, totalWeight, pick };
 }
@@ -62,7 +63,7 @@ function compileOverrides({ overrides }: Variant): Test | null {
   return (run) => tests.some((test) => test(run));
 }
 
-/** Of the variant whose share holds the bucket, which is not above the sum of the weights. */
+/** Of the variant whose share holds the bucket; -1 for none, as when weights are negative. */
 function positionOf(bucket: number, variants: readonly Variant[]): number {
   let end = 0;
   return variants.findIndex(({ weight }) => {
