@@ -24,6 +24,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'a flag and its parts, the rules on them, and their state machines',
     imports: ['domain/json'],
   },
+  'domain/state/upgrade': {
+    purpose: 'what changed of events, records and replay from release to release, and the steps between',
+    imports: [],
+  },
   'domain/state': {
     purpose: 'the whole state, the events, and the one function that applies them',
     imports: ['domain/flags'],
@@ -50,11 +54,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/journal': {
     purpose: 'formats of frames and segments, and the append-only journal in files',
-    imports: ['persistence/codec', 'persistence/disk'],
+    imports: ['domain/state/upgrade', 'persistence/codec', 'persistence/disk'],
   },
   'persistence/snapshots': {
     purpose: 'format, writer and reader of snapshots',
-    imports: ['persistence/codec', 'persistence/disk', 'persistence/journal'],
+    imports: ['domain/state/upgrade', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
   },
   'persistence/recovery': {
     purpose: 'from a data folder to the state, or to a precise refusal',
@@ -64,6 +68,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'search in the journal: index files, filters, text search, retention',
     imports: [
       'domain/state',
+      'domain/state/upgrade',
       'persistence/codec',
       'persistence/disk',
       'persistence/journal',
@@ -78,6 +83,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/json',
       'domain/state',
+      'domain/state/upgrade',
       'persistence/disk',
       'persistence/event-log',
       'persistence/journal',

@@ -5,6 +5,7 @@ import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
@@ -51,7 +52,7 @@ export class MicroWorld {
   #applyAll(events: readonly DomainEvent[]): void {
     for (const event of events) {
       this.#lastId += 1;
-      apply(this.world, event, { id: this.#lastId, createdAt: NOW });
+      apply(this.world, event, { id: this.#lastId, createdAt: NOW, rules: RULES_VERSION });
     }
   }
 }

@@ -4,6 +4,7 @@ import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/env
 import { wholeFlag } from '../../src/http/admin/views/render-flag.ts';
 import { projectOverview } from '../../src/http/admin/views/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';
+import { OWN_STAMP } from '../../src/persistence/journal/frame-format.ts';
 import { decodePayload, encodePayload } from '../../src/persistence/journal/frame-payload.ts';
 import { flagName } from '../lib/servers/data-set.ts';
 import type { MicroTask } from './micro-task.ts';
@@ -47,7 +48,7 @@ function frameTasks(): MicroTask[] {
   const payload = Buffer.from(encodePayload(frame));
   return [
     { name: 'encode a frame', run: () => encodePayload(frame), times: 100 },
-    { name: 'decode a frame', run: () => decodePayload(payload), times: 100 },
+    { name: 'decode a frame', run: () => decodePayload(payload, OWN_STAMP), times: 100 },
   ];
 }
 

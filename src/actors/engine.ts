@@ -23,9 +23,12 @@ import {
   rememberAnswer,
 } from '../domain/state/idempotency-cache.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
+import { RULES_VERSION } from '../domain/state/upgrade/replay-rules.ts';
 import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import { type FramePosition, lastEventId, type RecordedEvent } from '../persistence/journal/frame.ts';
+import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
+import { type FrameBody, isNewer } from '../persistence/journal/frame-format.ts';
 import { decodePayload } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
@@ -216,17 +219,19 @@ export class Engine {
    * Applies a change that another node decided, and appends it as the same bytes: the same ids, the same chain, the
    * same state. Throws, having changed nothing, on a payload that cannot be read, and on any but the next change.
    */
-  follow(payload: Buffer): void {
-    const decoded = decodePayload(payload);
+  follow(body: FrameBody): void {
+    if (isNewer(body))
+      throw new Error('another node runs a newer version, whose changes cannot be read here');
+    const decoded = decodePayload(body.payload, body);
     if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
-    const { answer, ...change } = decoded.frame;
+    const { answer, rules, ...change } = decoded.frame;
     if (change.id !== this.lastId + 1) {
       throw new Error(
         `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
       );
     }
-    this.#applyAll(change.events as readonly DomainEvent[], new Date(change.at).toISOString());
-    this.#append(change, answer as RememberedAnswer | undefined, payload);
+    this.#applyAll(change.events as readonly DomainEvent[], new Date(change.at).toISOString(), rules);
+    this.#append(change, answer as RememberedAnswer | undefined, body);
     this.journal.commit();
   }
 
@@ -345,12 +350,12 @@ export class Engine {
     this.#finish(submission, outcome);
   }
 
-  #applyAll(events: readonly DomainEvent[], createdAt: string): void {
+  #applyAll(events: readonly DomainEvent[], createdAt: string, rules = RULES_VERSION): void {
     let id = this.lastId;
     try {
       for (const event of events) {
         id += 1;
-        apply(this.world, event, { id, createdAt });
+        apply(this.world, event, { id, createdAt, rules });
       }
     } catch (error) {
       this.#options.stop(new Error(`event ${id} could not be applied to the state`, { cause: error }));
@@ -359,9 +364,9 @@ export class Engine {
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
-  #append(change: Change, answer: RememberedAnswer | undefined, payload?: Buffer): void {
+  #append(change: Change, answer: RememberedAnswer | undefined, body?: FrameBody): void {
     assert(change.at >= this.#lastAt, 'recorded times never go back');
-    const position = this.#appendToJournal(change, answer, payload);
+    const position = this.#appendToJournal(change, answer, body);
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = change.at;
     this.eventLog.add(change, position);
@@ -380,10 +385,10 @@ export class Engine {
   #appendToJournal(
     change: Change,
     answer: RememberedAnswer | undefined,
-    payload: Buffer | undefined,
+    body: FrameBody | undefined,
   ): FramePosition {
     try {
-      return this.journal.append(answer === undefined ? change : { ...change, answer }, payload);
+      return this.journal.append(answer === undefined ? change : { ...change, answer }, body);
     } catch (error) {
       this.#options.stop(
         new Error(`event ${change.id} could not be appended to the journal`, { cause: error }),

@@ -164,7 +164,8 @@ class PastWorld {
   apply({ id, frame, event }: WalkedEvent): void {
     const domainEvent = event as DomainEvent;
     for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(name, id);
-    apply(this.#world, domainEvent, { id, createdAt: new Date(frame.at).toISOString() });
+    const { rules } = frame;
+    apply(this.#world, domainEvent, { id, createdAt: new Date(frame.at).toISOString(), rules });
   }
 
   #ensureFlag(name: string, id: number): void {

@@ -15,7 +15,7 @@ import { dropEventsBefore } from '../persistence/event-log/retention.ts';
 import type { TextSearch } from '../persistence/event-log/text-search.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
-import type { Frame } from '../persistence/journal/frame.ts';
+import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import {
   type Loader,
@@ -131,8 +131,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
   });
-  const stopFollowing = options.commitLog?.subscribe(engine.lastId, (payloads) => {
-    for (const payload of payloads) engine.follow(payload);
+  const stopFollowing = options.commitLog?.subscribe(engine.lastId, (bodies) => {
+    for (const body of bodies) engine.follow(body);
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const closeStore = (): Promise<void> => {
@@ -172,9 +172,14 @@ export function loaderOf(world: World): Loader {
 }
 
 /** `createdAt` is the frame's time. */
-export function replayFrame(world: World, frame: Frame, createdAt = new Date(frame.at).toISOString()): void {
+export function replayFrame(
+  world: World,
+  frame: RecordedFrame,
+  createdAt = new Date(frame.at).toISOString(),
+): void {
+  const { rules } = frame;
   for (const [index, event] of frame.events.entries()) {
-    apply(world, event as DomainEvent, { id: frame.id + index, createdAt });
+    apply(world, event as DomainEvent, { id: frame.id + index, createdAt, rules });
   }
   if (frame.answer !== undefined) {
     rememberAnswer(world.directory.answers, frame.answer as RememberedAnswer, frame.at);

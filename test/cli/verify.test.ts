@@ -15,7 +15,7 @@ import fc from 'fast-check';
 import { snapshotSections } from '../../src/actors/world-snapshot.ts';
 import { loadSnapshotFile } from '../../src/operations/read/lone-snapshot.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { FRAME_HEADER_BYTES } from '../../src/persistence/journal/frame.ts';
+import { FRAME_HEADER_BYTES, frameEnd } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import {
@@ -30,17 +30,12 @@ import {
   segmentsIn,
   snapshotsIn,
 } from '../support/operator.ts';
+import { framesIn } from '../support/segment-bytes.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 /** Offsets of a segment's frames, and its end. */
 function frameOffsets(segment: string): number[] {
-  const bytes = readFileSync(segment);
-  const offsets = [SEGMENT_HEADER_BYTES];
-  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; ) {
-    at += FRAME_HEADER_BYTES + bytes.readUInt32LE(at);
-    offsets.push(at);
-  }
-  return offsets;
+  return [SEGMENT_HEADER_BYTES, ...framesIn(readFileSync(segment)).map(frameEnd)];
 }
 
 describe('flagstaff verify', () => {

@@ -10,20 +10,15 @@ import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
 import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
-import { FRAME_HEADER_BYTES, readFrameHeader, sealFrame } from '../../src/persistence/journal/frame.ts';
-import { SEGMENT_HEADER_BYTES, SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
+import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journal/frame-format.ts';
+import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
+import { framesIn } from '../support/segment-bytes.ts';
 import { FOLDER } from './folder.ts';
 import { pick } from './random-values.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
-
-/** A frame by where it lies: from `at` to `end`. */
-interface Place {
-  readonly at: number;
-  readonly end: number;
-}
 
 interface Site {
   readonly disk: MemoryFileSystem;
@@ -31,7 +26,7 @@ interface Site {
   readonly bytes: Buffer;
   readonly random: SeededRandom;
   /** None in a file that is no segment. */
-  readonly frames: readonly Place[];
+  readonly frames: readonly RawFrame[];
 }
 
 /** What the file holds afterwards; null: it is gone. */
@@ -50,28 +45,26 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'cut the file': ({ bytes, random }) => bytes.subarray(0, random.below(bytes.length)),
   'take the file away': () => null,
   'drop a frame': ({ bytes, frames, random }) => {
-    const { at, end } = pick(random, frames);
-    return Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)]);
+    const frame = pick(random, frames);
+    return Buffer.concat([bytes.subarray(0, frame.offset), bytes.subarray(frameEnd(frame))]);
   },
   'double a frame': ({ bytes, frames, random }) => {
-    const { at, end } = pick(random, frames);
-    return Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)]);
+    const frame = pick(random, frames);
+    return Buffer.concat([bytes.subarray(0, frameEnd(frame)), bytes.subarray(frame.offset)]);
   },
   'swap two frames': ({ bytes, frames, random }) => {
     const second = 1 + random.below(frames.length - 1);
-    const [a, b] = [frames[second - 1], frames[second]] as [Place, Place];
-    const swapped = [bytes.subarray(b.at, b.end), bytes.subarray(a.at, a.end)];
-    return Buffer.concat([bytes.subarray(0, a.at), ...swapped, bytes.subarray(b.end)]);
+    const [a, b] = [frames[second - 1], frames[second]] as [RawFrame, RawFrame];
+    const swapped = [bytes.subarray(b.offset, frameEnd(b)), bytes.subarray(a.offset, frameEnd(a))];
+    return Buffer.concat([bytes.subarray(0, a.offset), ...swapped, bytes.subarray(frameEnd(b))]);
   },
   // What a disk does that lost a write to a place that had held another frame: whole, in order, and not the one.
   'bring back a stale frame': ({ bytes, frames, random }) => {
-    const { at } = pick(random, frames);
-    const frame = readFrameHeader(bytes, at);
-    assert(frame !== null);
-    const payloadAt = at + FRAME_HEADER_BYTES;
-    const letterAt = anyLetter(bytes.subarray(payloadAt, payloadAt + frame.payloadBytes), random);
+    const frame = pick(random, frames);
+    const payloadAt = frame.offset + frame.headerBytes;
+    const letterAt = anyLetter(bytes.subarray(payloadAt, frameEnd(frame)), random);
     bytes.writeUInt8(bytes.readUInt8(payloadAt + letterAt) ^ 1, payloadAt + letterAt);
-    sealFrame(bytes, at, frame);
+    sealFrame(bytes, frame.offset, frame);
     return bytes;
   },
 };
@@ -117,18 +110,7 @@ function anySite(disk: MemoryFileSystem, random: SeededRandom): Site {
   const segments = paths.filter((path) => path.endsWith(SEGMENT_SUFFIX));
   const path = pick(random, random.chance(0.6) ? segments : paths);
   const bytes = Buffer.from(disk.bytesOf(path));
-  return { disk, path, bytes, random, frames: path.endsWith(SEGMENT_SUFFIX) ? framesOf(bytes) : [] };
-}
-
-function framesOf(bytes: Buffer): Place[] {
-  const frames: Place[] = [];
-  let at = SEGMENT_HEADER_BYTES;
-  for (let frame = readFrameHeader(bytes, at); frame !== null; frame = readFrameHeader(bytes, at)) {
-    const end = at + FRAME_HEADER_BYTES + frame.payloadBytes;
-    frames.push({ at, end });
-    at = end;
-  }
-  return frames;
+  return { disk, path, bytes, random, frames: path.endsWith(SEGMENT_SUFFIX) ? framesIn(bytes) : [] };
 }
 
 function isPossible(name: string, { frames, bytes }: Site): boolean {

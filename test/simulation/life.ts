@@ -114,6 +114,7 @@ export class Life implements Service {
   async #main(): Promise<void> {
     const store = await this.#open();
     this.#store = store;
+    if (store.recovery.tornBytesCut > 0) this.#around.tally.tornTails += 1;
     await this.#checkRecovery(store);
     this.#watchFeed(store.engine);
     await this.#recordFirstEvents(store);
@@ -167,7 +168,6 @@ export class Life implements Service {
   #noted(message: string): void {
     if (message === 'snapshot taken') this.#around.tally.snapshots += 1;
     if (message === 'old events deleted') this.#around.tally.retentions += 1;
-    if (message.startsWith('The end of the journal was torn')) this.#around.tally.tornTails += 1;
   }
 
   async #recordFirstEvents({ engine }: Store): Promise<void> {

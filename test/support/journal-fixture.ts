@@ -2,7 +2,7 @@
 
 import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FileJournal, type FileJournalOptions } from '../../src/persistence/journal/file-journal.ts';
-import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
+import type { Frame, FramePosition, RecordedFrame } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL, type JournalTail } from '../../src/persistence/journal/journal.ts';
 import { type RecoveryReport, recover } from '../../src/persistence/recovery/recovery.ts';
 import { type SnapshotSection, writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
@@ -87,21 +87,21 @@ export async function diskWithJournal(written: WrittenJournal): Promise<MemoryFi
 
 export interface Recovered {
   readonly report: RecoveryReport;
-  readonly replayed: readonly Frame[];
+  readonly replayed: readonly RecordedFrame[];
   readonly positions: readonly FramePosition[];
   readonly loaded: readonly (readonly [section: string, record: unknown])[];
   readonly warnings: readonly string[];
 }
 
 export async function recoverFrom(fs: FileSystem): Promise<Recovered> {
-  const replayed: Frame[] = [];
+  const replayed: RecordedFrame[] = [];
   const positions: FramePosition[] = [];
   const loaded: (readonly [string, unknown])[] = [];
   const warnings: string[] = [];
   const loader = {
     reset: () => undefined,
     load: (section: string, record: unknown) => loaded.push([section, record]),
-    replay: (frame: Frame, position: FramePosition) => {
+    replay: (frame: RecordedFrame, position: FramePosition) => {
       replayed.push(frame);
       positions.push(position);
     },

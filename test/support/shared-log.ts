@@ -1,5 +1,6 @@
 /** A commit log for several nodes, in memory: what it has taken is decided, and only from the node that took over last. */
 import { type CommitBatch, type CommitLog, FencedError } from '../../src/persistence/journal/commit-log.ts';
+import type { FrameBody } from '../../src/persistence/journal/frame-format.ts';
 import { Gate } from './engine.ts';
 
 interface Decided {
@@ -7,7 +8,7 @@ interface Decided {
   readonly lastId: number;
   readonly chain: number;
   readonly by: SharedLogNode;
-  readonly payloads: readonly Buffer[];
+  readonly bodies: readonly FrameBody[];
 }
 
 export class SharedLog {
@@ -34,7 +35,7 @@ export class SharedLog {
 
 class SharedLogNode implements CommitLog {
   readonly #log: SharedLog;
-  #listener: ((payloads: readonly Buffer[]) => void) | null = null;
+  #listener: ((bodies: readonly FrameBody[]) => void) | null = null;
 
   constructor(log: SharedLog) {
     this.#log = log;
@@ -48,14 +49,14 @@ class SharedLogNode implements CommitLog {
     if (batch.firstId !== lastId + 1 || (lastId > 0 && batch.previousChain !== chain)) {
       throw new Error(`the batch of event ${batch.firstId} does not follow event ${lastId}`);
     }
-    const payloads = [...batch.payloads()].map((payload) => Buffer.from(payload));
-    this.#log.batches.push({ ...ends(batch), by: this, payloads });
-    for (const node of this.#log.nodes) if (node !== this) node.#listener?.(payloads);
+    const bodies = [...batch.bodies()].map((body) => ({ ...body, payload: Buffer.from(body.payload) }));
+    this.#log.batches.push({ ...ends(batch), by: this, bodies });
+    for (const node of this.#log.nodes) if (node !== this) node.#listener?.(bodies);
     return batch.lastId;
   }
 
-  subscribe(afterId: number, listener: (payloads: readonly Buffer[]) => void): () => void {
-    for (const { firstId, payloads } of this.#log.batches) if (firstId > afterId) listener(payloads);
+  subscribe(afterId: number, listener: (bodies: readonly FrameBody[]) => void): () => void {
+    for (const { firstId, bodies } of this.#log.batches) if (firstId > afterId) listener(bodies);
     this.#listener = listener;
     return () => {
       this.#listener = null;

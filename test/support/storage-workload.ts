@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { FileSystem } from '../../src/persistence/disk/file-system.ts';
+import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
 import { frameOf, openJournal, recoverFrom, replayedIds, snapshotOf } from './journal-fixture.ts';
 
 /** What a client remembers across restarts. */
@@ -63,7 +64,7 @@ export async function liveOnce(fs: FileSystem, promises: Promises, workload = SM
     await journal.flush();
     if (batch === Math.ceil(workload.batches / 2)) {
       const { appendedId: lastId, appendedChain: chain } = journal;
-      await snapshotOf(fs, { lastId, lastAt: 1_000 + lastId, chain, segment: null, offset: 0 });
+      await snapshotOf(fs, { ...EMPTY_TAIL, lastId, lastAt: 1_000 + lastId, chain });
     }
   }
   await journal.close();

@@ -6,6 +6,7 @@ import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 
 const STARTED_AT = Date.parse('2024-01-01T00:00:00Z');
@@ -30,7 +31,7 @@ export class TestWorld {
     if (events.length > 0) this.frames.push(events);
     for (const event of events) {
       this.#eventCount += 1;
-      apply(this.world, event, { id: this.#eventCount, createdAt });
+      apply(this.world, event, { id: this.#eventCount, createdAt, rules: RULES_VERSION });
     }
   }
 

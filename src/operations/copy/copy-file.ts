@@ -1,7 +1,6 @@
 /** Copies one file, or the beginning of it, and makes the copy durable. */
-import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
-import { withFile } from '../../persistence/journal/frame-reader.ts';
 import { OperationError } from '../operation-error.ts';
 
 const PIECE_BYTES = 1024 * 1024;

@@ -12,12 +12,13 @@ import { createDataFolder, type DataFolder, dataFolder } from '../../persistence
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
 import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';
 import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
 import { OperationError } from '../operation-error.ts';
-import { type JournalSource, listSegments, readJournal, segmentOf } from '../read/journal-reading.ts';
+import { readJournal, segmentOf } from '../read/journal-reading.ts';
 import { copyFile } from './copy-file.ts';
 
 const PARTIAL_SUFFIX = '.partial';

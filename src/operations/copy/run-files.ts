@@ -1,19 +1,25 @@
 /** Copies and replays a run of intact frames, whatever surrounds it. */
 import { join } from 'node:path';
-import type { FileSystem, OpenFile } from '../../persistence/disk/file-system.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
-import { FRAME_HEADER_BYTES, type Frame, readFrameHeader } from '../../persistence/journal/frame.ts';
+import type { RecordedFrame } from '../../persistence/journal/frame.ts';
+import { FRAME_FORMATS } from '../../persistence/journal/frame-format.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
-import { withFile } from '../../persistence/journal/frame-reader.ts';
 import {
   encodeSegmentHeader,
   SEGMENT_HEADER_BYTES,
   segmentFileName,
 } from '../../persistence/journal/segment.ts';
+import { type FoundRawFrame, findFrame } from '../../persistence/journal/segment-end.ts';
+import {
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../../persistence/journal/segment-file.ts';
 import { scanFrames } from '../../persistence/journal/segment-scan.ts';
 import { OperationError } from '../operation-error.ts';
-import { type JournalSource, listSegments } from '../read/journal-reading.ts';
 import type { IntactRun } from '../verify/verify-journal.ts';
 import { copyFile } from './copy-file.ts';
 
@@ -35,7 +41,7 @@ export async function copyRun(
     const target = join(to, segmentFileName(segment));
     const bytes = segment === run.end.segment ? run.end.offset : null;
     await copyFile(fs, { from: join(from, segmentFileName(segment)), to: target, bytes });
-    await writeHeader(fs, target, segment);
+    await mendHeader({ fs, folder: to }, segment);
   }
   const mark = new DurableMarkFile(fs, to);
   await mark.write({ lastId: run.lastId, ...run.end });
@@ -47,49 +53,57 @@ async function segmentsOf(source: JournalSource, run: IntactRun, first: number):
   return segments.filter((segment) => segment >= first && segment <= run.end.segment);
 }
 
-/** The header that matches the first frame. It equals the old one if that was good. */
-async function writeHeader(fs: FileSystem, path: string, firstId: number): Promise<void> {
-  const file = await fs.open(path, 'write');
+/** Writes the header that the first frame asks for, where the header is damaged. */
+async function mendHeader(source: JournalSource, firstId: number): Promise<void> {
+  const header = await withSegment(source, firstId, async (segment) => {
+    const first = segment.header === null ? await frameAt(segment, SEGMENT_HEADER_BYTES) : null;
+    if (first === null) return null;
+    return encodeSegmentHeader({ firstId, chain: first.frame.previous }, first.format.version);
+  });
+  if (header === null) return;
+  const file = await source.fs.open(join(source.folder, segmentFileName(firstId)), 'write');
   try {
-    const frame = await frameHeaderAt(file, SEGMENT_HEADER_BYTES);
-    // A last segment without frames: its header was found good.
-    if (frame === null) return;
-    await writeFully(file, encodeSegmentHeader({ firstId, chain: frame.previous }), 0);
+    await writeFully(file, header, 0);
     await file.sync();
   } finally {
     await file.close();
   }
 }
 
-async function frameHeaderAt(file: OpenFile, offset: number) {
-  const bytes = Buffer.alloc(FRAME_HEADER_BYTES);
-  const count = await file.read(bytes, 0, bytes.length, offset);
-  return readFrameHeader(bytes.subarray(0, count), 0);
+/** The frame that begins here, of whichever format; null when there is none. */
+async function frameAt({ file, header }: OpenSegment, offset: number): Promise<FoundRawFrame | null> {
+  const formats = header === null ? FRAME_FORMATS : [header.format];
+  const found = await findFrame(file, { from: offset, formats });
+  return found?.frame.offset === offset ? found : null;
 }
 
 /** Visits the run's frames in order. They were good when they were verified; throws if that has changed. */
 export async function replayRun(
   source: JournalSource,
   run: IntactRun,
-  visit: (frame: Frame) => void,
+  visit: (frame: RecordedFrame) => void,
 ): Promise<void> {
   let { chain } = run.start;
-  for (const segment of await segmentsOf(source, run, run.start.segment)) {
-    const path = join(source.folder, segmentFileName(segment));
-    const offset = segment === run.start.segment ? run.start.offset : SEGMENT_HEADER_BYTES;
-    chain = await withFile(source.fs, path, (file) => replaySegment(file, { offset, chain }, run, visit));
+  for (const firstId of await segmentsOf(source, run, run.start.segment)) {
+    const offset = firstId === run.start.segment ? run.start.offset : SEGMENT_HEADER_BYTES;
+    chain = await withSegment(source, firstId, (segment) =>
+      replaySegment(segment, { offset, chain }, run, visit),
+    );
   }
   if (chain !== run.end.chain) throw changed(source.folder);
 }
 
 async function replaySegment(
-  file: OpenFile,
-  start: { readonly offset: number; readonly chain: number },
+  segment: OpenSegment,
+  { offset, chain }: { readonly offset: number; readonly chain: number },
   run: IntactRun,
-  visit: (frame: Frame) => void,
+  visit: (frame: RecordedFrame) => void,
 ): Promise<number> {
-  const end = await scanFrames(file, start, (_, payload) => {
-    const decoded = decodePayload(payload);
+  const first = await frameAt(segment, offset);
+  // The last segment may hold no frame yet.
+  if (first === null) return chain;
+  const end = await scanFrames(segment, { format: first.format, offset, chain }, (raw, payload) => {
+    const decoded = decodePayload(payload, raw);
     if (decoded.problem !== null || decoded.frame.id > run.lastId) return false;
     visit(decoded.frame);
     return decoded.frame.id + decoded.frame.events.length - 1 < run.lastId;

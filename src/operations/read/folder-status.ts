@@ -6,18 +6,18 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import { type FileSystem, isMissing, withFile } from '../../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
-import { withFile } from '../../persistence/journal/frame-reader.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../../persistence/journal/segment.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {
   decodeSnapshotHeader,
   SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_VERSION,
 } from '../../persistence/snapshots/snapshot-format.ts';
-import { type JournalSource, listSegments, readFirstFrame, readLastFrame } from './journal-reading.ts';
+import { readFirstFrame, readLastFrame } from './journal-reading.ts';
 
 export interface EventSummary {
   readonly id: number;

@@ -7,35 +7,24 @@
  */
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
-import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
-import {
-  FRAME_HEADER_BYTES,
-  type Frame,
-  lastEventId,
-  type RawFrame,
-} from '../../persistence/journal/frame.ts';
+import { type Frame, lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
+import { frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
 import { decodePayload, peekId } from '../../persistence/journal/frame-payload.ts';
-import { type FramePlace, readFrames, withFile } from '../../persistence/journal/frame-reader.ts';
+import { type FramePlace, readFrames } from '../../persistence/journal/frame-reader.ts';
+import { segmentFileName } from '../../persistence/journal/segment.ts';
+import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../../persistence/journal/segment-end.ts';
 import {
-  decodeSegmentHeader,
-  idInFileName,
-  SEGMENT_HEADER_BYTES,
-  SEGMENT_SUFFIX,
-  type SegmentHeader,
-  segmentFileName,
-} from '../../persistence/journal/segment.ts';
-import { findProofOfDamage, type ScanEnd, scanFrames } from '../../persistence/journal/segment-scan.ts';
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../../persistence/journal/segment-file.ts';
+import { scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
-
-export interface JournalSource {
-  readonly fs: FileSystem;
-  /** The journal folder. */
-  readonly folder: string;
-}
 
 /** A frame, and where it lies. `raw.previous` is the checksum of the frame before it. */
 export interface FoundFrame {
-  readonly frame: Frame;
+  readonly frame: RecordedFrame;
   readonly raw: RawFrame;
   readonly segment: number;
 }
@@ -52,15 +41,6 @@ export interface ReadEnd {
   readonly lastId: number;
   /** Behind the last frame visited; null when there was none. */
   readonly boundary: Boundary | null;
-}
-
-/** First event ids of the segments, in order; empty when there is no journal. */
-export async function listSegments({ fs, folder }: JournalSource): Promise<readonly number[]> {
-  const names = await fs.list(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-  return names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
 }
 
 /** Position in `segments` of the one that holds event `id`, or will; -1 when it lies before all of them. */
@@ -104,15 +84,12 @@ export async function readLastFrame(source: JournalSource, firstId: number): Pro
   return last;
 }
 
-async function lastPlace({ fs, folder }: JournalSource, segment: number): Promise<FramePlace | null> {
-  const path = join(folder, segmentFileName(segment));
-  return withFile(fs, path, async (file) => {
-    const header = await readSegmentHeader(file, path);
-    if (header === null) return null;
+function lastPlace(source: JournalSource, firstId: number): Promise<FramePlace | null> {
+  return withSegment(source, firstId, async (segment) => {
+    if (segment.header === null) return null;
     let place: FramePlace | null = null;
-    const start = { offset: SEGMENT_HEADER_BYTES, chain: header.chain };
-    await scanFrames(file, start, ({ offset, payloadBytes }) => {
-      place = { segment, offset, bytesEnd: offset + FRAME_HEADER_BYTES + payloadBytes };
+    await scanFrames(segment, scanStartOf(segment.header), (raw) => {
+      place = { segment: firstId, offset: raw.offset, bytesEnd: frameEnd(raw) };
       return true;
     });
     return place;
@@ -125,12 +102,6 @@ export async function newestEvent(source: JournalSource): Promise<number> {
   if (last === undefined) return 0;
   const frame = await readLastFrame(source, last);
   return frame === null ? last - 1 : lastEventId(frame);
-}
-
-export async function readSegmentHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
-  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
-  const count = await file.read(bytes, 0, bytes.length, 0);
-  return decodeSegmentHeader(bytes.subarray(0, count), path);
 }
 
 function startsLate({ folder }: JournalSource, afterId: number, firstId: number): DataFolderError {
@@ -155,30 +126,30 @@ class JournalReader {
   }
 
   async segment(firstId: number, isLast: boolean): Promise<void> {
-    const path = join(this.#source.folder, segmentFileName(firstId));
-    await withFile(this.#source.fs, path, async (file) => {
-      const header = await readSegmentHeader(file, path);
-      if (header === null) return this.#withoutHeader(file, path, isLast);
+    await withSegment(this.#source, firstId, async (segment) => {
+      const { path, header } = segment;
+      if (header === null) return this.#refuseDamage(segment, await judgeMissingHeader(segment, isLast));
       const follows = this.#scannedId === null || this.#scannedId + 1 === firstId;
       if (header.firstId !== firstId || !follows || (this.#chain !== null && this.#chain !== header.chain)) {
         throw this.#damaged(path, 0, 'a file does not follow the one before it');
       }
       this.#scannedId = firstId - 1;
-      const start = { offset: SEGMENT_HEADER_BYTES, chain: header.chain };
-      const end = await scanFrames(file, start, (raw, payload) => this.#visit(path, firstId, raw, payload));
+      const end = await scanFrames(segment, scanStartOf(header), (raw, payload) =>
+        this.#visit(segment, raw, payload),
+      );
       this.#chain = end.chain;
-      if (!this.stopped) await this.#judgeEnd(file, path, end, isLast);
+      if (!this.stopped) this.#refuseDamage(segment, await judgeScanEnd(segment, end, isLast));
     });
   }
 
-  #visit(path: string, segment: number, raw: RawFrame, payload: Buffer): boolean {
+  #visit({ path, firstId: segment }: OpenSegment, raw: RawFrame, payload: Buffer): boolean {
     const id = peekId(payload);
     if (id === null) throw this.#damaged(path, raw.offset, 'a frame holds no event id');
     if (id <= this.#options.afterId) {
       this.#scannedId = null;
       return true;
     }
-    const decoded = decodePayload(payload);
+    const decoded = decodePayload(payload, raw);
     if (decoded.problem !== null) throw this.#damaged(path, raw.offset, decoded.problem);
     const { frame } = decoded;
     if (frame.id !== this.lastId + 1) {
@@ -186,23 +157,13 @@ class JournalReader {
     }
     this.lastId = lastEventId(frame);
     this.#scannedId = this.lastId;
-    const offset = raw.offset + FRAME_HEADER_BYTES + raw.payloadBytes;
-    this.boundary = { segment, offset, chain: raw.checksum };
+    this.boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
     if (this.#options.visit({ frame, raw, segment }) === false) this.stopped = true;
     return !this.stopped;
   }
 
-  /** A header is on disk before the first frame, so a last file without one is just being made. */
-  async #withoutHeader(file: OpenFile, path: string, isLast: boolean): Promise<void> {
-    if (isLast && (await findProofOfDamage(file, 0)) === null) return;
-    throw this.#damaged(path, 0, 'the header of a journal file is damaged');
-  }
-
-  async #judgeEnd(file: OpenFile, path: string, end: ScanEnd, isLast: boolean): Promise<void> {
-    if (end.problem === null) return;
-    const mayBeTail = isLast && end.problem.tornLike;
-    if (mayBeTail && (await findProofOfDamage(file, end.offset)) === null) return;
-    throw this.#damaged(path, end.offset, end.problem.what);
+  #refuseDamage({ path }: OpenSegment, end: SegmentEnd): void {
+    if (end.kind === 'damage') throw this.#damaged(path, end.offset, end.what);
   }
 
   #damaged(file: string, offset: number, what: string): DataFolderError {

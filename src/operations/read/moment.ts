@@ -3,8 +3,9 @@
  * right after that event, and a time the state right after the last event before it.
  */
 import { lastEventId } from '../../persistence/journal/frame.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { OperationError } from '../operation-error.ts';
-import { type JournalSource, listSegments, readFirstFrame, readJournal } from './journal-reading.ts';
+import { readFirstFrame, readJournal } from './journal-reading.ts';
 
 export type Moment =
   | { readonly kind: 'event'; readonly id: number }

@@ -9,7 +9,8 @@ import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { dataText, type LoggedEvent, toLoggedEvent } from '../../persistence/event-log/logged-event.ts';
 import { readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { type Frame, lastEventId } from '../../persistence/journal/frame.ts';
-import { listSegments, newestEvent, readJournal, segmentOf } from './journal-reading.ts';
+import { listSegments } from '../../persistence/journal/segment-file.ts';
+import { newestEvent, readJournal, segmentOf } from './journal-reading.ts';
 
 export interface EventSelection {
   readonly type?: string | undefined;

@@ -10,12 +10,13 @@ import { loaderOf, replayFrame } from '../../actors/store.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
 import { OperationError } from '../operation-error.ts';
-import { type JournalSource, listSegments, readJournal } from './journal-reading.ts';
+import { readJournal } from './journal-reading.ts';
 
 export interface StateProgress {
   readonly phase: 'load' | 'replay';

@@ -5,16 +5,25 @@
  * It checks every header, every checksum, every link from frame to frame and file to file, the order of ids, and that
  * every payload decodes. After a damage it continues at the next intact frame.
  */
-import { join } from 'node:path';
-import { type FileSystem, isMissing, type OpenFile } from '../../persistence/disk/file-system.ts';
-import { FRAME_HEADER_BYTES, lastEventId, type RawFrame } from '../../persistence/journal/frame.ts';
+import { isMissing } from '../../persistence/disk/file-system.ts';
+import { lastEventId } from '../../persistence/journal/frame.ts';
+import { FRAME_FORMATS, frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
-import { withFile } from '../../persistence/journal/frame-reader.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../../persistence/journal/segment.ts';
-import { findProofOfDamage, type ScanEnd, scanFrames } from '../../persistence/journal/segment-scan.ts';
+import { SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../persistence/journal/segment.ts';
+import {
+  findFrame,
+  judgeMissingHeader,
+  judgeScanEnd,
+  type SegmentEnd,
+} from '../../persistence/journal/segment-end.ts';
+import {
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../../persistence/journal/segment-file.ts';
+import { type ScanStart, scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
-import { listSegments, readSegmentHeader } from '../read/journal-reading.ts';
-import { findWholeFrame } from './whole-frame-search.ts';
 
 export interface Damage {
   readonly file: string;
@@ -49,10 +58,7 @@ export interface JournalVerification {
   readonly checksums: ReadonlyMap<number, number>;
 }
 
-export interface VerifyJournalOptions {
-  readonly fs: FileSystem;
-  /** The journal folder. */
-  readonly folder: string;
+export interface VerifyJournalOptions extends JournalSource {
   /** Event ids whose frames' checksums are wanted. */
   readonly wantedIds: ReadonlySet<number>;
   onProgress?(bytesDone: number): void;
@@ -96,45 +102,37 @@ class JournalVerifier {
   }
 
   async segment(firstId: number, isLast: boolean): Promise<void> {
-    const { fs, folder, onProgress } = this.#options;
-    const path = join(folder, segmentFileName(firstId));
     try {
-      await withFile(fs, path, (file) => this.#segment(file, { path, firstId, isLast }));
+      await withSegment(this.#options, firstId, (segment) => this.#segment(segment, isLast));
     } catch (error) {
       // Retention may remove the oldest file of a running server's journal while it is being read.
       if (!isMissing(error) || this.#frames > 0) throw error;
     }
-    onProgress?.(this.#bytes);
+    this.#options.onProgress?.(this.#bytes);
   }
 
-  async #segment(file: OpenFile, place: SegmentPlace): Promise<void> {
-    const { path, firstId } = place;
-    const size = await file.size();
-    let at = SEGMENT_HEADER_BYTES;
-    let chain = await this.#header(file, place);
-    if (chain === null) {
-      if (place.isLast && (await this.#isUnfinished(file, path, 0, size))) return;
-      this.#damage(path, 0, 'the header of the file is damaged');
+  async #segment(segment: OpenSegment, isLast: boolean): Promise<void> {
+    const { file, header } = segment;
+    this.#bytes += await file.size();
+    let start: ScanStart | null = null;
+    if (header === null) {
+      if (this.#endsAs(segment, await judgeMissingHeader(segment, isLast))) return;
+      start = await resumeFrom(segment, SEGMENT_HEADER_BYTES);
+    } else {
+      this.#header(segment, header);
+      start = scanStartOf(header);
     }
-    for (;;) {
-      const resumed = chain === null ? await findWholeFrame(file, at) : null;
-      if (chain === null && resumed === null) break;
-      const start = { offset: resumed?.offset ?? at, chain: resumed?.previous ?? chain ?? 0 };
-      const end = await scanFrames(file, start, (raw, payload) => this.#visit(path, firstId, raw, payload));
-      if (end.problem === null || (await this.#judge(file, place, end))) break;
+    while (start !== null) {
+      const end = await scanFrames(segment, start, (raw, payload) => this.#visit(segment, raw, payload));
+      if (this.#endsAs(segment, await judgeScanEnd(segment, end, isLast))) return;
       // A frame that is whole and in the wrong place is taken up as it is; wrong bytes are stepped over.
-      at = end.problem.tornLike ? end.offset + 1 : end.offset;
-      chain = null;
+      start = await resumeFrom(segment, end.problem?.tornLike ? end.offset + 1 : end.offset);
     }
-    this.#bytes += size;
   }
 
-  async #header(file: OpenFile, { path, firstId }: SegmentPlace): Promise<number | null> {
-    const header = await readSegmentHeader(file, path);
-    if (header === null) return null;
+  #header({ path, firstId }: OpenSegment, header: SegmentHeader): void {
     const misfit = this.#misfit(header.firstId, header.chain, firstId);
     if (misfit !== null) this.#damage(path, 0, misfit);
-    return header.chain;
   }
 
   #misfit(headerId: number, chain: number, firstId: number): string | null {
@@ -148,8 +146,8 @@ class JournalVerifier {
     return 'the file does not follow the one before it';
   }
 
-  #visit(path: string, segment: number, raw: RawFrame, payload: Buffer): boolean {
-    const decoded = decodePayload(payload);
+  #visit({ path, firstId: segment }: OpenSegment, raw: RawFrame, payload: Buffer): boolean {
+    const decoded = decodePayload(payload, raw);
     if (decoded.problem !== null) {
       this.#damage(path, raw.offset, `a frame holds data that the server never writes: ${decoded.problem}`);
       return true;
@@ -169,8 +167,7 @@ class JournalVerifier {
   }
 
   #extend(segment: number, raw: RawFrame, firstId: number, lastId: number): void {
-    const offset = raw.offset + FRAME_HEADER_BYTES + raw.payloadBytes;
-    const end: Boundary = { segment, offset, chain: raw.checksum };
+    const end: Boundary = { segment, offset: frameEnd(raw), chain: raw.checksum };
     if (this.#run === null) {
       const start: Boundary = { segment, offset: raw.offset, chain: raw.previous };
       this.#run = { firstId, lastId, start, end };
@@ -181,19 +178,11 @@ class JournalVerifier {
     this.#run.end = end;
   }
 
-  /** Whether the segment ends here: it was only the tail, or nothing whole follows. */
-  async #judge(file: OpenFile, { path, isLast }: SegmentPlace, end: ScanEnd): Promise<boolean> {
-    if (end.problem === null) return true;
-    const { what, tornLike } = end.problem;
-    if (isLast && tornLike && (await this.#isUnfinished(file, path, end.offset, end.size))) return true;
-    this.#damage(path, end.offset, what);
-    return false;
-  }
-
-  async #isUnfinished(file: OpenFile, path: string, offset: number, size: number): Promise<boolean> {
-    if ((await findProofOfDamage(file, offset)) !== null) return false;
-    this.#unfinished = { file: path, offset, bytes: size - offset };
-    return true;
+  /** Whether the segment ends here; else the damage is noted, and something whole may follow. */
+  #endsAs({ path }: OpenSegment, end: SegmentEnd): boolean {
+    if (end.kind === 'damage') this.#damage(path, end.offset, end.what);
+    else if (end.kind === 'tail') this.#unfinished = { file: path, offset: end.offset, bytes: end.bytes };
+    return end.kind !== 'damage';
   }
 
   #damage(file: string, offset: number, what: string): void {
@@ -203,8 +192,11 @@ class JournalVerifier {
   }
 }
 
-interface SegmentPlace {
-  readonly path: string;
-  readonly firstId: number;
-  readonly isLast: boolean;
+/** The next whole frame, wherever it begins; null when there is none. */
+async function resumeFrom({ file, header }: OpenSegment, from: number): Promise<ScanStart | null> {
+  const formats = header === null ? FRAME_FORMATS : [header.format];
+  const found = await findFrame(file, { from, formats });
+  return found === null
+    ? null
+    : { format: found.format, offset: found.frame.offset, chain: found.frame.previous };
 }

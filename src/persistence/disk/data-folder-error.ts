@@ -39,8 +39,26 @@ function sentence(problem: string, { file, offset, lastGoodEventId, advice }: Da
   return `${problem} (${where}).${good} ${advice}`;
 }
 
-/** Advice for every file that a newer version of the server has written. */
-export const ADVICE_NEWER_FORMAT = 'Start the version of the server that wrote it, or a newer one.';
+export interface NewerFormat {
+  readonly file: string;
+  /** Where the version stands. */
+  readonly offset: number;
+  readonly version: number;
+  /** The newest version that this server knows. */
+  readonly known: number;
+  /** What has the version, when that is not the format. */
+  readonly of?: 'content version' | 'replay rule';
+}
+
+/** The refusal of what a newer version of the server has written. */
+export function newerFormat(
+  what: string,
+  { file, offset, version, known, of }: NewerFormat,
+): DataFolderError {
+  const problem = `${what} has ${of ?? 'format'} ${version}, this server knows ${known}`;
+  const advice = 'Nothing was changed. Start the version of the server that wrote it, or a newer one.';
+  return new DataFolderError(problem, { file, offset, advice });
+}
 
 /** Advice for every kind of damage. Nothing has been changed yet, and nothing should be before there is a copy. */
 export const ADVICE_DAMAGED =

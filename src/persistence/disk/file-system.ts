@@ -209,3 +209,17 @@ export const realFileSystem: FileSystem = {
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
+
+/** Opens a file for the duration of `use`, and closes it whatever happens. */
+export async function withFile<T>(
+  fs: FileSystem,
+  path: string,
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = await fs.open(path, 'read');
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}

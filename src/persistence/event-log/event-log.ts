@@ -12,8 +12,9 @@
  */
 import assert from 'node:assert/strict';
 import type { Refusal } from '../../domain/state/refusal.ts';
+import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import type { Frame, FramePosition, RecordedEvent } from '../journal/frame.ts';
+import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
 import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
@@ -60,7 +61,7 @@ export interface EventPage {
 /** An event with the fields that only replay needs, for the engine and never for a response. */
 export interface WalkedEvent {
   readonly id: number;
-  readonly frame: Frame;
+  readonly frame: RecordedFrame;
   readonly event: RecordedEvent;
 }
 
@@ -93,7 +94,7 @@ export class EventLog {
       fs,
       folder,
       index: log.#index,
-      restore: (firstId, segment) => log.#sidecars.restore(firstId, segment),
+      restore: (segment) => log.#sidecars.restore(segment),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
     return log;
@@ -194,7 +195,7 @@ export class EventLog {
     return found;
   }
 
-  async #visit(ids: readonly number[], visit: (frame: Frame, id: number) => void): Promise<void> {
+  async #visit(ids: readonly number[], visit: (frame: RecordedFrame, id: number) => void): Promise<void> {
     const idsByFrame = new Map<string, number[]>();
     const places: FramePlace[] = [];
     for (const id of ids) {

@@ -6,21 +6,16 @@
  * since an index with a gap would hide events silently.
  */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { FRAME_HEADER_BYTES } from '../journal/frame.ts';
+import type { Frame } from '../journal/frame.ts';
+import type { RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
-import { withFile } from '../journal/frame-reader.ts';
-import {
-  decodeSegmentHeader,
-  idInFileName,
-  SEGMENT_HEADER_BYTES,
-  SEGMENT_SUFFIX,
-  segmentFileName,
-} from '../journal/segment.ts';
-import { findProofOfDamage, type ScanEnd, type ScanStart, scanFrames } from '../journal/segment-scan.ts';
+import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+import { judgeScanEnd } from '../journal/segment-end.ts';
+import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
+import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { EventColumns } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 
@@ -36,84 +31,69 @@ export interface Restored {
   readonly chain: number;
 }
 
-export interface BuildOptions {
-  readonly fs: FileSystem;
-  /** The journal folder. */
-  readonly folder: string;
+export interface BuildOptions extends JournalSource {
   readonly index: EventIndex;
-  /** The columns from the index file of this segment; null when there is none that can be trusted. */
-  restore(firstId: number, segment: OpenFile): Promise<Restored | null>;
+  /** What a sidecar knows about this segment; null when there is none that can be trusted. */
+  restore(segment: OpenSegment): Promise<Restored | null>;
   onProgress?(progress: BuildProgress): void;
 }
 
 export async function buildIndex(options: BuildOptions): Promise<void> {
-  const { fs, folder, index } = options;
-  const firstIds = await segmentIds(fs, folder);
+  const { index } = options;
+  const firstIds = await listSegments(options);
   for (const [position, firstId] of firstIds.entries()) {
-    const path = join(folder, segmentFileName(firstId));
     const isNewest = position === firstIds.length - 1;
-    await withFile(fs, path, async (file) => {
-      const end = await indexSegment(options, { firstId, path, file });
-      if (end.problem !== null && !(isNewest && (await isTail(file, end))))
-        throw broken(end, path, index.lastId);
-    });
+    await withSegment(options, firstId, (segment) => indexSegment(options, segment, isNewest));
     options.onProgress?.({ segmentsDone: position + 1, segments: firstIds.length, events: index.count });
   }
 }
 
-async function segmentIds(fs: FileSystem, folder: string): Promise<number[]> {
-  const names = await fs.list(folder);
-  const ids = names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
-  return ids.sort((a, b) => a - b);
-}
-
-async function isTail(file: OpenFile, end: ScanEnd): Promise<boolean> {
-  return end.problem?.tornLike === true && (await findProofOfDamage(file, end.offset)) === null;
-}
-
-function broken(end: ScanEnd, file: string, lastGoodEventId: number): DataFolderError {
-  const problem = `The journal cannot be indexed: ${end.problem?.what}`;
-  return new DataFolderError(problem, { file, offset: end.offset, lastGoodEventId, advice: ADVICE_DAMAGED });
-}
-
-interface OpenSegment {
-  readonly firstId: number;
-  readonly path: string;
-  readonly file: OpenFile;
-}
-
-async function indexSegment(options: BuildOptions, segment: OpenSegment): Promise<ScanEnd> {
-  const { firstId, file, path } = segment;
+async function indexSegment(options: BuildOptions, segment: OpenSegment, isNewest: boolean): Promise<void> {
+  const { firstId, path, header } = segment;
   const { index } = options;
-  const restored = await options.restore(firstId, file);
+  assert(header?.firstId === firstId, `${path} does not begin with a header of its own`);
+  const restored = await options.restore(segment);
   const columns = index.beginSegment(restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES));
-  const chain = restored?.chain ?? (await chainFromHeader(segment));
-  const start: ScanStart = { offset: columns.bytesEnd, chain };
+  const start = { ...scanStartOf(header), offset: columns.bytesEnd };
   const outline = new FrameOutline();
-  return scanFrames(file, start, (raw, payload) => {
-    const id = peekId(payload);
-    if (id === null || !outline.read(payload))
-      throw unreadable(payload, { file: path, offset: raw.offset, index });
-    const position = { segment: firstId, offset: raw.offset, length: FRAME_HEADER_BYTES + raw.payloadBytes };
-    index.addOutline(id, outline, position);
-    return true;
-  });
+  const end = await scanFrames(
+    segment,
+    restored === null ? start : { ...start, chain: restored.chain },
+    (raw, payload) => {
+      const position = { segment: firstId, offset: raw.offset, length: raw.headerBytes + raw.payloadBytes };
+      if (changesEvents(raw.contentVersion)) index.add(decode(payload, raw, { path, index }), position);
+      else {
+        const id = peekId(payload);
+        if (id === null || !outline.read(payload)) throw unreadable(payload, raw, { path, index });
+        index.addOutline(id, outline, position);
+      }
+      return true;
+    },
+  );
+  const judged = await judgeScanEnd(segment, end, isNewest);
+  if (judged.kind !== 'damage') return;
+  const details = {
+    file: path,
+    offset: judged.offset,
+    lastGoodEventId: index.lastId,
+    advice: ADVICE_DAMAGED,
+  };
+  throw new DataFolderError(`The journal cannot be indexed: ${judged.what}`, details);
 }
 
-function unreadable(
-  payload: Buffer,
-  at: { file: string; offset: number; index: EventIndex },
-): DataFolderError {
-  const { file, offset, index } = at;
-  const problem = decodePayload(payload).problem ?? 'its fields are not in their form';
-  const details = { file, offset, lastGoodEventId: index.lastId, advice: ADVICE_DAMAGED };
+interface Around {
+  readonly path: string;
+  readonly index: EventIndex;
+}
+
+function decode(payload: Buffer, raw: RawFrame, around: Around): Frame {
+  const decoded = decodePayload(payload, raw);
+  if (decoded.problem !== null) throw unreadable(payload, raw, around);
+  return decoded.frame;
+}
+
+function unreadable(payload: Buffer, raw: RawFrame, { path, index }: Around): DataFolderError {
+  const problem = decodePayload(payload, raw).problem ?? 'its fields are not in their form';
+  const details = { file: path, offset: raw.offset, lastGoodEventId: index.lastId, advice: ADVICE_DAMAGED };
   return new DataFolderError(`A frame cannot be read: ${problem}`, details);
-}
-
-async function chainFromHeader({ file, path, firstId }: OpenSegment): Promise<number> {
-  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
-  const count = await file.read(bytes, 0, bytes.length, 0);
-  const header = decodeSegmentHeader(bytes.subarray(0, count), path);
-  assert(header !== null && header.firstId === firstId, `${path} does not begin with a header of its own`);
-  return header.chain;
 }

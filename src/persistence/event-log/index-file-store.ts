@@ -5,12 +5,11 @@
  * frame, a frame with the recorded checksum. Through the chain, that frame stands for everything before it.
  */
 import { join } from 'node:path';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { isMissing } from '../disk/file-system.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { isMissing, withFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
-import { FRAME_HEADER_BYTES, readFrameHeader } from '../journal/frame.ts';
-import { withFile } from '../journal/frame-reader.ts';
-import { paddedId, segmentFileName } from '../journal/segment.ts';
+import { paddedId } from '../journal/segment.ts';
+import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 import type { Restored } from './index-building.ts';
@@ -35,8 +34,9 @@ export class SidecarStore {
     this.#options = options;
   }
 
-  /** The columns from the trusted index file of this segment, or null. */
-  async restore(firstId: number, segment: OpenFile): Promise<Restored | null> {
+  /** The columns that a trustworthy sidecar holds for this segment, or null. */
+  async restore(segment: OpenSegment): Promise<Restored | null> {
+    const { firstId } = segment;
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);
     if (bytes === null) return null;
@@ -76,10 +76,9 @@ export class SidecarStore {
 
   async #saveOne(view: SegmentView): Promise<void> {
     const { fs, folder, index, yieldToEventLoop } = this.#options;
-    const segmentPath = join(folder, segmentFileName(view.firstId));
     const lastOffset = view.columns.offset[view.count - 1] ?? 0;
-    const chain = await withFile(fs, segmentPath, (file) => checksumOfFrame(file, lastOffset));
-    if (chain === null) throw new Error(`${segmentPath} ends before event ${view.firstId + view.count - 1}`);
+    const chain = await withSegment({ fs, folder }, view.firstId, (one) => checksumOfFrame(one, lastOffset));
+    if (chain === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
     const bytes = await encodeSidecar(view, { index, chain, yieldToEventLoop });
     await replaceFile(fs, this.#pathOf(view.firstId), bytes);
   }
@@ -89,15 +88,16 @@ export class SidecarStore {
   }
 }
 
-async function fitsSegment(sidecar: Sidecar, segment: OpenFile): Promise<boolean> {
-  if (sidecar.count === 0 || sidecar.bytesEnd > (await segment.size())) return false;
+async function fitsSegment(sidecar: Sidecar, segment: OpenSegment): Promise<boolean> {
+  if (sidecar.count === 0 || sidecar.bytesEnd > (await segment.file.size())) return false;
   return (await checksumOfFrame(segment, sidecar.lastOffset)) === sidecar.chain;
 }
 
-async function checksumOfFrame(segment: OpenFile, offset: number): Promise<number | null> {
-  const bytes = Buffer.alloc(FRAME_HEADER_BYTES);
-  const count = await segment.read(bytes, 0, bytes.length, offset);
-  return readFrameHeader(bytes.subarray(0, count), 0)?.checksum ?? null;
+async function checksumOfFrame({ file, header }: OpenSegment, offset: number): Promise<number | null> {
+  if (header === null) return null;
+  const bytes = Buffer.alloc(header.format.headerBytes);
+  const count = await file.read(bytes, 0, bytes.length, offset);
+  return header.format.readHeader(bytes.subarray(0, count), 0)?.checksum ?? null;
 }
 
 async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {

@@ -5,31 +5,33 @@
  * It is derived, may be deleted at any time, and is ignored and rebuilt when it does not match its segment. It is
  * neither synced nor read back when it is written, since a torn one fails its checksum and only costs time.
  *
- * Format 1. Every number is little-endian.
+ * Format 2. Every number is little-endian.
  *
  *   offset  bytes  what
  *        0      8  magic: "FLAGINDX"
- *        8      4  format version: 1
+ *        8      4  format version: 2
  *       12      4  CRC-32 of bytes 16 to the end
  *       16      8  id of the segment's first event
  *       24      4  number of events covered, n
  *       28      4  offset in the segment behind the last frame covered
  *       32      4  checksum of the last frame covered, which through the chain stands for all before it
  *       36      4  bytes of the names, m
- *       40     4n  each event's frame offset, then likewise n type codes, project codes, feature codes, environment
+ *       40      4  content version to which the events had been upgraded when their names were taken
+ *       44     4n  each event's frame offset, then likewise n type codes, project codes, feature codes, environment
  *                  codes and author codes
- *   40+24n      m  names: a MessagePack array of five arrays: types, projects, features, environments, authors;
+ *   44+24n      m  names: a MessagePack array of five arrays: types, projects, features, environments, authors;
  *                  a name's code is its place in its array, and nil stands for no name
  *
- * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left
- * out):
- *   46 4c 41 47 49 4e 44 58 | 01 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | a8 00 00 00 |
- *   .. .. .. .. | 0d 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
+ * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left out):
+ *   46 4c 41 47 49 4e 44 58 | 02 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | b0 00 00 00 |
+ *   .. .. .. .. | 0d 00 00 00 | 01 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
  *
- * History: 1, the first. Any other version is ignored and rebuilt.
+ * History: 1, the first. 2: the content version. A file of another format, or of another content version, is ignored and
+ * rebuilt.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
+import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { pack, unpack } from '../codec/message-pack.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import {
@@ -45,8 +47,8 @@ import type { NameTable } from './name-table.ts';
 export const SIDECAR_SUFFIX = '.index';
 
 const MAGIC = Buffer.from('FLAGINDX', 'latin1');
-const VERSION = 1;
-const HEAD_BYTES = 40;
+const VERSION = 2;
+const HEAD_BYTES = 44;
 const CHECKSUM_AT = 12;
 const CHECKED_FROM = 16;
 
@@ -140,6 +142,7 @@ function writeHead(bytes: Buffer, { view, chain, namesBytes }: HeadFields): void
   bytes.writeUInt32LE(view.bytesEnd, 28);
   bytes.writeUInt32LE(chain, 32);
   bytes.writeUInt32LE(namesBytes, 36);
+  bytes.writeUInt32LE(CONTENT_VERSION, 40);
   bytes.writeUInt32LE(crc32(bytes.subarray(CHECKED_FROM)), CHECKSUM_AT);
 }
 
@@ -155,11 +158,12 @@ export interface Sidecar {
   toColumns(index: EventIndex): EventColumns;
 }
 
-/** Null when the bytes are not a complete index file of this format. */
+/** Null when the bytes are not a whole sidecar of this format and of the content that this build records. */
 export function decodeSidecar(bytes: Buffer): Sidecar | null {
   if (bytes.length < HEAD_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
   if (bytes.readUInt32LE(8) !== VERSION) return null;
   if (bytes.readUInt32LE(CHECKSUM_AT) !== crc32(bytes.subarray(CHECKED_FROM))) return null;
+  if (bytes.readUInt32LE(40) !== CONTENT_VERSION) return null;
   const firstId = Number(bytes.readBigUInt64LE(16));
   const count = bytes.readUInt32LE(24);
   const bytesEnd = bytes.readUInt32LE(28);

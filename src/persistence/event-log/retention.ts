@@ -11,7 +11,8 @@
  */
 import { join } from 'node:path';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
-import { idInFileName, paddedId, SEGMENT_SUFFIX, segmentFileName } from '../journal/segment.ts';
+import { paddedId, segmentFileName } from '../journal/segment.ts';
+import { listSegments } from '../journal/segment-file.ts';
 import { listSnapshots } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
 import { SIDECAR_SUFFIX } from './index-file.ts';
@@ -40,7 +41,8 @@ export async function dropEventsBefore(
   if (oldest === undefined) return null;
   const keepFrom = await firstKept(eventLog, oldest.id, before);
   eventLog.dropSegmentsBefore(keepFrom);
-  const dropped = await segmentsBefore(eventLog.firstId, fs, journal);
+  const segments = await listSegments({ fs, folder: journal });
+  const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
     await removeIfThere(fs, join(journal, `${paddedId(firstId)}${SIDECAR_SUFFIX}`));
@@ -50,13 +52,7 @@ export async function dropEventsBefore(
   return from === undefined ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
 }
 
-/** Oldest first, as the names sort as their ids do. */
-async function segmentsBefore(id: number, fs: FileSystem, journal: string): Promise<number[]> {
-  const ids = (await fs.list(journal)).map((name) => idInFileName(name, SEGMENT_SUFFIX));
-  return ids.filter((firstId) => firstId !== null && firstId < id).map(Number);
-}
-
-/** The oldest event that has to stay: the first one that is young enough or that a kept snapshot needs. */
+/** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */
 async function firstKept(eventLog: EventLog, oldestSnapshotId: number, before: number): Promise<number> {
   const old = await eventLog.idAtOrBefore(before - 1, oldestSnapshotId);
   return (old ?? 0) + 1;

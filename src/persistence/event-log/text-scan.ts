@@ -9,12 +9,13 @@
  *
  * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
  */
-import { join } from 'node:path';
-import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
-import { FRAME_HEADER_BYTES } from '../journal/frame.ts';
+import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
+import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
-import { segmentFileName } from '../journal/segment.ts';
+import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
+import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import { firstRowAtOffset } from './event-columns.ts';
 import { type CodeFilter, rowMatches } from './event-filter.ts';
@@ -85,15 +86,18 @@ interface Piece {
   bytesEnd: number;
 }
 
-interface PieceRows {
+/** A segment that is being searched. */
+interface Searched {
   readonly view: SegmentView;
   readonly verdicts: Uint8Array;
-  readonly piece: Piece;
+  readonly path: string;
+  readonly format: FrameFormat;
+  /** Null where the bytes do not show what its events hold. */
+  readonly needle: Needle | null;
 }
 
+/** The rows of one frame. */
 interface FrameRows {
-  readonly view: SegmentView;
-  readonly verdicts: Uint8Array;
   readonly firstRow: number;
   readonly endRow: number;
 }
@@ -120,17 +124,26 @@ class TextScan {
   async segment(view: SegmentView): Promise<Uint8Array | null> {
     const verdicts = this.#judgeByCodes(view);
     if (!verdicts.includes(OPEN)) return verdicts;
-    const file = await this.#open(view);
-    if (file === null) return new Uint8Array(view.count);
+    const source = { fs: this.#fs, folder: this.#request.folder };
     try {
-      for (const piece of piecesOf(view, verdicts)) {
-        if (this.#isCancelled()) return null;
-        this.#judgePiece(await this.#read(file, piece), { view, verdicts, piece });
-      }
-      return verdicts;
-    } finally {
-      await file.close();
+      return await withSegment(source, view.firstId, (segment) => this.#judge(segment, { view, verdicts }));
+    } catch (error) {
+      // Retention has deleted the segment since the search was asked for: its events are no longer kept.
+      if (isMissing(error)) return new Uint8Array(view.count);
+      throw error;
     }
+  }
+
+  async #judge(segment: OpenSegment, rows: Pick<Searched, 'view' | 'verdicts'>): Promise<Uint8Array | null> {
+    const { path, header } = segment;
+    if (header === null) throw new Error(`the header of ${path} is damaged`);
+    const { format } = header;
+    const needle = changesEvents(await oldestContent(segment, format)) ? null : this.#needle;
+    for (const piece of piecesOf(rows.view, rows.verdicts)) {
+      if (this.#isCancelled()) return null;
+      this.#judgePiece(await this.#read(segment, piece), piece, { ...rows, path, format, needle });
+    }
+    return rows.verdicts;
   }
 
   #judgeByCodes(view: SegmentView): Uint8Array {
@@ -144,17 +157,7 @@ class TextScan {
     return verdicts;
   }
 
-  /** Null when retention has deleted the segment since the search was asked for: its events are no longer kept. */
-  async #open(view: SegmentView): Promise<OpenFile | null> {
-    try {
-      return await this.#fs.open(this.#pathOf(view), 'read');
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
-  }
-
-  async #read(file: OpenFile, { offset, bytesEnd }: Piece): Promise<Buffer> {
+  async #read({ file }: OpenSegment, { offset, bytesEnd }: Piece): Promise<Buffer> {
     const length = bytesEnd - offset;
     const buffer = length <= PIECE_BYTES ? this.#buffer : Buffer.allocUnsafeSlow(length);
     const count = await file.read(buffer, 0, length, offset);
@@ -163,9 +166,10 @@ class TextScan {
     return buffer.subarray(0, length);
   }
 
-  #judgePiece(bytes: Buffer, { view, verdicts, piece }: PieceRows): void {
+  #judgePiece(bytes: Buffer, piece: Piece, searched: Searched): void {
+    const { view, verdicts, needle } = searched;
     const offsets = view.columns.offset;
-    const find = this.#needle?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
+    const find = needle?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
     let firstRow = piece.firstRow;
     for (let at = find(0); at >= 0; at = find((offsets[firstRow] ?? 0) - piece.offset)) {
       const endRow = firstRowAtOffset(view, piece.offset + at + 1, firstRow);
@@ -173,37 +177,45 @@ class TextScan {
       firstRow = firstRowAtOffset(view, offset, firstRow);
       const bytesEnd = endRow < piece.endRow ? (offsets[endRow] ?? 0) : piece.bytesEnd;
       if (verdicts.subarray(firstRow, endRow).includes(OPEN)) {
-        const payload = bytes.subarray(offset + FRAME_HEADER_BYTES - piece.offset, bytesEnd - piece.offset);
-        this.#judgeFrame(payload, { view, verdicts, firstRow, endRow });
+        const frame = bytes.subarray(offset - piece.offset, bytesEnd - piece.offset);
+        this.#judgeFrame(frame, { firstRow, endRow }, searched);
       }
       firstRow = endRow;
       if (firstRow >= piece.endRow) break;
     }
   }
 
-  #judgeFrame(payload: Buffer, { view, verdicts, firstRow, endRow }: FrameRows): void {
-    if (!this.#outline.read(payload) || this.#outline.eventCount !== endRow - firstRow) {
-      throw new Error(
-        `${this.#pathOf(view)} does not hold event ${view.firstId + firstRow} where its index says`,
-      );
+  #judgeFrame(
+    bytes: Buffer,
+    { firstRow, endRow }: FrameRows,
+    { view, verdicts, path, format }: Searched,
+  ): void {
+    const raw = format.readHeader(bytes, 0);
+    const payload = bytes.subarray(format.headerBytes);
+    if (raw === null || !this.#outline.read(payload) || this.#outline.eventCount !== endRow - firstRow) {
+      throw new Error(`${path} does not hold event ${view.firstId + firstRow} where its index says`);
     }
     for (let row = firstRow; row < endRow; row++) {
       if (verdicts[row] === OPEN)
-        verdicts[row] = this.#holdsQuery(row - firstRow, payload) ? FOUND : RULED_OUT;
+        verdicts[row] = this.#holdsQuery(row - firstRow, raw, payload) ? FOUND : RULED_OUT;
     }
   }
 
-  #holdsQuery(event: number, payload: Buffer): boolean {
-    const text = this.#foldedJson.of(this.#outline.data(event));
+  #holdsQuery(event: number, raw: RawFrame, payload: Buffer): boolean {
+    const isAsRecorded = !changesEvents(raw.contentVersion);
+    const text = isAsRecorded ? this.#foldedJson.of(this.#outline.data(event)) : null;
     if (text !== null) return text.includes(this.#query);
-    const decoded = decodePayload(payload);
+    const decoded = decodePayload(payload, raw);
     if (decoded.problem !== null) throw new Error(`A frame cannot be read: ${decoded.problem}`);
     return dataText(decoded.frame.events[event]?.data).toLowerCase().includes(this.#request.folded);
   }
+}
 
-  #pathOf(view: SegmentView): string {
-    return join(this.#request.folder, segmentFileName(view.firstId));
-  }
+/** Of the first frame: builds get newer along the journal, since none opens what a newer one wrote. */
+async function oldestContent({ file }: OpenSegment, format: FrameFormat): Promise<number> {
+  const bytes = Buffer.alloc(format.headerBytes);
+  const count = await file.read(bytes, 0, bytes.length, SEGMENT_HEADER_BYTES);
+  return format.readHeader(bytes.subarray(0, count), 0)?.contentVersion ?? 1;
 }
 
 /** Goes through the frames with open rows, joining neighbours until a piece is full. */

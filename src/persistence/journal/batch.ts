@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import type { CommitBatch } from './commit-log.ts';
-import { FRAME_HEADER_BYTES, readFrameHeader, sealFrame } from './frame.ts';
+import { FRAME_FORMAT, FRAME_HEADER_BYTES, type FrameBody, frameEnd, sealFrame } from './frame-format.ts';
 
 /** Holds about two thousand frames of a typical command; most batches are far smaller. */
 const BUFFER_BYTES_FIRST = 512 * 1024;
@@ -50,19 +50,20 @@ export class Batch implements CommitBatch {
     return this.place.chain;
   }
 
-  *payloads(): Generator<Buffer> {
+  *bodies(): Generator<FrameBody> {
     const bytes = this.content();
     for (let at = 0; at < bytes.length; ) {
-      const header = readFrameHeader(bytes, at);
-      assert(header !== null, 'a batch holds whole frames');
-      const start = at + FRAME_HEADER_BYTES;
-      at = start + header.payloadBytes;
-      yield bytes.subarray(start, at);
+      const frame = FRAME_FORMAT.readHeader(bytes, at);
+      assert(frame !== null, 'a batch holds whole frames');
+      const { contentVersion, rules } = frame;
+      const payload = bytes.subarray(at + FRAME_HEADER_BYTES, frameEnd(frame));
+      at = frameEnd(frame);
+      yield { payload, contentVersion, rules };
     }
   }
 
   /** Adds a frame; returns its offset in the segment. */
-  add(payload: Buffer, lastId: number): number {
+  add({ payload, contentVersion, rules }: FrameBody, lastId: number): number {
     assert(lastId >= this.firstId && lastId > this.lastId, 'the frames of a batch follow each other');
     const at = this.bytes;
     this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
@@ -71,6 +72,8 @@ export class Batch implements CommitBatch {
       payloadBytes: payload.length,
       previous: this.chain,
       batchStart: this.place.offset,
+      contentVersion,
+      rules,
     });
     this.bytes += FRAME_HEADER_BYTES + payload.length;
     this.frames += 1;

@@ -9,6 +9,8 @@
  * One node alone needs no log besides its disk: `LocalCommitLog`.
  */
 
+import type { FrameBody } from './frame-format.ts';
+
 /** The frames of one group commit, in order: all of them are decided, or none is. */
 export interface CommitBatch {
   /** Ids of the first event and of the last one. */
@@ -17,8 +19,8 @@ export interface CommitBatch {
   /** Checksum of the frame before the batch, and of its last frame: what chains one batch to the next. */
   readonly previousChain: number;
   readonly chain: number;
-  /** The payloads of the frames. Views that are valid until `append` has settled; copy what must last. */
-  payloads(): Iterable<Buffer>;
+  /** The frames. Their payloads are views that are valid until `append` has settled; copy what must last. */
+  bodies(): Iterable<FrameBody>;
 }
 
 export interface CommitLog {
@@ -30,10 +32,10 @@ export interface CommitLog {
    */
   append(batch: CommitBatch): Promise<number>;
   /**
-   * Calls `listener` with the payloads of the frames after event `afterId` that other nodes wrote, decided and in order,
+   * Calls `listener` with the frames after event `afterId` that other nodes wrote, decided and in order,
    * a batch at a time. Returns what ends that.
    */
-  subscribe(afterId: number, listener: (payloads: readonly Buffer[]) => void): () => void;
+  subscribe(afterId: number, listener: (bodies: readonly FrameBody[]) => void): () => void;
   /**
    * Takes over: from then on this node's batches are accepted and those of every node before it refused. To be called
    * when all up to `lastId` was followed; rejects when the log holds more, and when another node took over first.

@@ -24,7 +24,7 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { ADVICE_NEWER_FORMAT, DataFolderError } from '../disk/data-folder-error.ts';
+import { newerFormat } from '../disk/data-folder-error.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 
@@ -93,8 +93,7 @@ function decodeSlot(bytes: Buffer, file: string): Slot | null {
   if (bytes.readUInt32LE(48) !== crc32(bytes.subarray(0, 48))) return null;
   const version = bytes.readUInt32LE(8);
   if (version !== MARK_VERSION) {
-    const problem = `The durable mark has format ${version}, this server knows ${MARK_VERSION}`;
-    throw new DataFolderError(problem, { file, offset: 8, advice: ADVICE_NEWER_FORMAT });
+    throw newerFormat('The durable mark', { file, offset: 8, version, known: MARK_VERSION });
   }
   return {
     chain: bytes.readUInt32LE(12),

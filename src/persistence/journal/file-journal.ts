@@ -21,7 +21,8 @@ import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
-import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from './frame.ts';
+import { type Frame, type FramePosition, lastEventId } from './frame.ts';
+import { FRAME_HEADER_BYTES, type FrameBody, OWN_STAMP } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
@@ -92,6 +93,8 @@ export class FileJournal implements Journal {
   /** Where the next batch would begin, counting what is in flight. */
   #segment: number | null;
   #offset: number;
+  /** The last segment, where an older build wrote it: it is never appended to. */
+  readonly #olderSegment: number | null;
   #appendedId: number;
   #appendedChain: number;
 
@@ -133,7 +136,8 @@ export class FileJournal implements Journal {
       reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
     });
     this.#markFile = new DurableMarkFile(fs, folder);
-    this.#segment = tail.segment;
+    this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
+    this.#segment = tail.isEndAppendable ? tail.segment : null;
     this.#offset = tail.offset;
     this.#appendedId = tail.lastId;
     this.#appendedChain = tail.chain;
@@ -187,15 +191,15 @@ export class FileJournal implements Journal {
     return null;
   }
 
-  append(frame: Frame, payload: Buffer = encodePayload(frame)): FramePosition {
+  append(frame: Frame, body: FrameBody = { payload: encodePayload(frame), ...OWN_STAMP }): FramePosition {
     assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
     assert(frame.id === this.#appendedId + 1, `event ${frame.id} does not follow ${this.#appendedId}`);
     if (this.#open.frames === 0) this.#beginBatch(frame.id);
-    const offset = this.#open.add(payload, lastEventId(frame));
+    const offset = this.#open.add(body, lastEventId(frame));
     this.#offset = this.#open.end;
     this.#appendedId = this.#open.lastId;
     this.#appendedChain = this.#open.chain;
-    return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + payload.length };
+    return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + body.payload.length };
   }
 
   /**
@@ -242,10 +246,14 @@ export class FileJournal implements Journal {
     this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
   }
 
-  /** Begins a segment: header, then sync, then its name, all on disk before the first frame is written. */
+  /**
+   * Begins a segment: header, then sync, then its name, all on disk before the first frame is written. The last segment
+   * of an older build bears the new one's name where it holds no frame yet; its header is then written over.
+   */
   async #roll(batch: Batch): Promise<OpenFile> {
     const { segment, chain } = batch.place;
-    const file = await this.#fs.open(this.#pathOf(segment), 'create');
+    const mode = segment === this.#olderSegment ? 'write' : 'create';
+    const file = await this.#fs.open(this.#pathOf(segment), mode);
     await writeFully(file, encodeSegmentHeader({ firstId: segment, chain }), 0);
     await file.sync();
     await this.#fs.syncFolder(this.#folder);

@@ -8,8 +8,8 @@
  * it.
  */
 
+import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
-import type { RecordedEvent } from './frame.ts';
 
 export type NamesOfEvent = Pick<RecordedEvent, 'type' | 'project' | 'featureName' | 'environment'>;
 

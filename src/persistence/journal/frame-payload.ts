@@ -6,9 +6,12 @@
  * are what it looks for when it searches damaged bytes for a frame.
  */
 import assert from 'node:assert/strict';
+import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
+import { upgradeEvents } from '../../domain/state/upgrade/upgrade.ts';
 import { countMapEntries, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { PayloadWriter } from '../codec/payload-writer.ts';
-import { FRAME_BYTES_MAX, type Frame, type RecordedEvent } from './frame.ts';
+import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
+import type { PayloadStamp } from './frame-format.ts';
 
 /** The key `id`, which every payload has from its second byte on. */
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
@@ -114,17 +117,25 @@ function readInteger(bytes: Buffer, at: number): number | null {
   return null;
 }
 
-export type Decoded = { readonly frame: Frame; readonly problem: null } | { readonly problem: string };
+export type Decoded =
+  | { readonly frame: RecordedFrame; readonly problem: null }
+  | { readonly problem: string };
 
-/** Decodes and checks a payload whose checksum held. Never throws: content may be hostile. */
-export function decodePayload(payload: Buffer): Decoded {
+/**
+ * Decodes and checks a payload whose checksum held, and upgrades its events to what this build records. Never throws:
+ * content may be hostile. Nothing else decodes events.
+ */
+export function decodePayload(payload: Buffer, { contentVersion, rules }: PayloadStamp): Decoded {
   const verdict = guard(payload);
   if (verdict.problem !== null) return { problem: verdict.problem };
   const value = unpackOrNull(payload);
   if (value === null) return { problem: 'not a MessagePack value' };
   if (countMapEntries(value) !== verdict.mapEntries) return { problem: 'a map that holds a key twice' };
   const problem = frameProblem(value);
-  return problem === null ? { frame: value as unknown as Frame, problem } : { problem };
+  if (problem !== null) return { problem };
+  value.events = upgradeEvents(value.events as Frame['events'], contentVersion);
+  value.rules = rules;
+  return { frame: value as unknown as RecordedFrame, problem };
 }
 
 function unpackOrNull(payload: Buffer): Record<string, unknown> | null {

@@ -7,12 +7,12 @@
  *
  * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
  */
-import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, frameChecksum, readFrameHeader } from './frame.ts';
+import { isMissing, type OpenFile } from '../disk/file-system.ts';
+import type { RecordedFrame } from './frame.ts';
+import { type FrameFormat, frameEnd } from './frame-format.ts';
 import { decodePayload } from './frame-payload.ts';
-import { segmentFileName } from './segment.ts';
+import { type JournalSource, withSegment } from './segment-file.ts';
 
 /** Reading this much unneeded data costs less than another call to the disk. */
 const GAP_BYTES_MAX = 32 * 1024;
@@ -27,26 +27,24 @@ export interface FramePlace {
   readonly bytesEnd: number;
 }
 
-type VisitFrame = (frame: Frame, place: FramePlace) => void;
+type VisitFrame = (frame: RecordedFrame, place: FramePlace) => void;
 
 /** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
-function decodeFrameAt(bytes: Buffer, offset: number): Frame | { readonly problem: string } {
-  const header = readFrameHeader(bytes, offset);
-  if (header === null || offset + FRAME_HEADER_BYTES + header.payloadBytes > bytes.length) {
-    return { problem: 'a frame is cut short' };
-  }
-  if (frameChecksum(bytes, offset, header.payloadBytes) !== header.checksum) {
+function decodeFrameAt(
+  bytes: Buffer,
+  offset: number,
+  format: FrameFormat,
+): RecordedFrame | { readonly problem: string } {
+  const raw = format.readHeader(bytes, offset);
+  if (raw === null || frameEnd(raw) > bytes.length) return { problem: 'a frame is cut short' };
+  if (format.checksum(bytes, offset, raw.payloadBytes) !== raw.checksum) {
     return { problem: 'a checksum does not match' };
   }
-  const payloadAt = offset + FRAME_HEADER_BYTES;
-  const decoded = decodePayload(bytes.subarray(payloadAt, payloadAt + header.payloadBytes));
+  const decoded = decodePayload(bytes.subarray(offset + format.headerBytes, frameEnd(raw)), raw);
   return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
 }
 
-export interface FrameReading {
-  readonly fs: FileSystem;
-  /** The journal folder. */
-  readonly folder: string;
+export interface FrameReading extends JournalSource {
   /** Whether a segment still belongs to the log. Retention may delete a file just before it would be read. */
   isKept(segment: number): boolean;
 }
@@ -69,24 +67,18 @@ export async function readFrames(
   }
 }
 
-async function readSegment(
-  { fs, folder }: FrameReading,
-  groups: readonly Group[],
-  visit: VisitFrame,
-): Promise<void> {
-  const path = join(folder, segmentFileName(groups[0]?.segment ?? 0));
-  await withFile(fs, path, async (file) => {
-    for (const group of groups)
-      visitGroup(group, { path, bytes: await readExtent(file, path, group) }, visit);
+function readSegment(source: FrameReading, groups: readonly Group[], visit: VisitFrame): Promise<void> {
+  return withSegment(source, groups[0]?.segment ?? 0, async ({ path, file, header }) => {
+    if (header === null) throw damaged('the header of the file is damaged', path, 0);
+    for (const group of groups) {
+      const bytes = await readExtent(file, path, group);
+      for (const place of group.places) {
+        const frame = decodeFrameAt(bytes, place.offset - group.offset, header.format);
+        if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
+        visit(frame, place);
+      }
+    }
   });
-}
-
-function visitGroup(group: Group, { path, bytes }: { path: string; bytes: Buffer }, visit: VisitFrame): void {
-  for (const place of group.places) {
-    const frame = decodeFrameAt(bytes, place.offset - group.offset);
-    if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
-    visit(frame, place);
-  }
 }
 
 function damaged(problem: string, file: string, offset: number): DataFolderError {
@@ -138,18 +130,4 @@ async function readExtent(file: OpenFile, path: string, { offset, bytesEnd }: Gr
   const count = await file.read(bytes, 0, bytes.length, offset);
   if (count < bytes.length) throw damaged('the file is too short', path, offset + count);
   return bytes;
-}
-
-/** Opens a file for the duration of `use`, and closes it whatever happens. */
-export async function withFile<T>(
-  fs: FileSystem,
-  path: string,
-  use: (file: OpenFile) => Promise<T>,
-): Promise<T> {
-  const file = await fs.open(path, 'read');
-  try {
-    return await use(file);
-  } finally {
-    await file.close();
-  }
 }

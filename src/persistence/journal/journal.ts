@@ -5,6 +5,7 @@
  * machines have to have it too, is the commit log's to say (commit-log.ts).
  */
 import type { Frame, FramePosition } from './frame.ts';
+import type { FrameBody } from './frame-format.ts';
 
 /** Where the journal ends and appending continues. */
 export interface JournalTail {
@@ -17,9 +18,18 @@ export interface JournalTail {
   /** The segment to append to, by its first event id; null when the next frame begins the first one. */
   readonly segment: number | null;
   readonly offset: number;
+  /** Whether that segment is of the format that is written; else the next batch begins a segment. */
+  readonly isEndAppendable: boolean;
 }
 
-export const EMPTY_TAIL: JournalTail = { lastId: 0, lastAt: 0, chain: 0, segment: null, offset: 0 };
+export const EMPTY_TAIL: JournalTail = {
+  lastId: 0,
+  lastAt: 0,
+  chain: 0,
+  segment: null,
+  offset: 0,
+  isEndAppendable: false,
+};
 
 export interface CommitObservation {
   readonly frames: number;
@@ -38,10 +48,10 @@ export interface JournalStats {
 /** Invariant 3 is the implementation's to keep: `durableId` moves when the disk has confirmed, and in order. */
 export interface Journal {
   /**
-   * Adds a frame to the open batch. Its first id follows the last one appended. `payload` is the frame as encoded by
-   * frame-payload.ts, here or on the node that wrote it; it is copied.
+   * Adds a frame to the open batch. Its first id follows the last one appended. `body` is the frame as
+   * the node that decided it has encoded it; it is copied.
    */
-  append(frame: Frame, payload?: Buffer): FramePosition;
+  append(frame: Frame, body?: FrameBody): FramePosition;
   /** Starts writing what was appended, unless a write is under way; its end starts the next one. */
   commit(): void;
   /** Id of the last event appended, and of the last one on disk. */

@@ -4,17 +4,14 @@
  * The file is read in large chunks, and the frames of a chunk are visited in a plain loop, since a promise per frame
  * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
  */
-import { crc32 } from 'node:zlib';
+
+import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
 import type { OpenFile } from '../disk/file-system.ts';
-import {
-  FRAME_HEADER_BYTES,
-  frameChecksum,
-  isPayloadLength,
-  type RawFrame,
-  readFrameHeader,
-} from './frame.ts';
-import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
-import { SEGMENT_HEADER_BYTES } from './segment.ts';
+import { type FrameFormat, frameEnd, isNewer, type RawFrame } from './frame-format.ts';
+import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
+import type { OpenSegment } from './segment-file.ts';
 
 /** Large enough to read at the disk's pace, small enough to stay in the processor's cache while it is verified. */
 export const CHUNK_BYTES = 1024 * 1024;
@@ -23,11 +20,19 @@ export const CHUNK_BYTES = 1024 * 1024;
 export type VisitFrame = (frame: RawFrame, payload: Buffer) => boolean | undefined;
 
 export interface ScanStart {
+  readonly format: FrameFormat;
   /** Offset of the first frame to read. */
   readonly offset: number;
   /** Checksum of the frame before it, or the segment header's chain value. */
   readonly chain: number;
 }
+
+/** Before the first frame. */
+export const scanStartOf = ({ format, chain }: SegmentHeader): ScanStart => ({
+  format,
+  offset: SEGMENT_HEADER_BYTES,
+  chain,
+});
 
 export interface ScanEnd {
   /** Offset behind the last good frame. */
@@ -81,14 +86,22 @@ class Window {
   }
 }
 
-/** Verifies the frames of a segment from `start` to the end of the file or to the first bad one. */
-export async function scanFrames(file: OpenFile, start: ScanStart, visit: VisitFrame): Promise<ScanEnd> {
+/**
+ * Verifies the frames of a segment from `start` to the end of the file or to the first bad one. Throws when a newer
+ * version wrote one of them.
+ */
+export async function scanFrames(
+  { file, path }: Pick<OpenSegment, 'file' | 'path'>,
+  start: ScanStart,
+  visit: VisitFrame,
+): Promise<ScanEnd> {
   const window = new Window(file, await file.size());
+  const { format } = start;
   let { offset, chain } = start;
   let frames = 0;
   let problem: ScanProblem | null = null;
   while (offset < window.size) {
-    const step = nextFrame(window, offset, chain);
+    const step = nextFrame(window, { format, offset, chain });
     if (typeof step === 'number') {
       await window.slide(offset, step);
       if (window.has(offset, step)) continue;
@@ -99,9 +112,9 @@ export async function scanFrames(file: OpenFile, start: ScanStart, visit: VisitF
       problem = step;
       break;
     }
-    const end = offset + FRAME_HEADER_BYTES + step.payloadBytes;
-    const payloadAt = offset - window.start + FRAME_HEADER_BYTES;
-    offset = end;
+    if (isNewer(step)) throw newerFrame(step, path);
+    const payloadAt = offset - window.start + format.headerBytes;
+    offset = frameEnd(step);
     chain = step.checksum;
     frames += 1;
     if (visit(step, window.bytes.subarray(payloadAt, payloadAt + step.payloadBytes)) === false) break;
@@ -110,17 +123,17 @@ export async function scanFrames(file: OpenFile, start: ScanStart, visit: VisitF
 }
 
 /** The verified frame at `offset`; or how many bytes the window must hold to tell; or what is wrong. */
-function nextFrame(window: Window, offset: number, chain: number): RawFrame | number | ScanProblem {
+function nextFrame(window: Window, { format, offset, chain }: ScanStart): RawFrame | number | ScanProblem {
   const left = window.size - offset;
-  if (left < FRAME_HEADER_BYTES) return torn('a frame header is cut short');
-  if (!window.has(offset, FRAME_HEADER_BYTES)) return FRAME_HEADER_BYTES;
+  if (left < format.headerBytes) return torn('a frame header is cut short');
+  if (!window.has(offset, format.headerBytes)) return format.headerBytes;
   const at = offset - window.start;
-  const header = readFrameHeader(window.bytes, at);
-  if (header === null || !isPayloadLength(header.payloadBytes)) return torn('a frame length is impossible');
-  const frameBytes = FRAME_HEADER_BYTES + header.payloadBytes;
+  const header = format.readHeader(window.bytes, at);
+  if (header === null) return torn('a frame header is damaged');
+  const frameBytes = format.headerBytes + header.payloadBytes;
   if (frameBytes > left) return torn('a frame is cut short');
   if (!window.has(offset, frameBytes)) return frameBytes;
-  if (frameChecksum(window.bytes, at, header.payloadBytes) !== header.checksum)
+  if (format.checksum(window.bytes, at, header.payloadBytes) !== header.checksum)
     return torn('a checksum does not match');
   if (header.previous !== chain) return misplaced('a frame does not follow the one before it');
   if (!isBatchStart(header.batchStart, offset))
@@ -128,58 +141,15 @@ function nextFrame(window: Window, offset: number, chain: number): RawFrame | nu
   return { ...header, offset };
 }
 
-const isBatchStart = (batchStart: number, offset: number): boolean =>
+/** A batch begins behind the segment's header, and not behind its own frame. */
+export const isBatchStart = (batchStart: number, offset: number): boolean =>
   batchStart >= SEGMENT_HEADER_BYTES && batchStart <= offset;
 
-/**
- * Looks behind bad bytes for a frame that proves that they had once been synced: a complete frame whose batch began
- * beyond `badOffset`. Returns its offset, or null when the bad bytes belong to the last batch.
- *
- * Only places where the payload's first bytes stand are looked at, so that noise costs no checksums.
- */
-export async function findProofOfDamage(file: OpenFile, badOffset: number): Promise<number | null> {
-  const size = await file.size();
-  const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - badOffset));
-  const overlap = PAYLOAD_MARK.length - 1;
-  for (let start = badOffset; start < size; start += CHUNK_BYTES - overlap) {
-    const count = await file.read(window, 0, Math.min(CHUNK_BYTES, size - start), start);
-    const bytes = window.subarray(0, count);
-    for (let at = bytes.indexOf(PAYLOAD_MARK); at >= 0; at = bytes.indexOf(PAYLOAD_MARK, at + 1)) {
-      const offset = start + at - 1 - FRAME_HEADER_BYTES;
-      if (offset > badOffset && (await provesDamage(file, { offset, badOffset, size }))) return offset;
-    }
+function newerFrame({ offset, contentVersion, rules }: RawFrame, file: string): DataFolderError {
+  if (contentVersion > CONTENT_VERSION) {
+    const details = { file, offset: offset + 20, version: contentVersion, known: CONTENT_VERSION };
+    return newerFormat('An event', { ...details, of: 'content version' });
   }
-  return null;
-}
-
-interface Candidate {
-  readonly offset: number;
-  readonly badOffset: number;
-  readonly size: number;
-}
-
-async function provesDamage(file: OpenFile, { offset, badOffset, size }: Candidate): Promise<boolean> {
-  const head = Buffer.alloc(FRAME_HEADER_BYTES + 1 + PAYLOAD_MARK.length);
-  if ((await file.read(head, 0, head.length, offset)) < head.length) return false;
-  const header = readFrameHeader(head, 0);
-  if (header === null || !isPayloadLength(header.payloadBytes)) return false;
-  if (offset + FRAME_HEADER_BYTES + header.payloadBytes > size) return false;
-  if (header.batchStart <= badOffset || !isBatchStart(header.batchStart, offset)) return false;
-  if (!beginsLikePayload(head, FRAME_HEADER_BYTES)) return false;
-  return (await checksumInFile(file, offset, header.payloadBytes)) === header.checksum;
-}
-
-/** Computes a frame's checksum piece by piece, so that a false length costs time but no memory. */
-async function checksumInFile(file: OpenFile, offset: number, payloadBytes: number): Promise<number> {
-  const piece = Buffer.allocUnsafe(64 * 1024);
-  await file.read(piece, 0, 4, offset);
-  let checksum = crc32(piece.subarray(0, 4));
-  const end = offset + FRAME_HEADER_BYTES + payloadBytes;
-  for (let at = offset + 8; at < end; ) {
-    const count = await file.read(piece, 0, Math.min(piece.length, end - at), at);
-    if (count === 0) break;
-    checksum = crc32(piece.subarray(0, count), checksum);
-    at += count;
-  }
-  return checksum;
+  const details = { file, offset: offset + 22, version: rules, known: RULES_VERSION };
+  return newerFormat('An event', { ...details, of: 'replay rule' });
 }

@@ -7,20 +7,14 @@
  *
  * Only the last segment can have a torn tail: a segment is begun after the one before it is on disk to its end.
  */
-import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, lastEventId, type RawFrame } from '../journal/frame.ts';
+import { type Frame, lastEventId } from '../journal/frame.ts';
+import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
-import {
-  decodeSegmentHeader,
-  idInFileName,
-  SEGMENT_HEADER_BYTES,
-  SEGMENT_SUFFIX,
-  type SegmentHeader,
-  segmentFileName,
-} from '../journal/segment.ts';
-import { findProofOfDamage, type ScanEnd, scanFrames } from '../journal/segment-scan.ts';
+import { SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
+import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
+import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
+import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 
 /** A place between two frames: everything up to one event lies before it. */
 export interface Boundary {
@@ -48,7 +42,12 @@ export interface JournalSurvey {
   readonly lastAt: number | null;
   /** Behind the last whole frame; null when there is no segment. */
   readonly end: Boundary | null;
-  /** Where the last batch begins in the last segment: what lies before it had been synced when it was written. */
+  /** Whether the last segment is of the format that this build writes. */
+  readonly isEndAppendable: boolean;
+  /**
+   * Where the last batch begins in the last segment: what lies before it had been synced when it was written. 0 as long
+   * as nothing proves that the header is on disk.
+   */
   readonly lastBatchAt: number;
   readonly torn: TornTail | null;
   readonly damage: DataFolderError | null;
@@ -56,9 +55,7 @@ export interface JournalSurvey {
   readonly boundaries: ReadonlyMap<number, Boundary>;
 }
 
-export interface JournalSurveyOptions {
-  readonly fs: FileSystem;
-  readonly folder: string;
+export interface JournalSurveyOptions extends JournalSource {
   /** Event ids whose boundaries are wanted. */
   readonly wantedIds: ReadonlySet<number>;
   readonly onProgress?: (bytesDone: number) => void;
@@ -66,13 +63,7 @@ export interface JournalSurveyOptions {
 
 /** Throws on I/O errors and on files of a newer format; damage is part of the result. */
 export async function surveyJournal(options: JournalSurveyOptions): Promise<JournalSurvey> {
-  const names = await options.fs.list(options.folder);
-  const firstIds: number[] = [];
-  for (const name of names) {
-    const id = idInFileName(name, SEGMENT_SUFFIX);
-    if (id !== null) firstIds.push(id);
-  }
-  return new Surveyor(options, firstIds).survey();
+  return new Surveyor(options, await listSegments(options)).survey();
 }
 
 class Surveyor {
@@ -83,6 +74,7 @@ class Surveyor {
   #lastId = 0;
   #lastAt: number | null = null;
   #end: Boundary | null = null;
+  #isEndAppendable = false;
   #lastBatchAt = 0;
   #torn: TornTail | null = null;
   #damage: DataFolderError | null = null;
@@ -107,6 +99,7 @@ class Surveyor {
       lastId: this.#lastId,
       lastAt: this.#lastAt,
       end: this.#end,
+      isEndAppendable: this.#isEndAppendable,
       lastBatchAt: this.#lastBatchAt,
       torn: this.#torn,
       damage: this.#damage,
@@ -115,26 +108,14 @@ class Surveyor {
   }
 
   async #surveySegment(firstId: number, isLast: boolean): Promise<void> {
-    const path = join(this.#options.folder, segmentFileName(firstId));
-    const file = await this.#options.fs.open(path, 'read');
-    try {
-      const header = await readHeader(file, path);
-      if (header === null) return await this.#headerMissing(file, path, isLast);
+    await withSegment(this.#options, firstId, async (segment) => {
+      const { header, path } = segment;
+      if (header === null) return this.#endsAs(await judgeMissingHeader(segment, isLast), path);
       const misfit = this.#misfit(header, firstId);
       if (misfit !== null) return this.#damaged(path, 0, misfit);
       this.#segments.push(firstId);
-      await this.#surveyFrames(file, path, header, isLast);
-    } finally {
-      await file.close();
-    }
-  }
-
-  /** A header is synced before the first frame is written, so a file without one can only be new and empty. */
-  async #headerMissing(file: OpenFile, path: string, isLast: boolean): Promise<void> {
-    if (!isLast || (await findProofOfDamage(file, 0)) !== null) {
-      return this.#damaged(path, 0, 'the header of a journal file is damaged');
-    }
-    this.#torn = { path, offset: 0, bytes: await file.size() };
+      await this.#surveyFrames(segment, header, isLast);
+    });
   }
 
   #misfit(header: SegmentHeader, firstId: number): string | null {
@@ -146,34 +127,31 @@ class Surveyor {
     return header.chain === this.#end.chain ? null : 'the file does not follow the one before it';
   }
 
-  async #surveyFrames(file: OpenFile, path: string, header: SegmentHeader, isLast: boolean): Promise<void> {
-    const { firstId, chain } = header;
+  async #surveyFrames(segment: OpenSegment, header: SegmentHeader, isLast: boolean): Promise<void> {
+    const { path, firstId } = segment;
     if (this.#end === null) this.#lastId = firstId - 1;
     const walk = new FrameWalk(header, this.#options.wantedIds, this.#boundaries);
-    const start = { offset: SEGMENT_HEADER_BYTES, chain };
-    const end = await scanFrames(file, start, (frame, payload) => walk.visit(frame, payload));
-    if (walk.problem !== null) return this.#damaged(path, walk.lastOffset, walk.problem);
-    const last = walk.frames === 0 ? null : await readFrameAt(file, walk.lastOffset, end.offset);
-    if (typeof last === 'string') return this.#damaged(path, walk.lastOffset, last);
+    const end = await scanFrames(segment, scanStartOf(header), (frame, payload) =>
+      walk.visit(frame, payload),
+    );
+    if (walk.problem !== null) return this.#damaged(path, walk.last?.offset ?? 0, walk.problem);
+    const last = walk.last === null ? null : await readFrameAt(segment, walk.last);
+    if (typeof last === 'string') return this.#damaged(path, walk.last?.offset ?? 0, last);
     if (last !== null) {
       this.#lastId = lastEventId(last);
       this.#lastAt = last.at;
     }
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
-    this.#lastBatchAt = walk.lastBatchAt;
+    this.#isEndAppendable = header.format.version === SEGMENT_VERSION;
+    this.#lastBatchAt = walk.last?.batchStart ?? 0;
     this.#bytesDone += end.size;
     this.#options.onProgress?.(this.#bytesDone);
-    await this.#judgeEnd(file, path, end, isLast);
+    this.#endsAs(await judgeScanEnd(segment, end, isLast), path);
   }
 
-  async #judgeEnd(file: OpenFile, path: string, end: ScanEnd, isLast: boolean): Promise<void> {
-    if (end.problem === null) return;
-    const { what, tornLike } = end.problem;
-    if (!isLast || !tornLike) return this.#damaged(path, end.offset, what);
-    const proof = await findProofOfDamage(file, end.offset);
-    if (proof !== null)
-      return this.#damaged(path, end.offset, `${what}, and a good frame follows at ${proof}`);
-    this.#torn = { path, offset: end.offset, bytes: end.size - end.offset };
+  #endsAs(end: SegmentEnd, path: string): void {
+    if (end.kind === 'damage') this.#damaged(path, end.offset, end.what);
+    else if (end.kind === 'tail') this.#torn = { path, offset: end.offset, bytes: end.bytes };
   }
 
   #damaged(file: string, offset: number, what: string): void {
@@ -188,10 +166,7 @@ class FrameWalk {
   readonly #wantedIds: ReadonlySet<number>;
   readonly #boundaries: Map<number, Boundary>;
   #lastFirstId = 0;
-  frames = 0;
-  lastOffset = SEGMENT_HEADER_BYTES;
-  /** 0 as long as nothing proves that the header is on disk. */
-  lastBatchAt = 0;
+  last: RawFrame | null = null;
   problem: string | null = null;
 
   constructor(header: SegmentHeader, wantedIds: ReadonlySet<number>, boundaries: Map<number, Boundary>) {
@@ -201,18 +176,17 @@ class FrameWalk {
   }
 
   visit(frame: RawFrame, payload: Buffer): boolean {
-    this.lastOffset = frame.offset;
-    this.lastBatchAt = frame.batchStart;
+    const { firstId } = this.#header;
     const id = peekId(payload);
+    const follows = this.last === null ? id === firstId : id !== null && id > this.#lastFirstId;
+    this.last = frame;
     if (id === null) return this.#stop('a frame holds no event id');
-    const follows = this.frames === 0 ? id === this.#header.firstId : id > this.#lastFirstId;
     if (!follows) return this.#stop(`event ${id} is out of order`);
     if (this.#wantedIds.has(id - 1)) {
       const { offset, previous: chain } = frame;
-      this.#boundaries.set(id - 1, { segment: this.#header.firstId, offset, chain });
+      this.#boundaries.set(id - 1, { segment: firstId, offset, chain });
     }
     this.#lastFirstId = id;
-    this.frames += 1;
     return true;
   }
 
@@ -222,16 +196,10 @@ class FrameWalk {
   }
 }
 
-async function readHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
-  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
-  const count = await file.read(bytes, 0, bytes.length, 0);
-  return decodeSegmentHeader(bytes.subarray(0, count), path);
-}
-
-/** The frame between two offsets, whose checksum has been verified; or why it cannot be decoded. */
-async function readFrameAt(file: OpenFile, offset: number, end: number): Promise<Frame | string> {
-  const payload = Buffer.alloc(end - offset - FRAME_HEADER_BYTES);
-  await file.read(payload, 0, payload.length, offset + FRAME_HEADER_BYTES);
-  const decoded = decodePayload(payload);
+/** A frame whose checksum has been verified; or why it cannot be decoded. */
+async function readFrameAt({ file }: OpenSegment, raw: RawFrame): Promise<Frame | string> {
+  const payload = Buffer.alloc(raw.payloadBytes);
+  await file.read(payload, 0, payload.length, raw.offset + raw.headerBytes);
+  const decoded = decodePayload(payload, raw);
   return decoded.problem === null ? decoded.frame : decoded.problem;
 }

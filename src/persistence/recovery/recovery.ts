@@ -13,13 +13,15 @@ import { join } from 'node:path';
 import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { FRAME_HEADER_BYTES, type Frame, type FramePosition, lastEventId } from '../journal/frame.ts';
+import { type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
+import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
 import { EMPTY_TAIL, type JournalTail } from '../journal/journal.ts';
-import { SEGMENT_HEADER_BYTES, segmentFileName } from '../journal/segment.ts';
-import { scanFrames } from '../journal/segment-scan.ts';
+import { segmentFileName } from '../journal/segment.ts';
+import { type JournalSource, withSegment } from '../journal/segment-file.ts';
+import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { readSnapshot } from '../snapshots/snapshot-reader.ts';
-import type { TornTail } from './journal-survey.ts';
+import type { Boundary, TornTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-survey.ts';
@@ -30,7 +32,7 @@ export interface Loader {
   /** Called first: forget everything. */
   reset(): void;
   load(section: string, record: unknown): void;
-  replay(frame: Frame, position: FramePosition): void;
+  replay(frame: RecordedFrame, position: FramePosition): void;
 }
 
 export interface RecoveryLog {
@@ -100,9 +102,10 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
 
 function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
   const lastAt = journal.lastAt ?? snapshot?.at ?? 0;
-  if (journal.end !== null) return { lastId: journal.lastId, lastAt, ...journal.end };
+  const { isEndAppendable } = journal;
+  if (journal.end !== null) return { lastId: journal.lastId, lastAt, isEndAppendable, ...journal.end };
   if (snapshot === null) return EMPTY_TAIL;
-  return { lastId: snapshot.id, lastAt, chain: snapshot.chain, segment: null, offset: 0 };
+  return { ...EMPTY_TAIL, lastId: snapshot.id, lastAt, chain: snapshot.chain };
 }
 
 function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog): void {
@@ -165,21 +168,12 @@ async function replayJournal(
   const { journal, replayFrom, snapshot } = survey;
   const replay = new Replay(options, (snapshot?.id ?? 0) + 1);
   if (replayFrom === null) return replay.counts();
-  for (const segment of journal.segments.filter((firstId) => firstId >= replayFrom.segment)) {
-    const path = join(folder.journal, segmentFileName(segment));
-    const offset = segment === replayFrom.segment ? replayFrom.offset : SEGMENT_HEADER_BYTES;
-    const chain = segment === replayFrom.segment ? replayFrom.chain : replay.chain;
-    await replay.segment({ path, segment, offset, chain });
+  const source = { fs: options.fs, folder: folder.journal };
+  for (const firstId of journal.segments.filter((id) => id >= replayFrom.segment)) {
+    await replay.segment(source, firstId, firstId === replayFrom.segment ? replayFrom : null);
   }
   assert(replay.lastId === journal.lastId, `replay ended with event ${replay.lastId}, not ${journal.lastId}`);
   return replay.counts();
-}
-
-interface ReplayStart {
-  readonly path: string;
-  readonly segment: number;
-  readonly offset: number;
-  readonly chain: number;
 }
 
 /** Decodes frame after frame and hands them on, insisting that ids follow each other without a gap. */
@@ -188,7 +182,6 @@ class Replay {
   #nextId: number;
   #frames = 0;
   #events = 0;
-  chain = 0;
 
   constructor(options: RecoverOptions, nextId: number) {
     this.#options = options;
@@ -203,24 +196,28 @@ class Replay {
     return { replayedFrames: this.#frames, replayedEvents: this.#events };
   }
 
-  async segment({ path, segment, offset, chain }: ReplayStart): Promise<void> {
-    const file = await this.#options.fs.open(path, 'read');
-    try {
-      const end = await scanFrames(file, { offset, chain }, (frame, payload) => {
-        const length = FRAME_HEADER_BYTES + payload.length;
-        this.#replayFrame(path, payload, { segment, offset: frame.offset, length });
+  /** From the boundary, or the whole segment. */
+  async segment(source: JournalSource, firstId: number, from: Boundary | null): Promise<void> {
+    await withSegment(source, firstId, async (segment) => {
+      const { path, header } = segment;
+      assert(header !== null, `${path} had a header when it was surveyed`);
+      const start = { ...scanStartOf(header), ...from };
+      await scanFrames(segment, start, (raw, payload) => {
+        const length = raw.headerBytes + raw.payloadBytes;
+        this.#replayFrame(path, { raw, payload }, { segment: firstId, offset: raw.offset, length });
         return true;
       });
-      this.chain = end.chain;
-    } finally {
-      await file.close();
-    }
+    });
     this.#options.onProgress?.({ phase: 'replay', done: this.#events, total: null });
   }
 
-  #replayFrame(file: string, payload: Buffer, position: FramePosition): void {
+  #replayFrame(
+    file: string,
+    { raw, payload }: { readonly raw: RawFrame; readonly payload: Buffer },
+    position: FramePosition,
+  ): void {
     const place: Place = { file, offset: position.offset, lastGoodEventId: this.#nextId - 1 };
-    const decoded = decodePayload(payload);
+    const decoded = decodePayload(payload, raw);
     if (decoded.problem !== null) {
       const problem = `The journal holds data that the server never writes: ${decoded.problem}`;
       throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });

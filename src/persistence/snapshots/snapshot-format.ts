@@ -1,15 +1,16 @@
 /**
  * The format of a snapshot: the whole state as of one event, `<id of that event, 20 digits>.snapshot`.
  *
- * Format 1. Every number is little-endian. A header of 64 bytes:
+ * Format 2. Every number is little-endian. A header of 64 bytes:
  *
  *   offset  bytes  what
  *        0      8  magic: "FLAGSNAP"
- *        8      4  format version: 1
- *       12      4  CRC-32 of the journal frame that holds the event (the chain value): where the journal goes on
+ *        8      4  format version: 2
+ *       12      4  checksum of the journal frame that holds the event (the chain value): where the journal goes on
  *       16      8  id of the last event that the state contains
  *       24      8  its time, milliseconds since 1970, as a float 64
- *       32     28  zeros
+ *       32      4  content version of the records (src/domain/state/upgrade/upgrade.ts)
+ *       36     24  zeros
  *       60      4  CRC-32 of bytes 0–59
  *
  * Then blocks, each a header of 16 bytes and a payload:
@@ -31,14 +32,16 @@
  *   00 00 00 00 | e9 a6 e6 4d | 03 00 00 00 | 01 00 00 00
  *   04 00 00 00 | ac 90 b4 23 | 04 00 00 00 | 01 00 00 00 | 50 d9 5d cc
  *
- * History: 1, the first. A newer version is refused by name; there is no older one.
+ * History: 1, of release 0.1.0: zeros instead of the content version, which was 1. 2: the content version. A newer
+ * version of either is refused by name.
  */
 import { crc32 } from 'node:zlib';
-import { ADVICE_NEWER_FORMAT, DataFolderError } from '../disk/data-folder-error.ts';
+import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
+import { newerFormat } from '../disk/data-folder-error.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
 export const SNAPSHOT_HEADER_BYTES = 64;
 export const BLOCK_HEADER_BYTES = 16;
 
@@ -50,7 +53,7 @@ export const BLOCK_KINDS = { sectionBegins: 1, records: 2, sectionEnds: 3, end: 
 const MAGIC = Buffer.from('FLAGSNAP', 'latin1');
 const CHECKSUM_AT = 60;
 
-export interface SnapshotHeader {
+export interface SnapshotStamp {
   /** Id of the last event that the state contains. */
   readonly id: number;
   /** Time of that event, milliseconds since 1970. */
@@ -59,28 +62,36 @@ export interface SnapshotHeader {
   readonly chain: number;
 }
 
-export function encodeSnapshotHeader({ id, at, chain }: SnapshotHeader): Buffer {
+export interface SnapshotHeader extends SnapshotStamp {
+  readonly contentVersion: number;
+}
+
+export function encodeSnapshotHeader({ id, at, chain }: SnapshotStamp): Buffer {
   const bytes = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(SNAPSHOT_VERSION, 8);
   bytes.writeUInt32LE(chain, 12);
   bytes.writeBigUInt64LE(BigInt(id), 16);
   bytes.writeDoubleLE(at, 24);
+  bytes.writeUInt32LE(CONTENT_VERSION, 32);
   bytes.writeUInt32LE(crc32(bytes.subarray(0, CHECKSUM_AT)), CHECKSUM_AT);
   return bytes;
 }
 
-/** The header, or null when these bytes are not a whole one. Throws when another version wrote it. */
+/** The header, or null when these bytes are not a whole one. Throws when a newer version wrote it. */
 export function decodeSnapshotHeader(bytes: Buffer, file: string): SnapshotHeader | null {
   if (bytes.length < SNAPSHOT_HEADER_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
   if (bytes.readUInt32LE(CHECKSUM_AT) !== crc32(bytes.subarray(0, CHECKSUM_AT))) return null;
   const version = bytes.readUInt32LE(8);
-  if (version !== SNAPSHOT_VERSION) {
-    const problem = `The snapshot has format ${version}, this server knows ${SNAPSHOT_VERSION}`;
-    throw new DataFolderError(problem, { file, offset: 8, advice: ADVICE_NEWER_FORMAT });
+  if (version > SNAPSHOT_VERSION)
+    throw newerFormat('The snapshot', { file, offset: 8, version, known: SNAPSHOT_VERSION });
+  const contentVersion = version === 1 ? 1 : bytes.readUInt32LE(32);
+  if (contentVersion > CONTENT_VERSION) {
+    const details = { file, offset: 32, version: contentVersion, known: CONTENT_VERSION };
+    throw newerFormat('The snapshot', { ...details, of: 'content version' });
   }
   const id = Number(bytes.readBigUInt64LE(16));
-  return { id, at: bytes.readDoubleLE(24), chain: bytes.readUInt32LE(12) };
+  return { id, at: bytes.readDoubleLE(24), chain: bytes.readUInt32LE(12), contentVersion };
 }
 
 export interface BlockHeader {

@@ -6,6 +6,7 @@
  * was loaded so far. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
  */
 import { crc32 } from 'node:zlib';
+import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import {
@@ -35,7 +36,9 @@ export interface ReadSnapshotOptions {
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
 }
 
-/** Reads a snapshot whole. Throws on I/O errors, on a newer format, and what `onRecord` throws. */
+/**
+ * Reads a snapshot whole, its records upgraded to what this build records; nothing else decodes them. Throws on I/O errors, on a newer format, and what `onRecord` throws.
+ */
 export async function readSnapshot(options: ReadSnapshotOptions): Promise<SnapshotReading> {
   const file = await options.fs.open(options.path, 'read');
   try {
@@ -59,6 +62,7 @@ class SnapshotReader {
   #block = Buffer.allocUnsafe(256 * 1024);
   #offset = 0;
   #checksum = 0;
+  #contentVersion = CONTENT_VERSION;
   #section: string | null = null;
   #sectionRecords = 0;
   #sections = 0;
@@ -89,6 +93,7 @@ class SnapshotReader {
     const header = bytes === null ? null : decodeSnapshotHeader(bytes, this.#options.path);
     if (bytes === null || header === null) return null;
     this.#checksum = crc32(bytes);
+    this.#contentVersion = header.contentVersion;
     this.#offset = SNAPSHOT_HEADER_BYTES;
     return header;
   }
@@ -147,7 +152,8 @@ class SnapshotReader {
     if (verdict.problem !== null) return verdict.problem;
     const records = unpack(payload);
     if (!Array.isArray(records) || records.length !== count) return 'a wrong count of records';
-    for (const record of records) this.#options.onRecord(this.#section, record);
+    for (const record of records)
+      this.#options.onRecord(this.#section, upgradeRecord(this.#section, record, this.#contentVersion));
     return null;
   }
 

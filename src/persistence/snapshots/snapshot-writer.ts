@@ -21,7 +21,7 @@ import {
   BLOCK_KINDS,
   encodeSnapshotHeader,
   SNAPSHOT_SUFFIX,
-  type SnapshotHeader,
+  type SnapshotStamp,
   sealBlock,
 } from './snapshot-format.ts';
 import { verifySnapshotFile } from './snapshot-reader.ts';
@@ -46,7 +46,7 @@ export interface SnapshotSection {
   readonly records: Iterable<unknown>;
 }
 
-export interface WriteSnapshotOptions extends SnapshotHeader {
+export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly sections: Iterable<SnapshotSection>;

@@ -9,6 +9,7 @@ import {
   type DomainEvent,
   inProject,
 } from '../../../src/domain/state/events.ts';
+import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
 import type { FlagRecord } from '../../../src/domain/state/world.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
@@ -45,7 +46,7 @@ function stateWithFlags() {
   let id = 100;
   const run = (event: DomainEvent) => {
     id += 1;
-    apply(world, event, { id, createdAt: AT });
+    apply(world, event, { id, createdAt: AT, rules: RULES_VERSION });
     return id;
   };
   run(created('f'));

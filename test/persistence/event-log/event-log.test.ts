@@ -234,7 +234,7 @@ test('a time is turned into the last event that had been made by then', async ()
 });
 
 test('dropped segments are forgotten, and what remains is still found', async () => {
-  const journal = await journalOf(SIX, 200);
+  const journal = await journalOf(SIX, 220);
   const log = await journal.openLog();
   const segments = [...new Set(journal.added.map(({ position }) => position.segment))];
   const kept = segments.at(-2) ?? 0;
@@ -263,7 +263,7 @@ test('a segment that vanishes during a text search counts as no longer kept', as
 });
 
 test('events whose segment is deleted just before they are read are left out, once it is not kept any more', async () => {
-  const journal = await journalOf(SIX, 200);
+  const journal = await journalOf(SIX, 220);
   const log = await journal.openLog();
   const second = journal.added.find(({ position }) => position.segment > 1)?.position.segment ?? 0;
   journal.disk.beforeCall = ({ kind, path }) => {

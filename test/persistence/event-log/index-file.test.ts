@@ -208,8 +208,8 @@ test('the documented sample is what is written', async () => {
   await log.saveIndex(1);
   const bytes = journal.disk.bytesOf(SIDECAR);
   bytes.fill(0, 12, 16).fill(0, 32, 36);
-  const head = '464c4147494e4458 01000000 00000000';
-  const counts = '0100000000000000 01000000 a8000000 00000000 0d000000';
+  const head = '464c4147494e4458 02000000 00000000';
+  const counts = '0100000000000000 01000000 b0000000 00000000 0d000000 01000000';
   const names = '9591a16191c091c091c091a162';
   assert.equal(
     bytes.toString('hex'),

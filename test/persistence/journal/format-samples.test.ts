@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { sealFrame } from '../../../src/persistence/journal/frame.ts';
-import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
+import { FRAME_HEADER_BYTES, sealFrame } from '../../../src/persistence/journal/frame-format.ts';
+import { decodeSegmentHeader, encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
 import { writeSnapshot } from '../../../src/persistence/snapshots/snapshot-writer.ts';
 import { SNAPSHOTS } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -21,14 +21,29 @@ function sampleIn(name: string, lines: RegExp): string {
 }
 
 test('the sample of a frame is what is written', () => {
-  const frame = Buffer.concat([Buffer.alloc(16), Buffer.from([0x81, 0xa2, 0x69, 0x64, 0x01])]);
-  sealFrame(frame, 0, { payloadBytes: 5, previous: 0, batchStart: 64 });
-  assert.equal(frame.toString('hex'), sampleIn('journal/frame.ts', /^ \* {3}05 00 00 00 \|/));
+  const frame = Buffer.concat([
+    Buffer.alloc(FRAME_HEADER_BYTES),
+    Buffer.from([0x81, 0xa2, 0x69, 0x64, 0x01]),
+  ]);
+  sealFrame(frame, 0, { payloadBytes: 5, previous: 0, batchStart: 64, contentVersion: 1, rules: 1 });
+  assert.equal(frame.toString('hex'), sampleIn('journal/frame-format.ts', /^ \* {3}40 00 00 00 \|/));
 });
 
 test('the sample of a segment header is what is written', () => {
   const header = encodeSegmentHeader({ firstId: 1, chain: 0 });
-  assert.equal(header.toString('hex'), sampleIn('journal/segment.ts', /^ \* {3}46 4c 41/));
+  assert.equal(header.toString('hex'), sampleIn('journal/segment.ts', /^ \* {3}46 4c 41 47 4a 52 4e 4c 02/));
+});
+
+test('the samples of format 1 are what is read', () => {
+  const frame = Buffer.from(sampleIn('journal/frame-format.ts', /^ \* {3}05 00 00 00 \|/), 'hex');
+  const segment = Buffer.from(sampleIn('journal/segment.ts', /^ \* {3}46 4c 41 47 4a 52 4e 4c 01/), 'hex');
+  const header = decodeSegmentHeader(segment, 'a segment');
+  assert.deepEqual([header?.firstId, header?.chain, header?.format.version], [1, 0, 1]);
+  const raw = header?.format.readHeader(frame, 0);
+  assert(raw != null);
+  const { payloadBytes, previous, batchStart, contentVersion, rules, checksum } = raw;
+  assert.deepEqual([payloadBytes, previous, batchStart, contentVersion, rules], [5, 0, 64, 1, 1]);
+  assert.equal(header?.format.checksum(frame, 0, payloadBytes), checksum);
 });
 
 test('the sample of a snapshot is what is written', async () => {

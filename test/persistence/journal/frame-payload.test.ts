@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import type { Frame } from '../../../src/persistence/journal/frame.ts';
+import { OWN_STAMP } from '../../../src/persistence/journal/frame-format.ts';
 import { decodePayload, encodePayload, peekId } from '../../../src/persistence/journal/frame-payload.ts';
 import { frameOf } from '../../support/journal-fixture.ts';
 
@@ -43,13 +44,14 @@ const frames: fc.Arbitrary<Frame> = fc.record(
   { requiredKeys: ['id', 'at', 'by', 'userId', 'events'], noNullPrototype: true },
 );
 
-const problemOf = (value: unknown): string => decodePayload(Buffer.from(pack(value))).problem ?? 'none';
+const problemOf = (value: unknown): string =>
+  decodePayload(Buffer.from(pack(value)), OWN_STAMP).problem ?? 'none';
 
 test('a frame comes out as it went in', () => {
   fc.assert(
     fc.property(frames, (frame) => {
-      const decoded = decodePayload(Buffer.from(encodePayload(frame)));
-      assert.deepEqual(decoded, { frame, problem: null });
+      const decoded = decodePayload(Buffer.from(encodePayload(frame)), OWN_STAMP);
+      assert.deepEqual(decoded, { frame: { ...frame, rules: OWN_STAMP.rules }, problem: null });
     }),
   );
 });
@@ -125,7 +127,7 @@ test('a map that holds a key twice is refused', () => {
   const payload = Buffer.from(encodePayload(frameOf(7)));
   const doubled = Buffer.concat([payload, Buffer.from([0xa2, 0x62, 0x79, 0xa1, 0x62])]);
   doubled[0]! += 1;
-  assert.equal(decodePayload(doubled).problem, 'a map that holds a key twice');
+  assert.equal(decodePayload(doubled, OWN_STAMP).problem, 'a map that holds a key twice');
 });
 
 test('a payload with any one bit flipped is decoded or refused, and never throws', () => {
@@ -134,7 +136,7 @@ test('a payload with any one bit flipped is decoded or refused, and never throws
   for (let bit = 0; bit < payload.length * 8; bit += 1) {
     const flipped = Buffer.from(payload);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
-    if (decodePayload(flipped).problem !== null) refused += 1;
+    if (decodePayload(flipped, OWN_STAMP).problem !== null) refused += 1;
   }
   assert(refused > payload.length, 'most flips change the shape');
 });

@@ -24,6 +24,7 @@ import {
   SNAPSHOTS,
 } from '../../support/journal-fixture.ts';
 import { type Call, type CallKind, ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { framesIn } from '../../support/segment-bytes.ts';
 
 async function emptyDisk(): Promise<MemoryFileSystem> {
   const fs = new MemoryFileSystem();
@@ -116,7 +117,7 @@ test('a frame records where its batch began, so that recovery knows what had bee
   await journal.close();
   const bytes = fs.bytesOf(FIRST_SEGMENT);
   assert.deepEqual(
-    [first, second, third].map(({ offset }) => bytes.readUInt32LE(offset + 12)),
+    framesIn(bytes).map(({ batchStart }) => batchStart),
     [first.offset, second.offset, second.offset],
   );
   assert.equal(third.offset + third.length, bytes.length);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import { frameEnd } from '../../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
 import {
   diskWithJournal,
@@ -16,6 +17,7 @@ import {
   replayedIds,
 } from '../../support/journal-fixture.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { framesIn } from '../../support/segment-bytes.ts';
 
 const FRAMES = 40;
 
@@ -47,15 +49,8 @@ async function refuses(disk: MemoryFileSystem, what: string, expected: Expected 
 }
 
 /** The frames of a segment's bytes, header and payload each. */
-function framesIn(bytes: Buffer): Buffer[] {
-  const frames: Buffer[] = [];
-  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; ) {
-    const end = at + 16 + bytes.readUInt32LE(at);
-    frames.push(bytes.subarray(at, end));
-    at = end;
-  }
-  return frames;
-}
+const frameBytesIn = (bytes: Buffer): Buffer[] =>
+  framesIn(bytes).map((frame) => bytes.subarray(frame.offset, frameEnd(frame)));
 
 const withFrames = (bytes: Buffer, frames: readonly Buffer[]): Buffer =>
   Buffer.concat([bytes.subarray(0, SEGMENT_HEADER_BYTES), ...frames]);
@@ -68,7 +63,7 @@ test('the journal that the tests below damage is whole', async () => {
 test('every single bit flip in a cleanly closed journal is refused, naming file, offset and last good event', async () => {
   const disk = await diskWithJournal({ frames: FRAMES, batch: 8 });
   const bytes = disk.bytesOf(FIRST_SEGMENT);
-  const starts = framesIn(bytes).map((frame) => frame.byteOffset - bytes.byteOffset);
+  const starts = frameBytesIn(bytes).map((frame) => frame.byteOffset - bytes.byteOffset);
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const damaged = disk.copy();
     const flipped = Buffer.from(bytes);
@@ -87,7 +82,7 @@ test('a frame dropped, doubled, zeroed or swapped with the next is refused, whic
     const unmarked = disk.copy();
     unmarked.take(MARK);
     const bytes = disk.bytesOf(FIRST_SEGMENT);
-    const frames = framesIn(bytes);
+    const frames = frameBytesIn(bytes);
     for (let k = 0; k < FRAMES - 1; k += 1) {
       const rest = frames.slice(k + 1);
       const before = frames.slice(0, k);
@@ -115,7 +110,7 @@ test('a zeroed frame with good batches after it is damage even when there is no 
   const disk = await diskWithJournal({ frames: FRAMES, batch: 1 });
   disk.take(MARK);
   const bytes = disk.bytesOf(FIRST_SEGMENT);
-  const frames = framesIn(bytes);
+  const frames = frameBytesIn(bytes);
   for (let k = 0; k < FRAMES - 1; k += 1) {
     const damaged = disk.copy();
     const zeroed = frames.with(k, Buffer.alloc(frames[k]!.length));

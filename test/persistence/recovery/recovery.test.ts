@@ -6,8 +6,12 @@ import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { pack } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
-import type { FrameLinks } from '../../../src/persistence/journal/frame.ts';
-import { sealFrame } from '../../../src/persistence/journal/frame.ts';
+import {
+  FRAME_HEADER_BYTES,
+  type FrameLinks,
+  OWN_STAMP,
+  sealFrame,
+} from '../../../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
 import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
 import { recover } from '../../../src/persistence/recovery/recovery.ts';
@@ -33,6 +37,7 @@ import {
   snapshotOf,
 } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { framesIn } from '../../support/segment-bytes.ts';
 
 /** A disk with snapshots of events 10 and 20 and a journal of 25 events, three segments. */
 async function fullDisk(): Promise<{ disk: MemoryFileSystem; older: string; newer: string }> {
@@ -306,7 +311,7 @@ test('files of a newer format are refused, saying so', async () => {
   disk.put(SEGMENTS[2]!, bytes);
   await assert.rejects(
     recoverFrom(disk),
-    /format 9, this server knows 1.*Start the version of the server that wrote it/,
+    /format 9, this server knows 2.*Start the version of the server that wrote it/,
   );
 });
 
@@ -331,8 +336,8 @@ function forgedJournal(payloads: readonly Buffer[]): MemoryFileSystem {
   let offset = 64;
   let previous = 0;
   for (const payload of payloads) {
-    const frame = Buffer.concat([Buffer.alloc(16), payload]);
-    const links: FrameLinks = { payloadBytes: payload.length, previous, batchStart: offset };
+    const frame = Buffer.concat([Buffer.alloc(FRAME_HEADER_BYTES), payload]);
+    const links: FrameLinks = { ...OWN_STAMP, payloadBytes: payload.length, previous, batchStart: offset };
     previous = sealFrame(frame, 0, links);
     parts.push(frame);
     offset += frame.length;
@@ -384,8 +389,8 @@ test('hostile content with valid checksums is refused with its place, whatever i
 test('a frame that claims a write which cannot have been is damage, though its checksum holds', async () => {
   const good = forgedJournal([payloadOf(1), payloadOf(2), payloadOf(3)]);
   const bytes = good.bytesOf(FIRST_SEGMENT);
-  const last = bytes.length - 16 - payloadOf(3).length;
-  const links = { payloadBytes: payloadOf(3).length, previous: bytes.readUInt32LE(last + 8) };
+  const links = framesIn(bytes).at(-1)!;
+  const last = links.offset;
   for (const [batchStart, damaged] of [
     [last, false],
     [64, false],

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
+import { frameEnd } from '../../../src/persistence/journal/frame-format.ts';
 import {
   appendFrames,
   diskWithJournal,
@@ -16,6 +16,7 @@ import {
 } from '../../support/journal-fixture.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { framesIn } from '../../support/segment-bytes.ts';
 
 const FRAMES = 40;
 const SEED = 20_240_611;
@@ -25,17 +26,7 @@ async function unfinished(): Promise<{ disk: MemoryFileSystem; bytes: Buffer; en
   const disk = await diskWithJournal({ frames: FRAMES, batch: FRAMES });
   disk.take(MARK);
   const bytes = disk.bytesOf(FIRST_SEGMENT);
-  return { disk, bytes, ends: frameEnds(bytes) };
-}
-
-/** Offsets behind each frame, found by its length field alone. */
-function frameEnds(bytes: Buffer): readonly number[] {
-  const ends: number[] = [];
-  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; ) {
-    at += 16 + bytes.readUInt32LE(at);
-    ends.push(at);
-  }
-  return ends;
+  return { disk, bytes, ends: framesIn(bytes).map(frameEnd) };
 }
 
 async function checkPrefix(disk: MemoryFileSystem, survivors: number, what: string): Promise<void> {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { CONTENT_VERSION } from '../../../src/domain/state/upgrade/upgrade.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
 import { readSnapshot, verifySnapshotFile } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
@@ -56,7 +57,7 @@ test('a snapshot comes out as it went in, section by section, with its place in 
   assert.equal(problem, null);
   assert.deepStrictEqual(loaded, { projects: SECTIONS[0]!.records, flags: SECTIONS[1]!.records });
   const verified = await verifySnapshotFile({ fs, path: PATH });
-  const header = { id: 7, at: 1_234.5, chain: 0xfeedface };
+  const header = { id: 7, at: 1_234.5, chain: 0xfeedface, contentVersion: CONTENT_VERSION };
   assert.deepEqual(verified, { problem: null, header, records: 51, bytes: fs.bytesOf(PATH).length });
 });
 
@@ -167,12 +168,12 @@ test('a snapshot of a newer format is refused by name', async () => {
   const fs = await emptyDisk();
   await write(fs);
   const bytes = fs.bytesOf(PATH);
-  bytes.writeUInt32LE(2, 8);
+  bytes.writeUInt32LE(3, 8);
   bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
   fs.put(PATH, bytes);
   await assert.rejects(verifySnapshotFile({ fs, path: PATH }), (error) => {
     assert(error instanceof DataFolderError);
-    assert.match(error.message, /format 2, this server knows 1/);
+    assert.match(error.message, /format 3, this server knows 2/);
     return true;
   });
 });

@@ -1,0 +1,24 @@
+/**
+ * The rules of replay: a number for each change of what `apply` does with the same state and the same event.
+ *
+ * Each frame carries the number of the newest rule that its build knew, and is replayed by the rules up to that number
+ * (invariant 11): an old journal comes to the state that it came to when it was written, whichever build reads it.
+ *
+ * To change what `apply` does: append a rule here, and have `apply` do the new thing where `stamp.rules` is at least its
+ * number, and the old thing where it is less. A change that only decides on other events is none of replay.
+ */
+
+interface ReplayRule {
+  readonly number: number;
+  /** What changed, and why. */
+  readonly reason: string;
+  /** The first release that replays by it. */
+  readonly release: string;
+}
+
+const REPLAY_RULES: readonly ReplayRule[] = [
+  { number: 1, reason: 'What the first release does.', release: '0.1.0' },
+];
+
+/** The newest rule that this build knows: what it does live. */
+export const RULES_VERSION = REPLAY_RULES.length;

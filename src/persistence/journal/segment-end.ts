@@ -1,0 +1,111 @@
+/**
+ * How a segment ends: whole, with a tail that a crash cut off or that is still being written, or with damage. Every
+ * reader of segments asks here, so that all of them draw the line in the same place.
+ */
+import type { OpenFile } from '../disk/file-system.ts';
+import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
+import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
+import type { OpenSegment } from './segment-file.ts';
+import { CHUNK_BYTES, isBatchStart, type ScanEnd } from './segment-scan.ts';
+
+export type SegmentEnd =
+  | { readonly kind: 'whole' }
+  /** What lies from `offset` on never was, or is not yet, a frame that anybody was answered for. */
+  | { readonly kind: 'tail'; readonly offset: number; readonly bytes: number }
+  | { readonly kind: 'damage'; readonly offset: number; readonly what: string };
+
+/**
+ * Judges where a scan ended. Only the last segment can have a tail: a segment is begun after the one before it is on
+ * disk to its end.
+ */
+export async function judgeScanEnd(
+  { file, header }: OpenSegment,
+  { offset, size, problem }: ScanEnd,
+  isLast: boolean,
+): Promise<SegmentEnd> {
+  if (problem === null) return { kind: 'whole' };
+  if (!isLast || !problem.tornLike) return { kind: 'damage', offset, what: problem.what };
+  const formats = header === null ? FRAME_FORMATS : [header.format];
+  const proof = await findFrame(file, { from: offset + 1, formats, batchAfter: offset });
+  if (proof === null) return { kind: 'tail', offset, bytes: size - offset };
+  return {
+    kind: 'damage',
+    offset,
+    what: `${problem.what}, and a good frame follows at ${proof.frame.offset}`,
+  };
+}
+
+/** A header is on disk before the first frame is written, so a file without one can only be new and empty. */
+export async function judgeMissingHeader({ file }: OpenSegment, isLast: boolean): Promise<SegmentEnd> {
+  const what = 'the header of a journal file is damaged';
+  if (!isLast) return { kind: 'damage', offset: 0, what };
+  const proof = await findFrame(file, { from: 1, formats: FRAME_FORMATS, batchAfter: 0 });
+  return proof === null
+    ? { kind: 'tail', offset: 0, bytes: await file.size() }
+    : { kind: 'damage', offset: 0, what };
+}
+
+export interface FrameSearch {
+  /** The first offset at which a frame may begin. */
+  readonly from: number;
+  readonly formats: readonly FrameFormat[];
+  /** Only a frame whose batch began beyond this offset: it proves that what lies before its batch had been synced. */
+  readonly batchAfter?: number;
+}
+
+export interface FoundRawFrame {
+  readonly format: FrameFormat;
+  readonly frame: RawFrame;
+}
+
+/**
+ * The first whole frame; null when there is none. Only places where the payload's first bytes stand are looked at, so
+ * that noise costs no checksums.
+ */
+export async function findFrame(file: OpenFile, search: FrameSearch): Promise<FoundRawFrame | null> {
+  const size = await file.size();
+  const window = Buffer.allocUnsafe(Math.max(Math.min(CHUNK_BYTES, size - search.from), 0));
+  const overlap = PAYLOAD_MARK.length - 1;
+  for (let start = search.from; start < size; start += CHUNK_BYTES - overlap) {
+    const count = await file.read(window, 0, Math.min(CHUNK_BYTES, size - start), start);
+    const bytes = window.subarray(0, count);
+    for (let at = bytes.indexOf(PAYLOAD_MARK); at >= 0; at = bytes.indexOf(PAYLOAD_MARK, at + 1)) {
+      const found = await frameOfPayload(file, start + at - 1, search, size);
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** The frame whose payload begins at this offset. */
+async function frameOfPayload(
+  file: OpenFile,
+  payloadAt: number,
+  { from, formats, batchAfter = 0 }: FrameSearch,
+  size: number,
+): Promise<FoundRawFrame | null> {
+  for (const format of formats) {
+    const offset = payloadAt - format.headerBytes;
+    if (offset < from) continue;
+    const frame = await wholeFrameAt(file, offset, format, size);
+    if (frame !== null && frame.batchStart > batchAfter) return { format, frame };
+  }
+  return null;
+}
+
+async function wholeFrameAt(
+  file: OpenFile,
+  offset: number,
+  format: FrameFormat,
+  size: number,
+): Promise<RawFrame | null> {
+  const head = Buffer.alloc(format.headerBytes + 1 + PAYLOAD_MARK.length);
+  if ((await file.read(head, 0, head.length, offset)) < head.length) return null;
+  const header = format.readHeader(head, 0);
+  if (header === null || !beginsLikePayload(head, format.headerBytes)) return null;
+  const frame = { ...header, offset };
+  if (frameEnd(frame) > size || !isBatchStart(frame.batchStart, offset)) return null;
+  const bytes = Buffer.allocUnsafe(format.headerBytes + frame.payloadBytes);
+  if ((await file.read(bytes, 0, bytes.length, offset)) < bytes.length) return null;
+  return format.checksum(bytes, 0, frame.payloadBytes) === frame.checksum ? frame : null;
+}

@@ -1,0 +1,54 @@
+/** The segment files of a journal: which there are, and one of them opened for reading, its header decoded. */
+import { join } from 'node:path';
+import { type FileSystem, isMissing, type OpenFile, withFile } from '../disk/file-system.ts';
+import {
+  decodeSegmentHeader,
+  idInFileName,
+  SEGMENT_HEADER_BYTES,
+  SEGMENT_SUFFIX,
+  type SegmentHeader,
+  segmentFileName,
+} from './segment.ts';
+
+export interface JournalSource {
+  readonly fs: FileSystem;
+  /** The journal folder. */
+  readonly folder: string;
+}
+
+export interface OpenSegment {
+  readonly path: string;
+  readonly file: OpenFile;
+  /** Id of its first event, from the name. */
+  readonly firstId: number;
+  /** Null when it is damaged, or not written yet. */
+  readonly header: SegmentHeader | null;
+}
+
+/** First event ids of the segments, in order; empty when there is no journal. */
+export async function listSegments({ fs, folder }: JournalSource): Promise<readonly number[]> {
+  const names = await fs.list(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  return names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
+}
+
+/** Opens a segment for the duration of `use`. Throws when a newer version wrote its header. */
+export function withSegment<T>(
+  { fs, folder }: JournalSource,
+  firstId: number,
+  use: (segment: OpenSegment) => Promise<T>,
+): Promise<T> {
+  const path = join(folder, segmentFileName(firstId));
+  return withFile(fs, path, async (file) =>
+    use({ path, file, firstId, header: await readSegmentHeader(file, path) }),
+  );
+}
+
+/** Null when it is damaged, or not written yet. Throws when a newer version wrote it. */
+export async function readSegmentHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
+  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  const count = await file.read(bytes, 0, bytes.length, 0);
+  return decodeSegmentHeader(bytes.subarray(0, count), path);
+}
