@@ -1,7 +1,7 @@
 /**
- * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments. Immutable:
- * when a flag or segment changes, its owner makes another one, which costs little, because what did not change stays
- * compiled. The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
+ * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments. Its owner
+ * tells it of each flag that changed, which costs as much as that flag; the Map of segments is the owner's, and is read
+ * at each evaluation. The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
  */
 import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
@@ -24,9 +24,11 @@ export class Evaluator {
   readonly #scope: CompiledScope;
   readonly #flags = new Map<string, CompiledFlag>();
   /** By name, in the order of UTF-16 units. */
-  readonly #sorted: readonly CompiledFlag[];
+  readonly #sorted: CompiledFlag[];
+  readonly #environment: string;
 
   constructor({ environment, environmentEnabled, flags, segments }: EvaluationScope) {
+    this.#environment = environment;
     for (const flag of flags) {
       if (flag.archivedAt === null) this.#flags.set(flag.name, compileFlag(flag, environment));
     }
@@ -36,6 +38,22 @@ export class Evaluator {
       flag: (name) => this.#flags.get(name),
       segment: (id) => segments.get(id),
     };
+  }
+
+  /** Puts the flag in place of the one of its name; an archived one leaves the scope. */
+  set(flag: Flag): void {
+    if (flag.archivedAt !== null) {
+      this.delete(flag.name);
+      return;
+    }
+    const compiled = compileFlag(flag, this.#environment);
+    this.#sorted.splice(this.#positionOf(flag.name), this.#flags.has(flag.name) ? 1 : 0, compiled);
+    this.#flags.set(flag.name, compiled);
+  }
+
+  /** A flag that was deleted, or moved out of the scope. */
+  delete(name: string): void {
+    if (this.#flags.delete(name)) this.#sorted.splice(this.#positionOf(name), 1);
   }
 
   /** A flag that is not in the scope is off. */
@@ -69,6 +87,17 @@ export class Evaluator {
 
   has(name: string): boolean {
     return this.#flags.has(name);
+  }
+
+  /** In the list of sorted flags: of the one of that name, or where it would be. */
+  #positionOf(name: string): number {
+    let [start, end] = [0, this.#sorted.length];
+    while (start < end) {
+      const middle = (start + end) >> 1;
+      if (this.#sorted[middle]!.flag.name < name) start = middle + 1;
+      else end = middle;
+    }
+    return start;
   }
 
   #outcome(compiled: CompiledFlag, run: Run): Outcome {

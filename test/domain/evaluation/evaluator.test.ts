@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Evaluator } from '../../../src/domain/evaluation/evaluator.ts';
+import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { evaluatorOf, feature, inputOf } from '../../support/evaluation/inputs.ts';
 import {
   ENVIRONMENT,
@@ -10,6 +11,9 @@ import {
   type SdkFeature,
   type SdkStrategy,
 } from '../../support/evaluation/sdk-document.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+
+const SEED = Number(process.env.SEED ?? 1);
 
 type Context = Readonly<Record<string, unknown>>;
 type Options = Parameters<typeof inputOf>[1];
@@ -83,6 +87,31 @@ describe('a flag in its environment', () => {
       ).enabled;
     };
     assert.deepEqual([evaluate(['7']), evaluate(['8']), evaluate(['7'])], [true, false, true]);
+  });
+});
+
+describe('an evaluator whose flags change', () => {
+  it(`shows what one made anew of the same flags shows, whatever changed (seed ${SEED})`, () => {
+    const random = seededRandom(SEED);
+    const flags = new Map<string, Flag>();
+    const scope = { environment: ENVIRONMENT, environmentEnabled: true, segments: new Map() };
+    const evaluator = new Evaluator({ ...scope, flags: [] });
+    const names = (one: Evaluator) =>
+      one.evaluateAll(inputOf({})).map(({ name, enabled }) => [name, enabled]);
+    for (let round = 0; round < 300; round += 1) {
+      const flag = flagOf(feature({ name: `flag-${random.below(12)}`, enabled: random.chance(0.7) }));
+      if (random.chance(0.3)) {
+        flags.delete(flag.name);
+        if (random.chance(0.5)) evaluator.delete(flag.name);
+        else evaluator.set({ ...flag, archivedAt: '2024-05-01T12:00:00.000Z' });
+      } else {
+        flags.set(flag.name, flag);
+        evaluator.set(flag);
+      }
+      const anew = new Evaluator({ ...scope, flags: flags.values() });
+      assert.deepEqual(names(evaluator), names(anew));
+      assert.equal(evaluator.has(flag.name), flags.has(flag.name));
+    }
   });
 });
 
