@@ -96,8 +96,8 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   stream(head: StreamHead): ResponseStream | null {
     const { limits, streams, draining } = this.server;
     if (this.isAnswered || this.aborted || draining || streams.size >= limits.streamsMax) return null;
-    // The engine that cannot trust what follows on a connection cannot close it behind a stream either.
-    if (this.mustClose) return null;
+    // An engine that does not know where the request ends could not close the connection behind a stream.
+    if (this.mustClose && !this.request.isDelimited) return null;
     // Throws here, where the handler that made it still can answer otherwise.
     head.headers.startOf(head.status);
     if (this.request.method === 'HEAD') {

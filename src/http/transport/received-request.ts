@@ -45,6 +45,9 @@ const LENGTH_PATTERN = /^[0-9]{1,15}$/;
 /** `close` as one of the options of a Connection header. */
 const CLOSE_PATTERN = /(^|,)[ \t]*close[ \t]*(,|$)/i;
 
+/** Methods whose requests have no body in practice (RFC 9110 §9.2.1). */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
 const NO_BYTES = new Uint8Array(0);
 
 export class ReceivedRequest implements TransportRequest {
@@ -78,6 +81,14 @@ export class ReceivedRequest implements TransportRequest {
   /** Whether bytes follow the head, as far as the head says. */
   get expectsBody(): boolean {
     return this.chunked || this.contentLength > 0;
+  }
+
+  /**
+   * Whether it is certain where the request ends: its length is announced, or its method makes a body improbable. False
+   * with chunks, behind which trailers can stand.
+   */
+  get isDelimited(): boolean {
+    return !this.chunked && (this.contentLength >= 0 || SAFE_METHODS.has(this.method));
   }
 
   header(name: string): string {

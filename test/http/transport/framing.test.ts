@@ -78,6 +78,19 @@ const MALFORMED: readonly Malformed[] = [
   },
   { name: 'a chunk longer than its size', bytes: withChunks('3\r\nhello\r\n0\r\n\r\n'), uws: 'ends early' },
   { name: 'trailers that are a request', bytes: withChunks('5\r\nhello\r\n0\r\n'), uws: 'ends early' },
+  // A header line without a name hides the lines behind it from uWebSockets.js, so that the request seems to have no body.
+  ...['POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method): Malformed[] => [
+    {
+      name: `a header without a name before the length of a ${method}`,
+      bytes: request('/victim', { method, headers: [': x', `Content-Length: ${CANARY.length}`] }),
+      uws: 'ends early',
+    },
+    {
+      name: `a header without a name before the chunks of a ${method}`,
+      bytes: request('/victim', { method, headers: [': x', CHUNKED] }),
+      uws: 'ends early',
+    },
+  ]),
   { name: 'two hosts', bytes: withHeaders('Host: other', 'Content-Length: 0') },
   { name: 'two tokens', bytes: withHeaders('Authorization: a', 'Authorization: b') },
   {
@@ -128,6 +141,44 @@ overBothEngines('malformed framing', (engine) => {
       assert.deepEqual([...ran], ['/between', '/after']);
     });
   }
+
+  for (const lines of [0, 30, 31, 32, 33, 64, 90]) {
+    test(`nothing behind a refused request of ${lines} further header lines runs`, async (t) => {
+      const { port, handled } = await start(t, engine);
+      const filler = Array.from({ length: lines }, (_, i) => `X-${i}: ${i}`);
+      for (const method of ['GET', 'POST']) {
+        const connection = await RawConnection.open(t, port);
+        connection.write(
+          request('/victim', { method, headers: ['Host: other', ...filler] }) + CANARY.repeat(3),
+        );
+        await connection.closed();
+      }
+      assert.deepEqual(handled, []);
+    });
+
+    test(`nothing behind a request of ${lines} further header lines that ends its connection runs`, async (t) => {
+      const { port, handled } = await start(t, engine);
+      const filler = Array.from({ length: lines }, (_, i) => `X-${i}: ${i}`);
+      for (const option of ['close', 'x-other, close']) {
+        const connection = await RawConnection.open(t, port);
+        const headers = [`Connection: ${option}`, ...filler];
+        connection.write(request('/last', { headers }) + CANARY.repeat(3));
+        await connection.closed();
+      }
+      assert.equal(handled.includes('/canary'), false);
+    });
+  }
+
+  test('a write without a length is answered, and its connection ends', async (t) => {
+    const { port, handled } = await start(t, engine);
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const connection = await RawConnection.open(t, port);
+      connection.write(request(`/${method}`, { method }));
+      assert.equal((await connection.answer()).body, `/${method}`);
+      if (engine.name === 'uws') await connection.closed();
+    }
+    assert.deepEqual(handled, ['/POST', '/PUT', '/PATCH', '/DELETE']);
+  });
 
   test('the canary does run behind a well-formed request', async (t) => {
     const { port, handled } = await start(t, engine);

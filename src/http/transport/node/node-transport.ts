@@ -34,13 +34,22 @@ export function createNodeTransport(options: TransportOptions): Transport {
   return new NodeTransport(options);
 }
 
+interface Connection {
+  /** The unanswered requests, oldest first. */
+  readonly line: NodeExchange[];
+  /**
+   * Whether a response has said that it is the last. It can be sent, and out of the line, before the parser is through
+   * with the bytes behind its request: with more than 32 headers it calls back several times for one packet.
+   */
+  isEnding: boolean;
+}
+
 class NodeTransport implements Transport {
   readonly engine = 'node';
   readonly #options: TransportOptions;
   readonly #server: ExchangeServer;
   readonly #http: ReturnType<typeof createServer>;
-  /** The unanswered requests of each connection, oldest first. */
-  readonly #connections = new Map<Socket, NodeExchange[]>();
+  readonly #connections = new Map<Socket, Connection>();
   #isFull = false;
 
   constructor(options: TransportOptions) {
@@ -126,10 +135,10 @@ class NodeTransport implements Transport {
       socket.destroy();
       return;
     }
-    const line: NodeExchange[] = [];
-    this.#connections.set(socket, line);
+    const connection: Connection = { line: [], isEnding: false };
+    this.#connections.set(socket, connection);
     socket.once('close', () => {
-      for (const exchange of line) exchange.abort();
+      for (const exchange of connection.line) exchange.abort();
       this.#connections.delete(socket);
       this.#isFull = false;
     });
@@ -137,8 +146,10 @@ class NodeTransport implements Transport {
 
   /** Queues the request behind those before it on its connection. */
   #receive(message: IncomingMessage, res: ServerResponse, waitsForContinue: boolean): void {
-    const line = this.#connections.get(message.socket);
-    assert(line !== undefined, 'requests come from admitted connections only');
+    const connection = this.#connections.get(message.socket);
+    assert(connection !== undefined, 'requests come from admitted connections only');
+    const { line } = connection;
+    if (connection.isEnding) return;
     if (line.length === PIPELINED_MAX) {
       message.socket.destroy();
       return;
@@ -146,18 +157,22 @@ class NodeTransport implements Transport {
     const exchange = new NodeExchange(this.#server, message, res, waitsForContinue);
     res.once('finish', () => {
       line.shift();
-      if (!exchange.endsConnection) line[0]?.begin();
+      connection.isEnding ||= exchange.endsConnection;
+      if (!connection.isEnding) line[0]?.begin();
     });
     if (line.push(exchange) === 1) exchange.begin();
   }
 
   /** The parser gave up on a connection: within a request's body, or where a head should be. */
   #reject(error: Error, socket: Socket): void {
-    const last = this.#connections.get(socket)?.at(-1);
+    const connection = this.#connections.get(socket);
+    const last = connection?.line.at(-1);
     const fault = faultOf(error);
-    if (last !== undefined) last.cutOff(fault);
-    else if (socket.writable) socket.end(this.#rawRefusal(fault), () => socket.destroy());
-    else socket.destroy();
+    if (last !== undefined) return last.cutOff(fault);
+    // Behind the last response of a connection nothing is said any more.
+    if (connection === undefined || connection.isEnding || !socket.writable) return void socket.destroy();
+    connection.isEnding = true;
+    socket.end(this.#rawRefusal(fault), () => socket.destroy());
   }
 
   #rawRefusal(fault: Fault): Buffer {

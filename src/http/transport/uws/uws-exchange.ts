@@ -9,6 +9,10 @@
  *   and every chunked request (whose trailers the parser takes for a new request), is answered from a later turn of
  *   the event loop: meeting a further request before that, the library closes the connection, and what was
  *   smuggled never runs.
+ * - A header line without a name hides the lines behind it, a length among them, and the body is then taken for a
+ *   request. Nothing shows it, so a request that can have a body and announces none is treated like a chunked one; so is
+ *   one that asks for the connection to end, behind which the library would go on. Safe methods are spared: reads would
+ *   lose their connections.
  * - `end` copies what the socket does not take, also for a client that pipelines requests and never reads. So
  *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and an answer that waits
  *   for its reader is unanswered to the library, which then refuses further requests. That costs a twentieth of a
@@ -65,7 +69,7 @@ export class UwsExchange extends Exchange {
     // The length is good, so the library skips the body by itself and the connection stays usable.
     else if (this.request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
     else if (this.request.expectsBody) this.#receiveBody();
-    else this.handle();
+    else this.#handleWhole();
     // No abort can arrive before this callback returns, so an answer given by now has saved two native calls.
     if (this.#isOpen) this.#stayOpen();
     this.#isCorked = false;
@@ -130,7 +134,12 @@ export class UwsExchange extends Exchange {
   #complete(body: Uint8Array): void {
     this.request.body = body;
     this.body = null;
-    if (!this.request.chunked) return this.handle();
+    this.#handleWhole();
+  }
+
+  /** Hands the request over; in a later turn where the bytes behind it must not become a request. */
+  #handleWhole(): void {
+    if (this.request.isDelimited && !this.request.wantsClose) return this.handle();
     this.mustClose = true;
     setImmediate(() => this.handle());
   }
