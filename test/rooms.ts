@@ -105,7 +105,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   http: {
     purpose: 'the choice of the engine, and the list of surfaces',
-    imports: ['http/admin', 'http/dispatch', 'http/transport', 'http/transport/node', 'http/transport/uws'],
+    imports: [
+      'http/admin',
+      'http/client',
+      'http/dispatch',
+      'http/transport',
+      'http/transport/node',
+      'http/transport/uws',
+    ],
   },
   'http/dispatch': {
     purpose: 'from a request to its response: route, caller, body, conditions',
@@ -188,6 +195,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/views',
       'http/dispatch',
       'http/transport',
+    ],
+  },
+  'http/client': {
+    purpose: 'what server-side SDKs read: flags as documents of bytes, one for each scope',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/flags',
+      'domain/state',
+      'http/dispatch',
     ],
   },
   'http/openapi': {

@@ -1,5 +1,6 @@
 /** The surfaces that programs talk to, all of which the description lists. */
 import { adminSurface } from './admin/surface.ts';
+import { clientSurface } from './client/surface.ts';
 import type { Surface } from './dispatch/surface.ts';
 
-export const SURFACES: readonly Surface[] = [adminSurface];
+export const SURFACES: readonly Surface[] = [adminSurface, clientSurface];

@@ -5,11 +5,10 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { API_PREFIX, ROUTES } from '../../src/http/admin/routes.ts';
-import type { Route } from '../../src/http/dispatch/route.ts';
 import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
 import { SURFACES } from '../../src/http/surfaces.ts';
+import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import type { Answer } from './server.ts';
 
 type Json = { readonly [field: string]: unknown };
@@ -26,8 +25,8 @@ export class AnswerChecker {
   readonly #document: Json;
   readonly #components: Json;
   readonly #ajv = schemaCompiler();
-  readonly #matcher = compileRoutes<Route>(
-    ROUTES.map((route) => ({ method: route.method, pattern: route.path, value: route })),
+  readonly #matcher = compileRoutes<DescribedRoute>(
+    DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
   );
   readonly #validators = new Map<string, ValidateFunction | null>();
   readonly #operations = new Set<string>();
@@ -41,7 +40,7 @@ export class AnswerChecker {
     this.#components = { ...others, schemas: closed(schemas) };
   }
 
-  /** `path` is that below `/api/admin`. Throws, saying what is wrong, for an answer that is not described. */
+  /** Throws, saying what is wrong, for an answer that is not described. */
   check(method: string, path: string, { status, body }: Pick<Answer, 'status' | 'body'>): void {
     const match = this.#matcher.match(method, path.split('?', 1)[0] ?? '');
     this.#answers += 1;
@@ -58,7 +57,7 @@ export class AnswerChecker {
     this.#conforms('Error', () => ({ $ref: '#/components/schemas/Error' }), method, body);
   }
 
-  #checkOperation(method: string, route: Route, status: number, body: unknown): void {
+  #checkOperation(method: string, route: DescribedRoute, status: number, body: unknown): void {
     const { operationId, responses } = this.#operation(route);
     this.#operations.add(operationId);
     const described = responses[String(status)];
@@ -66,8 +65,8 @@ export class AnswerChecker {
     this.#conforms(`${operationId} ${status}`, () => this.#schemaOf(described), method, body);
   }
 
-  #operation({ method, path }: Route): Operation {
-    const named = API_PREFIX + path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+  #operation({ route: { method }, pattern }: DescribedRoute): Operation {
+    const named = pattern.replaceAll(/:([A-Za-z]+)/g, '{$1}');
     const operations = (this.#document['paths'] as Record<string, Record<string, Operation>>)[named];
     const operation = operations?.[method.toLowerCase()];
     assert(operation !== undefined, `${method} ${named} is not described`);

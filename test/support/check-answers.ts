@@ -4,16 +4,21 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { ROUTES } from '../../src/http/admin/routes.ts';
-import { ErrorSchema, MembershipErrorSchema } from '../../src/http/admin/schemas/schemas.ts';
+import {
+  ErrorSchema,
+  MembershipErrorSchema,
+  MessageErrorSchema,
+} from '../../src/http/admin/schemas/schemas.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/dispatch/errors.ts';
 import type { Route, Schema } from '../../src/http/dispatch/route.ts';
 import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
+import type { Surface } from '../../src/http/dispatch/surface.ts';
 import './check-against-description.ts';
+import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import { type Answer, observeAnswers } from './server.ts';
 
-const matcher = compileRoutes<Route>(
-  ROUTES.map((route) => ({ method: route.method, pattern: route.path, value: route })),
+const matcher = compileRoutes<DescribedRoute>(
+  DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
 );
 
 /** What any route may refuse with; the rest has to be announced by the route. */
@@ -31,11 +36,17 @@ const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
 
 observeAnswers((method, path, answer) => {
   const match = matcher.match(method, path.split('?', 1)[0] ?? '');
-  const route = match.kind === 'found' ? match.found : null;
-  if (answer.status >= 400) checkRefusal(route, answer);
+  const { route, surface } = match.kind === 'found' ? match.found : { route: null, surface: null };
+  if (answer.status >= 400 && isMessageOnly(surface, answer))
+    conforms(MessageErrorSchema, answer.body, 'a message');
+  else if (answer.status >= 400) checkRefusal(route, answer);
   else if (answer.status === 304) assert.equal(answer.body, undefined);
   else if (route !== null) checkSuccess(method, route, answer);
 });
+
+function isMessageOnly(surface: Surface | null, { status }: Answer): boolean {
+  return [...(surface?.errors.messageOnly ?? [])].some((name) => ERROR_STATUS[name] === status);
+}
 
 function checkSuccess(method: string, { success, operationId }: Route, answer: Answer): void {
   assert.equal(answer.status, success.status, `the status of ${operationId}`);
@@ -75,7 +86,7 @@ function checkRefusal(route: Route | null, answer: Answer): void {
 
 function checkJsonHeaders(answer: Answer): void {
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-  if (answer.body === undefined) return;
+  if (answer.body === undefined || answer.headers.has('content-encoding')) return;
   const bytes = Buffer.byteLength(JSON.stringify(answer.body));
   assert.equal(answer.headers.get('content-length'), String(bytes), 'the length is that of the JSON sent');
 }

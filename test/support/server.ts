@@ -48,11 +48,11 @@ export function observeAnswers(observer: AnswerObserver): void {
   observers.push(observer);
 }
 
-/** Calls below `/api/admin`. A body that is a string or bytes is sent as it is, anything else as JSON. */
-export function caller(origin: string): Call {
+/** Calls below `prefix`. A body that is a string or bytes is sent as it is, anything else as JSON. */
+export function caller(origin: string, prefix = '/api/admin'): Call {
   return async (method, path, body, { token = ADMIN_TOKEN, headers = {} } = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(`${origin}/api/admin${path}`, {
+    const response = await fetch(`${origin}${prefix}${path}`, {
       method,
       headers: {
         ...(token === null ? {} : { authorization: token }),
@@ -67,7 +67,7 @@ export function caller(origin: string): Call {
       headers: response.headers,
       body: text === '' ? undefined : JSON.parse(text),
     };
-    for (const observe of observers) observe(method, path, answer);
+    for (const observe of observers) observe(method, prefix + path, answer);
     return answer;
   };
 }
@@ -77,6 +77,8 @@ export interface TestServer {
   readonly folder: string;
   readonly origin: string;
   readonly call: Call;
+  /** For another surface than the administrative interface. */
+  callBelow(prefix: string): Call;
   /** Stops cleanly and starts again on the same folder. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -123,6 +125,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       return origin();
     },
     call: (...call) => caller(origin())(...call),
+    callBelow: (prefix) => caller(origin(), prefix),
     async restart() {
       await server.close();
       server = await start();

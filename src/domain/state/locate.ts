@@ -97,6 +97,11 @@ export function firstEnvironment(world: World, project: ProjectState): string | 
   return projectEnvironments(world, project)[0]?.name;
 }
 
+/** What is meant where a token or a request could name an environment and does not: the first in order. */
+export function defaultEnvironment(world: World): string | undefined {
+  return world.directory.environments[0]?.name;
+}
+
 export function locateEnvironment(world: World, name: string): Environment | Refusal {
   const environment = world.directory.environments.find((one) => one.name === name);
   return environment ?? notFound(`There is no environment "${name}".`);

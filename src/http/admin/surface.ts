@@ -13,6 +13,7 @@ const WHO_MAY: Readonly<Record<Permission, string>> = {
   admin: 'Root Admin.',
   self: 'Every user, and admin tokens.',
   personal: 'Every user; API tokens are not users.',
+  scope: 'Everybody who may call.',
 };
 
 export const adminSurface: Surface = {

@@ -19,7 +19,8 @@ export const UNKNOWN_USER_ID = -1;
  * The right that a route needs. `read`: any root role, or a role in the named project; `flag:write` and
  * `project:write`: in the named project; `project:create` and `admin`: in the service; `self`: any authenticated
  * caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and neither
- * is a caller without authentication.
+ * is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope decides
+ * what the response shows.
  */
 export type Permission =
   | 'read'
@@ -28,7 +29,8 @@ export type Permission =
   | 'project:create'
   | 'admin'
   | 'self'
-  | 'personal';
+  | 'personal'
+  | 'scope';
 
 export interface Caller {
   /** Of its token; `anyone` where authentication is off. */

@@ -5,8 +5,7 @@
 import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply, TransportRequest } from '../transport/transport.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 import { flagEtag } from './etag.ts';
 import type { Params } from './params.ts';
 
@@ -15,11 +14,8 @@ export function isNotModified(request: TransportRequest, etag: string): boolean 
   const ifNoneMatch = request.header('if-none-match');
   // A search is a POST. Its response has a tag, but 304 is only for what can be cached.
   if (ifNoneMatch === '' || request.method === 'POST') return false;
+  if (ifNoneMatch === etag) return true;
   return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
-}
-
-export function notModifiedReply(etag: string): Reply {
-  return { status: 304, headers: ReplyHeaders.of('etag', etag), body: null };
 }
 
 /**

@@ -19,11 +19,11 @@ import type {
   TransportResponse,
 } from '../transport/transport.ts';
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
-import { flagPrecondition, isNotModified, notModifiedReply } from './conditional.ts';
-import { COMMON_ERRORS } from './errors.ts';
+import { flagPrecondition, isNotModified } from './conditional.ts';
+import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
-import type { TaggedReply } from './json-reply.ts';
+import { TaggedReply } from './json-reply.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
@@ -34,7 +34,7 @@ import {
   type RouteMatch,
   type RouteMatcher,
 } from './route-matcher.ts';
-import { type ErrorShape, type Surface, surfaceAt } from './surface.ts';
+import { type Surface, surfaceAt } from './surface.ts';
 
 export interface ApiLog {
   error(fields: object, message: string): void;
@@ -369,6 +369,14 @@ class Context implements RequestContext<unknown> {
     return this.#shared.now;
   }
 
+  get rawQuery(): string {
+    return this.#request.query;
+  }
+
+  header(name: string): string {
+    return this.#request.header(name);
+  }
+
   query(name: string): string {
     const { query } = this.#request;
     return query === '' ? '' : (new URLSearchParams(query).get(name) ?? '');
@@ -393,8 +401,7 @@ function answerMaker(
 
 /** The reply, or 304 when the client has it already. */
 function unlessKnown(reply: Reply | TaggedReply, request: TransportRequest): Reply {
-  if (!('etag' in reply) || !isNotModified(request, reply.etag)) return reply;
-  return notModifiedReply(reply.etag);
+  return reply instanceof TaggedReply && isNotModified(request, reply.etag) ? reply.notModified : reply;
 }
 
 /** The body without the secret in it. */

@@ -7,7 +7,6 @@ import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { Reply } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-reply.ts';
-import type { ErrorShape } from './surface.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 
@@ -55,8 +54,22 @@ function faultReply(): { readonly reply: Reply; readonly errorId: string } {
   return { reply: { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body) }, errorId };
 }
 
+/** How a surface words its errors. */
+export interface ErrorShape {
+  /** Those whose body has only a message; the others are described by the common schema of errors. */
+  readonly messageOnly: ReadonlySet<ErrorName>;
+  /** `extraHeaders`: name, value, name, value. */
+  refusal(refusal: Refusal, extraHeaders?: readonly string[]): Reply;
+  /** A fault inside the server; `errorId` is for the log, where the reason stands. */
+  fault(): { readonly reply: Reply; readonly errorId: string };
+}
+
 /** Of every surface that names no shape of its own. */
-export const COMMON_ERRORS: ErrorShape = { refusal: refusalReply, fault: faultReply };
+export const COMMON_ERRORS: ErrorShape = {
+  messageOnly: new Set(),
+  refusal: refusalReply,
+  fault: faultReply,
+};
 
 /** Refusals that the transport makes before a request reaches the routes, by status. */
 const TRANSPORT_NAMES: Readonly<Record<number, string>> = {

@@ -33,6 +33,10 @@ export interface RequestContext<Body> {
   query(name: string): string;
   /** All values of a parameter that may be repeated. */
   queryAll(name: string): readonly string[];
+  /** The query string as it was sent, without the question mark; empty when there is none. */
+  readonly rawQuery: string;
+  /** Of the request, by its name in lower case; empty when absent. */
+  header(name: string): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;

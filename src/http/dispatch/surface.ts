@@ -4,8 +4,8 @@
  */
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Reply } from '../transport/transport.ts';
 import type { Caller, Permission } from './access.ts';
+import type { ErrorShape } from './errors.ts';
 import type { PlainRoute, Route } from './route.ts';
 
 export interface Surface {
@@ -29,14 +29,6 @@ export interface SurfaceAccess {
   whoMay(permission: Permission): string;
   /** For the description: what the header Authorization holds. */
   readonly credentials: string;
-}
-
-/** How a surface words its errors. */
-export interface ErrorShape {
-  /** `extraHeaders`: name, value, name, value. */
-  refusal(refusal: Refusal, extraHeaders?: readonly string[]): Reply;
-  /** A fault inside the server; `errorId` is for the log, where the reason stands. */
-  fault(): { readonly reply: Reply; readonly errorId: string };
 }
 
 /** The surface that a path belongs to, whether or not one of its routes matches: that of the longest prefix. */

@@ -156,6 +156,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     splash: {},
   },
   MeUser: ME_USER,
+  MessageError: { message: 'invalid token: expected a different token type for this endpoint' },
   MembershipError: [{ msg: 'A project must have at least one owner' }],
   NewApiToken: { ...API_TOKEN, secret: SECRET },
   NewPersonalToken: { ...PERSONAL_TOKEN, secret: 'user:4f1d2c0a7b5e4f1d2c0a7b5e4f1d2c0a7b5e4f1d' },

@@ -3,11 +3,11 @@
  * schemas that check requests, so that it cannot say anything else than what the server does.
  */
 
-import { ErrorSchema, MembershipErrorSchema } from '../admin/schemas/schemas.ts';
+import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
-import { errorResponses, type OpenApiObject } from './error-answers.ts';
-import { operationOf, type SurfaceRoute } from './operations.ts';
+import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-answers.ts';
+import { operationOf } from './operations.ts';
 import { HEADER_PARAMETERS } from './parameters.ts';
 
 export interface DescriptionOptions {
@@ -30,7 +30,12 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
   const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
   const answers = routes.flatMap((route) => route.success.schema ?? []);
-  const schemas = componentSchemas(bodies, [...answers, ErrorSchema, MembershipErrorSchema]);
+  const schemas = componentSchemas(bodies, [
+    ...answers,
+    ErrorSchema,
+    MessageErrorSchema,
+    MembershipErrorSchema,
+  ]);
   return {
     openapi: '3.1.0',
     info: {
@@ -46,7 +51,7 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
     components: {
       securitySchemes: { apiKey: apiKeyOf(surfaces) },
       parameters: HEADER_PARAMETERS,
-      responses: { NotModified: NOT_MODIFIED, ...errorResponses(routes) },
+      responses: { NotModified: NOT_MODIFIED, ...errorResponses(operations) },
       schemas: schemas.components,
     },
   };

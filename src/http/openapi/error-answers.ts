@@ -4,9 +4,15 @@
  */
 import { ERROR_STATUS, type ErrorName } from '../dispatch/errors.ts';
 import type { Route } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
 import type { JsonSchema } from './component-schemas.ts';
 
 export type OpenApiObject = { readonly [field: string]: unknown };
+
+export interface SurfaceRoute {
+  readonly surface: Surface;
+  readonly route: Route;
+}
 
 interface Described {
   /** When it happens: the description of the answer. */
@@ -111,45 +117,57 @@ export function takesIfMatch({ kind, path }: Route): boolean {
 }
 
 /** Component responses: one for each error alone, and one for each set of errors that share a status somewhere. */
-export function errorResponses(routes: readonly Route[]): Readonly<Record<string, OpenApiObject>> {
+export function errorResponses(operations: readonly SurfaceRoute[]): Readonly<Record<string, OpenApiObject>> {
   const groups = new Map(
-    routes.flatMap((route) => errorGroups(route).map((names) => [groupName(names), names] as const)),
+    operations.flatMap((operation) => errorGroups(operation).map((group) => [nameOf(group), group] as const)),
   );
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([name, names]) => [name, errorResponse(names)]));
+  return Object.fromEntries(sorted.map(([name, group]) => [name, errorResponse(group)]));
 }
 
 /** Status → reference, for one operation. */
-export function errorsOf(route: Route): Readonly<Record<string, OpenApiObject>> {
+export function errorsOf(operation: SurfaceRoute): Readonly<Record<string, OpenApiObject>> {
   return Object.fromEntries(
-    errorGroups(route).map((names) => [
-      String(ERROR_STATUS[names[0] ?? 'InternalError']),
-      { $ref: `#/components/responses/${groupName(names)}` },
+    errorGroups(operation).map((group) => [
+      String(ERROR_STATUS[group.names[0] ?? 'InternalError']),
+      { $ref: `#/components/responses/${nameOf(group)}` },
     ]),
   );
 }
 
+/** Errors of one status, described together. */
+interface ErrorGroup {
+  readonly names: readonly ErrorName[];
+  /** Whether their body has only a message. */
+  readonly isMessageOnly: boolean;
+}
+
 /** The errors of a route, those of one status together. */
-function errorGroups(route: Route): readonly (readonly ErrorName[])[] {
+function errorGroups({ surface, route }: SurfaceRoute): readonly ErrorGroup[] {
   const byStatus = new Map<number, ErrorName[]>();
   for (const name of [...errorNames(route)].sort()) {
     const status = ERROR_STATUS[name];
     byStatus.set(status, [...(byStatus.get(status) ?? []), name]);
   }
-  return [...byStatus.values()];
+  return [...byStatus.values()].map((names) => ({
+    names,
+    isMessageOnly: names.every((name) => surface.errors.messageOnly.has(name)),
+  }));
 }
 
-function groupName(names: readonly ErrorName[]): string {
-  return names.map((name) => name.replace(/Error$/, '')).join('Or');
+function nameOf({ names, isMessageOnly }: ErrorGroup): string {
+  const joined = names.map((name) => name.replace(/Error$/, '')).join('Or');
+  return isMessageOnly ? `${joined}Message` : joined;
 }
 
-function errorResponse(names: readonly ErrorName[]): OpenApiObject {
-  const examples = names.map((name) => [name, { value: exampleOf(name) }] as const);
+function errorResponse(group: ErrorGroup): OpenApiObject {
+  const { names } = group;
+  const examples = names.map((name) => [name, { value: exampleOf(name, group) }] as const);
   return {
     description: names.map((name) => DESCRIBED[name].when).join(' '),
     ...(names.includes('ServiceUnavailableError') ? { headers: RETRY_AFTER } : {}),
     content: {
-      'application/json': { schema: schemaOf(names), examples: Object.fromEntries(examples) },
+      'application/json': { schema: schemaOf(group), examples: Object.fromEntries(examples) },
     },
   };
 }
@@ -158,9 +176,11 @@ const RETRY_AFTER = {
   'Retry-After': { description: 'Seconds after which to try again.', schema: { type: 'integer' } },
 };
 
+const MESSAGE_REFERENCE = { $ref: '#/components/schemas/MessageError' };
 const MEMBERSHIP_REFERENCE = { $ref: '#/components/schemas/MembershipError' };
 
-function schemaOf(names: readonly ErrorName[]): JsonSchema {
+function schemaOf({ names, isMessageOnly }: ErrorGroup): JsonSchema {
+  if (isMessageOnly) return MESSAGE_REFERENCE;
   const common = names.filter((name) => name !== 'MembershipRuleError');
   const named = { type: 'object', properties: { name: { enum: common } } };
   const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, named] };
@@ -168,8 +188,9 @@ function schemaOf(names: readonly ErrorName[]): JsonSchema {
   return common.length === 0 ? MEMBERSHIP_REFERENCE : { anyOf: [MEMBERSHIP_REFERENCE, schema] };
 }
 
-function exampleOf(name: ErrorName): unknown {
+function exampleOf(name: ErrorName, { isMessageOnly }: ErrorGroup): unknown {
   const { message } = DESCRIBED[name];
+  if (isMessageOnly) return { message };
   if (name === 'MembershipRuleError') return [{ msg: message }];
   return { id: EXAMPLE_ID, name, message, details: [{ message }] };
 }

@@ -2,6 +2,8 @@
  * Examples, one for each component, so that every use of a component shows the same. They tell one story: the flag
  * `checkout-redesign` of the project `default`. The tests hold each one against its schema.
  */
+
+import { CLIENT_EXAMPLES } from './client-examples.ts';
 import type { JsonSchema } from './component-schemas.ts';
 import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
@@ -10,6 +12,7 @@ import { FLAG_EXAMPLES } from './flag-examples.ts';
 export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...FLAG_EXAMPLES,
   ...DIRECTORY_EXAMPLES,
+  ...CLIENT_EXAMPLES,
 };
 
 const ADD_VARIANT = [

@@ -1,17 +1,12 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
 import type { Route } from '../dispatch/route.ts';
-import type { Surface } from '../dispatch/surface.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
-import { errorsOf, type OpenApiObject } from './error-answers.ts';
+import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-answers.ts';
 import { exampleOf } from './examples.ts';
 import { parametersOf } from './parameters.ts';
 
-export interface SurfaceRoute {
-  readonly surface: Surface;
-  readonly route: Route;
-}
-
-export function operationOf({ surface, route }: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
+export function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
+  const { surface, route } = operation;
   const whoMay = surface.access?.whoMay(route.permission) ?? 'Everybody, without a token.';
   return {
     operationId: route.operationId,
@@ -20,7 +15,7 @@ export function operationOf({ surface, route }: SurfaceRoute, schemas: Component
     description: `Who may: ${whoMay}`,
     parameters: parametersOf(route),
     ...requestBodyOf(route, schemas),
-    responses: { ...successOf(route, schemas), ...notModifiedOf(route), ...errorsOf(route) },
+    responses: { ...successOf(route, schemas), ...notModifiedOf(route), ...errorsOf(operation) },
   };
 }
 

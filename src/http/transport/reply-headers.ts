@@ -42,6 +42,15 @@ export class ReplyHeaders {
     return pairs.length === 0 ? this : new ReplyHeaders([...this.pairs, ...pairs]);
   }
 
+  /** Those of these names. */
+  only(names: readonly string[]): ReplyHeaders {
+    const kept: string[] = [];
+    for (let i = 0; i < this.pairs.length; i += 2) {
+      if (names.includes(this.pairs[i]!)) kept.push(this.pairs[i]!, this.pairs[i + 1]!);
+    }
+    return new ReplyHeaders(kept);
+  }
+
   /**
    * Status line and headers as they stand in an HTTP/1.1 answer, from the status code to before the last line's end.
    * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that

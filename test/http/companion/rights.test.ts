@@ -20,6 +20,8 @@ const FORBIDDEN = 403;
 
 /** Operations by the permission that they ask for. */
 const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
+  /** For surfaces whose responses show what a token covers. */
+  scope: [],
   read: [
     'getProjectOverview',
     'listFeatures',

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
 import { SURFACES } from '../../../src/http/surfaces.ts';
 import { VERSION } from '../../../src/version.ts';
 import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
+import { DESCRIBED } from '../../support/described-routes.ts';
+
+const ROUTES = DESCRIBED.map(({ route }) => route);
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many depths.
 type Document = any;
@@ -140,7 +142,7 @@ describe('the examples', () => {
 describe('the check of answers against the document', () => {
   const flag = COMPONENT_EXAMPLES['Flag'] as object;
   const created = (body: unknown, status = 201) =>
-    new AnswerChecker().check('POST', '/projects/default/features', { status, body });
+    new AnswerChecker().check('POST', '/api/admin/projects/default/features', { status, body });
 
   it('lets through an answer that is as described', () => {
     assert.doesNotThrow(() => created(flag));
@@ -158,7 +160,7 @@ describe('the check of answers against the document', () => {
     assert.throws(() => created(COMPONENT_EXAMPLES['Error'], 409), /not as described/);
     const archived = { status: 202, body: {} };
     assert.throws(
-      () => new AnswerChecker().check('DELETE', '/projects/default/features/x', archived),
+      () => new AnswerChecker().check('DELETE', '/api/admin/projects/default/features/x', archived),
       /without a body/,
     );
   });

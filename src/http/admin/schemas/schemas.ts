@@ -23,6 +23,9 @@ export const ErrorSchema = v.pipe(
   v.title('Error'),
 );
 
+/** Where all that counts of an error is its status, and what it tells people. */
+export const MessageErrorSchema = v.pipe(v.object({ message: v.string() }), v.title('MessageError'));
+
 export const MembershipErrorSchema = v.pipe(
   v.array(v.object({ msg: v.string() })),
   v.title('MembershipError'),

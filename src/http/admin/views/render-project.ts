@@ -12,6 +12,7 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
+import { blocksOf, type JsonBlock, withList } from '../../dispatch/json-blocks.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 import { flagSummary } from './render-flag.ts';
 
@@ -21,20 +22,9 @@ const FLAG_LIST_VERSION = 2;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * Summaries in one block. A block is encoded in microseconds, and there are few blocks to join.
- */
-const BLOCK_FLAGS = 128;
-
-interface Block {
-  readonly summaries: readonly string[];
-  /** Includes the comma that separates it from the previous block. */
-  readonly bytes: Buffer;
-}
-
 interface ProjectBytes {
   readonly revision: number;
-  readonly blocks: readonly Block[];
+  readonly blocks: readonly JsonBlock[];
   readonly health: Health;
   overview: TaggedReply | null;
   list: TaggedReply | null;
@@ -66,7 +56,7 @@ export function projectOverview(world: World, project: ProjectState, now: number
   const bytes = bytesOf(world, project, now);
   bytes.overview ??= taggedReply(
     etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
-    withFeatures(overviewHead(world, project, bytes.health), bytes.blocks),
+    withList(overviewHead(world, project, bytes.health), 'features', bytes.blocks),
   );
   return bytes.overview;
 }
@@ -75,7 +65,7 @@ export function flagList(world: World, project: ProjectState, now: number): Tagg
   const bytes = bytesOf(world, project, now);
   bytes.list ??= taggedReply(
     etagOf(world, bytes.revision),
-    withFeatures({ version: FLAG_LIST_VERSION }, bytes.blocks),
+    withList({ version: FLAG_LIST_VERSION }, 'features', bytes.blocks),
   );
   return bytes.list;
 }
@@ -125,29 +115,6 @@ function summariesOf(
   return summaries;
 }
 
-/**
- * Blocks of `known` are taken over where they have the same strings; those are kept beside the flags, so they are.
- */
-function blocksOf(summaries: readonly string[], known: readonly Block[]): Block[] {
-  const blocks: Block[] = [];
-  for (let start = 0; start < summaries.length; start += BLOCK_FLAGS) {
-    const own = summaries.slice(start, start + BLOCK_FLAGS);
-    const before = known[blocks.length];
-    blocks.push(before !== undefined && isSame(own, before.summaries) ? before : blockOf(own, start === 0));
-  }
-  return blocks;
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;
-  return true;
-}
-
-function blockOf(summaries: readonly string[], isFirst: boolean): Block {
-  return { summaries, bytes: Buffer.from((isFirst ? '' : ',') + summaries.join(',')) };
-}
-
 function overviewHead(world: World, project: ProjectState, health: Health) {
   const { name, description, defaultStickiness, createdAt, updatedAt } = project.settings;
   return {
@@ -162,14 +129,6 @@ function overviewHead(world: World, project: ProjectState, health: Health) {
     environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
   };
 }
-
-/** Adds the summaries, which are JSON already, as the last field. */
-function withFeatures(head: object, blocks: readonly Block[]): Buffer {
-  const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`);
-  return Buffer.concat([start, ...blocks.map(({ bytes }) => bytes), END_OF_FEATURES]);
-}
-
-const END_OF_FEATURES = Buffer.from(']}');
 
 /** Share of the unarchived flags that are neither stale nor older than their type's lifetime; 100 with none. */
 export function healthOf(project: ProjectState, now: number): Health {

@@ -1,0 +1,82 @@
+/**
+ * Compresses off the main thread, one body at a time: the pool that does it also writes the journal, and must never be
+ * full of compressing. What a client waits for goes before what only saves bytes later.
+ */
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+
+export type Coding = 'gzip' | 'br';
+
+/** `fast`: a client waits. `thorough`: a third smaller, and several times as long. */
+export type Effort = 'fast' | 'thorough';
+
+/** Bodies that clients may wait for. Beyond it they get theirs uncompressed, at once. */
+const WAITING_MAX = 64;
+
+/** Bodies that wait for being made smaller. Beyond it they stay as they are. */
+const THOROUGH_WAITING_MAX = 64;
+
+const LEVELS: Readonly<Record<Coding, Readonly<Record<Effort, number>>>> = {
+  gzip: { fast: 1, thorough: 6 },
+  br: { fast: 1, thorough: 5 },
+};
+
+const gzipBody = promisify(gzip);
+const brotliBody = promisify(brotliCompress);
+
+export interface CompressionJob {
+  readonly body: Uint8Array;
+  readonly coding: Coding;
+  readonly effort: Effort;
+  /** Asked when its turn comes; false: it is dropped. */
+  isWanted(): boolean;
+}
+
+interface QueuedJob extends CompressionJob {
+  /** Null for a dropped job. */
+  resolve(compressed: Buffer | null): void;
+  reject(error: unknown): void;
+}
+
+export class Compressor {
+  readonly #queues: Readonly<Record<Effort, QueuedJob[]>> = { fast: [], thorough: [] };
+  #isBusy = false;
+
+  /** Null where too many wait already, or where the body was not wanted any more when its turn came. */
+  async compress(job: CompressionJob): Promise<Buffer | null> {
+    const queue = this.#queues[job.effort];
+    if (queue.length >= (job.effort === 'fast' ? WAITING_MAX : THOROUGH_WAITING_MAX)) return null;
+    const done = new Promise<Buffer | null>((resolve, reject) => queue.push({ ...job, resolve, reject }));
+    if (!this.#isBusy) void this.#work();
+    return done;
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    let job = this.#next();
+    while (job !== undefined) {
+      try {
+        job.resolve(job.isWanted() ? await compressed(job) : null);
+      } catch (error) {
+        job.reject(error);
+      }
+      job = this.#next();
+    }
+    this.#isBusy = false;
+  }
+
+  #next(): QueuedJob | undefined {
+    return this.#queues.fast.shift() ?? this.#queues.thorough.shift();
+  }
+}
+
+function compressed({ body, coding, effort }: CompressionJob): Promise<Buffer> {
+  const level = LEVELS[coding][effort];
+  if (coding === 'gzip') return gzipBody(body, { level });
+  return brotliBody(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: level,
+      [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
+    },
+  });
+}

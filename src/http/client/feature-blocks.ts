@@ -1,0 +1,42 @@
+/** Flags as the JSON of SDKs, each made once per change of what it shows and kept beside the flag. */
+import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
+import { FlagProjection } from '../../domain/state/flag-projection.ts';
+import type { FlagRecord } from '../../domain/state/world.ts';
+import { type FeatureSurroundings, featureView } from './feature-view.ts';
+
+export interface FeatureBlock {
+  readonly json: string;
+  /** Those that its strategies refer to; undefined for one that does not exist. */
+  readonly segments: readonly (SegmentSource | undefined)[];
+  readonly environmentEnabled: boolean;
+}
+
+const NO_SEGMENTS: FeatureBlock['segments'] = [];
+
+/** Of one environment, for clients that all know segments, or all do not. */
+export class FeatureBlocks {
+  readonly #kept = new FlagProjection<FeatureBlock>();
+
+  /** `around` must be of the environment and the clients that these blocks are for. */
+  of(record: FlagRecord, around: FeatureSurroundings): FeatureBlock {
+    const known = this.#kept.get(record);
+    if (known !== undefined && isCurrent(known, around)) return known;
+    const { flag } = record;
+    const ids = new Set(environmentOf(flag, around.environment).strategies.flatMap((one) => one.segments));
+    const fresh: FeatureBlock = {
+      json: JSON.stringify(featureView(flag, around)),
+      segments: ids.size === 0 ? NO_SEGMENTS : [...ids].map((id) => around.segment(id)),
+      environmentEnabled: around.environmentEnabled,
+    };
+    this.#kept.set(record, fresh);
+    return fresh;
+  }
+}
+
+function isCurrent({ environmentEnabled, segments }: FeatureBlock, around: FeatureSurroundings): boolean {
+  if (environmentEnabled !== around.environmentEnabled) return false;
+  return (
+    segments === NO_SEGMENTS || segments.every((one) => one !== undefined && around.segment(one.id) === one)
+  );
+}

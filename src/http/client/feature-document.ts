@@ -1,0 +1,244 @@
+/**
+ * What one query for flags gets: a document of bytes, made anew only when something in it changed. It is put together
+ * from blocks of flags, and of those only the ones with a changed flag are made again.
+ *
+ * Its tag is a hash of what is in it. Event ids would not do: an event of another environment, or about what SDKs do
+ * not see, must not change the tag, and the state keeps no ids for each environment. A hash survives restarts, is the
+ * same on every node, and costs a change the hashing of one block.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
+import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
+import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
+import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
+import type { FeatureBlocks } from './feature-blocks.ts';
+import { type FeatureQuery, matches } from './feature-query.ts';
+import type { FeatureSurroundings } from './feature-view.ts';
+import { segmentsOf } from './segments.ts';
+
+/** The format of the document that SDKs know as version 2. */
+const VERSION = 2;
+
+/** Counts changes of what a document of the same flags says: SDKs must then fetch it again. */
+const RENDERING = 1;
+
+export interface FeatureDocumentOptions extends BodyWorkshop {
+  readonly world: World;
+  readonly query: FeatureQuery;
+  readonly blocks: FeatureBlocks;
+  onResized(document: FeatureDocument): void;
+}
+
+/** What tells whether anything can have changed that the query looks at. */
+interface Stamp {
+  readonly lineage: string;
+  readonly directory: number;
+  readonly projectCount: number;
+  readonly newestProject: number;
+}
+
+interface Content {
+  readonly blocks: readonly JsonBlock[];
+  /** Those that the flags refer to, by id. */
+  readonly segments: readonly SegmentSource[];
+  readonly encoded: EncodedBody;
+}
+
+export class FeatureDocument {
+  readonly #options: FeatureDocumentOptions;
+  #checkedId = -1;
+  #stamp: Stamp | null = null;
+  #content: Content | null = null;
+  #revision = 0;
+
+  constructor(options: FeatureDocumentOptions) {
+    this.#options = options;
+  }
+
+  /** The newest event that it can show: a reader waits until that is durable. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get encoded(): EncodedBody {
+    assert(this.#content !== null, 'a document is brought up to date before it is read');
+    return this.#content.encoded;
+  }
+
+  /** Of the bodies, and of the blocks that they are put together from. */
+  get bytes(): number {
+    if (this.#content === null) return 0;
+    const { blocks, encoded } = this.#content;
+    return blocks.reduce((sum, { bytes }) => sum + bytes.byteLength, encoded.bytes);
+  }
+
+  /** Whether it shows the state as it is after the event `lastId`, or can be seen to without looking at any flag. */
+  isCurrent(lastId: number): boolean {
+    if (lastId === this.#checkedId) return true;
+    if (this.#stamp === null || !isSameStamp(this.#stamp, this.#stampNow())) return false;
+    this.#checkedId = lastId;
+    return true;
+  }
+
+  /** How many flags `update` would look at. */
+  get flagCount(): number {
+    let count = 0;
+    for (const { flags } of this.#projects()) count += flags.size;
+    return count;
+  }
+
+  /** Shows the state as it is after the event `lastId`. */
+  update(lastId: number): void {
+    const builder = this.builder();
+    while (!builder.advance());
+    this.#checkedId = lastId;
+    this.#stamp = this.#stampNow();
+    if (!this.#isContentOf(builder)) this.#replace(builder, lastId);
+  }
+
+  /** Looks at the flags a block at a time. What it makes is kept beside the flags, so a later one is fast. */
+  builder(): BlockBuilder {
+    const { query, blocks, world } = this.#options;
+    const records = recordsOf(this.#projects(), query);
+    return new BlockBuilder(records, blocks, surroundingsOf(world, query), this.#content?.blocks ?? []);
+  }
+
+  retire(): void {
+    this.#content?.encoded.retire();
+  }
+
+  #projects(): Iterable<ProjectState> {
+    const { world, query } = this.#options;
+    if (query.projects === '*') return world.projects.values();
+    return query.projects.flatMap((id) => world.projects.get(id) ?? []);
+  }
+
+  #stampNow(): Stamp {
+    const { lineage, directory } = this.#options.world;
+    let projectCount = 0;
+    let newestProject = 0;
+    for (const { revision } of this.#projects()) {
+      projectCount += 1;
+      newestProject = Math.max(newestProject, revision);
+    }
+    return { lineage, directory: directory.revision, projectCount, newestProject };
+  }
+
+  #isContentOf({ made, segments }: BlockBuilder): boolean {
+    const known = this.#content;
+    if (known === null || made.length !== known.blocks.length || segments.size !== known.segments.length)
+      return false;
+    return (
+      made.every((one, at) => one === known.blocks[at]) &&
+      known.segments.every((one) => segments.get(one.id) === one)
+    );
+  }
+
+  #replace({ made: blocks, segments: used }: BlockBuilder, lastId: number): void {
+    const { compressor, later, onResized } = this.#options;
+    const segments = [...used.values()].sort((a, b) => a.id - b.id);
+    const { tag, body } = this.#render(blocks, segments);
+    this.#content?.encoded.retire();
+    const encoded = new EncodedBody({ compressor, later, tag, body, onResized: () => onResized(this) });
+    this.#content = { blocks, segments, encoded };
+    this.#revision = lastId;
+    onResized(this);
+  }
+
+  #render(blocks: readonly JsonBlock[], segments: readonly SegmentSource[]) {
+    const { world, query } = this.#options;
+    const { environment, projects, namePrefix, tags, inlineSegments } = query;
+    const queryHash = createHash('sha256')
+      .update(JSON.stringify([RENDERING, world.lineage, query.key]))
+      .digest('hex')
+      .slice(0, 8);
+    const sent = inlineSegments ? {} : { segments: segments.map(segmentView) };
+    const content = createHash('sha256').update(JSON.stringify(sent));
+    for (const block of blocks) content.update(block.digest);
+    const tag = `${queryHash}:${content.digest('base64url').slice(0, 22)}`;
+    const body = withList({ version: VERSION }, 'features', blocks, {
+      query: {
+        environment,
+        inlineSegmentConstraints: inlineSegments,
+        ...(projects === '*' ? {} : { project: projects }),
+        ...(namePrefix === '' ? {} : { namePrefix }),
+        ...(tags.length === 0 ? {} : { tag: tags.map(({ type, value }) => [type, value]) }),
+      },
+      ...sent,
+      meta: { etag: `"${tag}"`, queryHash },
+    });
+    return { tag, body };
+  }
+}
+
+/** Goes through the flags of a query and makes blocks of them. */
+export class BlockBuilder {
+  readonly made: JsonBlock[] = [];
+  /** Those that the flags refer to. */
+  readonly segments = new Map<number, SegmentSource>();
+  readonly #records: Iterator<FlagRecord>;
+  readonly #blocks: FeatureBlocks;
+  readonly #around: FeatureSurroundings;
+  readonly #known: readonly JsonBlock[];
+
+  constructor(
+    records: Iterator<FlagRecord>,
+    blocks: FeatureBlocks,
+    around: FeatureSurroundings,
+    known: readonly JsonBlock[],
+  ) {
+    this.#records = records;
+    this.#blocks = blocks;
+    this.#around = around;
+    this.#known = known;
+  }
+
+  /** Makes one more block. True when there is no other. */
+  advance(): boolean {
+    const items: string[] = [];
+    for (let next = this.#records.next(); next.done !== true; next = this.#records.next()) {
+      const { json, segments } = this.#blocks.of(next.value, this.#around);
+      for (const segment of segments) if (segment !== undefined) this.segments.set(segment.id, segment);
+      items.push(json);
+      if (items.length === BLOCK_ITEMS) break;
+    }
+    if (items.length > 0) this.made.push(blockOf(items, this.#known[this.made.length]));
+    return items.length < BLOCK_ITEMS;
+  }
+}
+
+function* recordsOf(projects: Iterable<ProjectState>, query: FeatureQuery): Generator<FlagRecord> {
+  for (const { flags } of projects) {
+    for (const record of flags.values()) {
+      if (record.flag.archivedAt === null && matches(query, record.flag)) yield record;
+    }
+  }
+}
+
+export function surroundingsOf(
+  world: World,
+  { environment, inlineSegments }: FeatureQuery,
+): FeatureSurroundings {
+  const segments = segmentsOf(world);
+  const found = world.directory.environments.find(({ name }) => name === environment);
+  return {
+    environment,
+    environmentEnabled: found?.enabled === true,
+    inlineSegments,
+    segment: (id) => segments.get(id),
+  };
+}
+
+function segmentView({ id, name, constraints }: SegmentSource) {
+  return { id, name, constraints };
+}
+
+function isSameStamp(a: Stamp, b: Stamp): boolean {
+  return (
+    a.newestProject === b.newestProject &&
+    a.directory === b.directory &&
+    a.projectCount === b.projectCount &&
+    a.lineage === b.lineage
+  );
+}

@@ -1,0 +1,137 @@
+/**
+ * The documents that are kept, one for each query that is asked. Queries are many (sets of projects × environments ×
+ * filters), so those that were not asked for longest are forgotten once the bytes of all exceed a bound.
+ *
+ * Queries that a query string narrows have a cache of their own: whoever has one token can think up any number of them,
+ * and must not drive out what all others read.
+ */
+import { performance } from 'node:perf_hooks';
+import { LRUCache } from 'lru-cache';
+import type { FlagRecord, World } from '../../domain/state/world.ts';
+import { Compressor } from './compressor.ts';
+import type { BodyWorkshop } from './encoded-body.ts';
+import { FeatureBlocks } from './feature-blocks.ts';
+import { FeatureDocument, surroundingsOf } from './feature-document.ts';
+import type { FeatureQuery } from './feature-query.ts';
+
+export const DOCUMENT_BYTES_MAX = 128 * 1024 * 1024;
+export const NARROWED_BYTES_MAX = 32 * 1024 * 1024;
+
+/** A document takes some memory however small it is. */
+const BYTES_EACH = 4 * 1024;
+
+/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
+const FLAGS_AT_ONCE = 2_000;
+
+/** How long a slice holds the event loop. */
+const SLICE_MS = 5;
+
+export interface FeatureDocumentsOptions extends Partial<BodyWorkshop> {
+  readonly world: World;
+  readonly bytesMax?: number;
+  readonly narrowedBytesMax?: number;
+}
+
+interface Entry {
+  readonly document: FeatureDocument;
+  readonly key: string;
+  /** Set while it is brought up to date in slices. */
+  updating: Promise<void> | null;
+}
+
+export class FeatureDocuments {
+  readonly #world: World;
+  readonly #workshop: BodyWorkshop;
+  readonly #whole: LRUCache<string, Entry>;
+  readonly #narrowed: LRUCache<string, Entry>;
+  /** By environment, and whether segments are inlined. */
+  readonly #blocks = new Map<string, FeatureBlocks>();
+
+  constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: FeatureDocumentsOptions) {
+    this.#world = world;
+    this.#workshop = { compressor: new Compressor(), later, ...workshop };
+    this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX);
+    this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX);
+  }
+
+  /** The document of the query, as the state is after the event `lastId()`. */
+  get(query: FeatureQuery, lastId: () => number): FeatureDocument | Promise<FeatureDocument> {
+    const cache = query.isNarrowed ? this.#narrowed : this.#whole;
+    const entry = cache.get(query.key) ?? this.#add(cache, query);
+    const { document } = entry;
+    if (document.isCurrent(lastId())) return document;
+    if (document.flagCount <= FLAGS_AT_ONCE) {
+      document.update(lastId());
+      return document;
+    }
+    entry.updating ??= this.#lookAhead(document).finally(() => {
+      entry.updating = null;
+    });
+    return entry.updating.then(() => {
+      if (!document.isCurrent(lastId())) document.update(lastId());
+      return document;
+    });
+  }
+
+  /** One flag, as the document of the query has it. */
+  feature(query: FeatureQuery, record: FlagRecord): string {
+    return this.#blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
+  }
+
+  /** Of all documents, as the bounds count them. */
+  get bytes(): number {
+    return this.#whole.calculatedSize + this.#narrowed.calculatedSize;
+  }
+
+  #add(cache: LRUCache<string, Entry>, query: FeatureQuery): Entry {
+    const document = new FeatureDocument({
+      ...this.#workshop,
+      world: this.#world,
+      query,
+      blocks: this.#blocksOf(query),
+      onResized: () => {
+        if (cache.peek(query.key) === entry) cache.set(query.key, entry);
+      },
+    });
+    const entry: Entry = { document, key: query.key, updating: null };
+    cache.set(query.key, entry);
+    return entry;
+  }
+
+  #blocksOf({ environment, inlineSegments }: FeatureQuery): FeatureBlocks {
+    const key = JSON.stringify([environment, inlineSegments]);
+    let blocks = this.#blocks.get(key);
+    if (blocks === undefined) {
+      blocks = new FeatureBlocks();
+      this.#blocks.set(key, blocks);
+    }
+    return blocks;
+  }
+
+  /** Renders in slices what `update` would render; the state may change meanwhile, so that one goes over it again. */
+  async #lookAhead(document: FeatureDocument): Promise<void> {
+    const builder = document.builder();
+    for (;;) {
+      const end = performance.now() + SLICE_MS;
+      do if (builder.advance()) return;
+      while (performance.now() < end);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+function cacheOf(bytesMax: number): LRUCache<string, Entry> {
+  return new LRUCache({
+    maxSize: bytesMax,
+    // A document larger than all the cache is kept alone: to make it for each request would be worse.
+    sizeCalculation: ({ document, key }) => Math.min(document.bytes + key.length * 2 + BYTES_EACH, bytesMax),
+    dispose: ({ document }, _key, reason) => {
+      if (reason === 'evict') document.retire();
+    },
+  });
+}
+
+/** Does not keep the process alive. */
+function later(delayMs: number, callback: () => void): void {
+  setTimeout(callback, delayMs).unref();
+}

@@ -1,0 +1,91 @@
+/** The routes by which server-side SDKs, and Unleash Edge, read flags. */
+
+import type { Engine } from '../../actors/engine.ts';
+import { locateFlagAnywhere } from '../../domain/state/locate.ts';
+import { isRefusal, notFound } from '../../domain/state/refusal.ts';
+import { JSON_HEADERS } from '../dispatch/json-reply.ts';
+import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
+import type { FeatureDocument } from './feature-document.ts';
+import { FeatureDocuments } from './feature-documents.ts';
+import { featureQuery } from './feature-query.ts';
+import { FeatureSchema, FeaturesSchema } from './schemas.ts';
+
+/** Keyed by the engine whose state they show: they go with it. */
+const documentsOf = new WeakMap<Engine, FeatureDocuments>();
+
+function documents(engine: Engine): FeatureDocuments {
+  let known = documentsOf.get(engine);
+  if (known === undefined) {
+    known = new FeatureDocuments({ world: engine.world });
+    documentsOf.set(engine, known);
+  }
+  return known;
+}
+
+function documentReply(
+  { revision, encoded }: FeatureDocument,
+  context: RequestContext<undefined>,
+): ReadAnswer | Promise<ReadAnswer> {
+  const reply = encoded.reply(context.header('accept-encoding'));
+  if (!(reply instanceof Promise)) return { revision, reply };
+  return reply.then((late) => ({ revision, reply: late }));
+}
+
+const QUERY_PARAMETERS = {
+  project: {
+    description: 'Id of a project; may be given more than once. A token for some projects decides itself.',
+  },
+  namePrefix: { description: 'How the names of the flags begin.' },
+  tag: {
+    description: 'A tag such as simple:checkout; may be given more than once, and a flag needs one of them.',
+  },
+  environment: {
+    description: 'Only without authentication: the environment. Otherwise it is that of the token.',
+  },
+} as const;
+
+export const featureRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/features',
+    operationId: 'getAllClientFeatures',
+    tag: 'Client',
+    summary: 'Read all flags that the token covers, as SDKs evaluate them.',
+    permission: 'scope',
+    query: QUERY_PARAMETERS,
+    success: { status: 200, schema: FeaturesSchema },
+    refusals: ['ValidationError'],
+    read: (context) => {
+      const query = featureQuery(context);
+      if (isRefusal(query)) return query;
+      const { engine } = context;
+      const document = documents(engine).get(query, () => engine.lastId);
+      if (!(document instanceof Promise)) return documentReply(document, context);
+      return document.then((late) => documentReply(late, context));
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/features/:featureName',
+    operationId: 'getClientFeature',
+    tag: 'Client',
+    summary: 'Read one flag that the token covers, as SDKs evaluate it.',
+    permission: 'scope',
+    success: { status: 200, schema: FeatureSchema },
+    refusals: ['NotFoundError'],
+    // Not by `locate`: what there is depends on what the token covers.
+    read: (context) => {
+      const query = featureQuery(context);
+      if (isRefusal(query)) return query;
+      const { engine, world, params } = context;
+      const located = locateFlagAnywhere(world, params.featureName);
+      const isThere =
+        !isRefusal(located) &&
+        located.record.flag.archivedAt === null &&
+        (query.projects === '*' || query.projects.includes(located.project.settings.id));
+      if (!isThere) return notFound(`This token covers no flag "${params.featureName}".`);
+      const body = documents(engine).feature(query, located.record);
+      return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body } };
+    },
+  }),
+];

@@ -1,0 +1,78 @@
+/** The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get). */
+import * as v from 'valibot';
+import { ConstraintSchema } from '../../domain/flags/constraint.ts';
+import { FLAG_TYPES } from '../../domain/flags/flag.ts';
+import { VariantSchema } from '../../domain/flags/variant.ts';
+
+const SentVariantSchema = v.pipe(
+  v.object({
+    ...VariantSchema.entries,
+    weightType: v.picklist(['variable', 'fix']),
+    stickiness: v.string(),
+    overrides: v.exactOptional(v.array(v.object({ contextName: v.string(), values: v.array(v.string()) }))),
+  }),
+  v.title('Client variant'),
+);
+
+const SentConstraintSchema = v.pipe(
+  v.object({
+    ...ConstraintSchema.entries,
+    caseInsensitive: v.boolean(),
+    inverted: v.boolean(),
+    values: v.array(v.string()),
+  }),
+  v.title('Client constraint'),
+);
+
+const SentStrategySchema = v.pipe(
+  v.object({
+    name: v.string(),
+    title: v.exactOptional(v.string()),
+    sortOrder: v.number(),
+    constraints: v.array(SentConstraintSchema),
+    parameters: v.pipe(v.record(v.string(), v.string()), v.description('All values as texts.')),
+    variants: v.array(SentVariantSchema),
+    segments: v.pipe(
+      v.exactOptional(v.array(v.number())),
+      v.description('Ids of segments; only when there are any, and for clients that know them.'),
+    ),
+  }),
+  v.title('Client strategy'),
+);
+
+export const FeatureSchema = v.pipe(
+  v.object({
+    name: v.string(),
+    type: v.picklist(FLAG_TYPES),
+    enabled: v.pipe(v.boolean(), v.description("In the token's environment.")),
+    project: v.string(),
+    stale: v.boolean(),
+    impressionData: v.boolean(),
+    description: v.nullable(v.string()),
+    strategies: v.pipe(v.array(SentStrategySchema), v.description('Without disabled ones.')),
+    variants: v.array(SentVariantSchema),
+    dependencies: v.exactOptional(
+      v.array(v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) })),
+    ),
+  }),
+  v.title('Client feature'),
+);
+
+export const FeaturesSchema = v.pipe(
+  v.object({
+    version: v.number(),
+    features: v.array(FeatureSchema),
+    query: v.object({
+      environment: v.string(),
+      inlineSegmentConstraints: v.boolean(),
+      project: v.exactOptional(v.array(v.string())),
+      namePrefix: v.exactOptional(v.string()),
+      tag: v.exactOptional(v.array(v.array(v.string()))),
+    }),
+    segments: v.exactOptional(
+      v.array(v.object({ id: v.number(), name: v.string(), constraints: v.array(SentConstraintSchema) })),
+    ),
+    meta: v.object({ etag: v.string(), queryHash: v.string() }),
+  }),
+  v.title('Client features'),
+);

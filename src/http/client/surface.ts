@@ -1,0 +1,13 @@
+/** What server-side SDKs and Unleash Edge ask for. */
+import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { featureRoutes } from './features.ts';
+
+export const clientSurface: Surface = {
+  prefix: '/api/client',
+  access: sdkAccess('client'),
+  errors: SDK_ERRORS,
+  routes: featureRoutes,
+  description: `\`/api/client\` is for server-side SDKs: the flags of the projects and the environment that a client token
+covers. Only durable changes are shown. 401 and 403 have a body with nothing but a \`message\`.`,
+};

@@ -1,0 +1,37 @@
+/** What the surfaces for SDKs have in common: one kind of token each, and errors as SDKs read them. */
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { COMMON_ERRORS, ERROR_STATUS, type ErrorName, type ErrorShape } from './errors.ts';
+import { JSON_HEADERS } from './json-reply.ts';
+import type { SurfaceAccess } from './surface.ts';
+
+/** The sentence is what SDKs and Unleash Edge know; which token is right stands in the description. */
+const WRONG_TOKEN: Refusal = refuse(
+  'NoAccessError',
+  'invalid token: expected a different token type for this endpoint',
+);
+
+/** For a surface that takes tokens of this kind alone, and everybody where authentication is off. */
+export function sdkAccess(kind: 'client' | 'frontend'): SurfaceAccess {
+  return {
+    unauthenticated: refuse(
+      'AuthenticationRequired',
+      `A valid ${kind} token is required in the header Authorization.`,
+    ),
+    refuse: (_, caller) => (caller.kind === kind || caller.kind === 'anyone' ? null : WRONG_TOKEN),
+    whoMay: () => `A ${kind} token, for the projects and the environment that it covers.`,
+    credentials: `A ${kind} token \`<project>:<environment>.<secret>\`, with \`*\` for every project and \`[]\` for several.`,
+  };
+}
+
+/** The refusals that stop an SDK for good; it looks at their status and their message, and at nothing else. */
+const MESSAGE_ONLY: ReadonlySet<ErrorName> = new Set(['AuthenticationRequired', 'NoAccessError']);
+
+export const SDK_ERRORS: ErrorShape = {
+  ...COMMON_ERRORS,
+  messageOnly: MESSAGE_ONLY,
+  refusal(refusal, extraHeaders) {
+    const { name, message } = refusal;
+    if (!MESSAGE_ONLY.has(name)) return COMMON_ERRORS.refusal(refusal, extraHeaders);
+    return { status: ERROR_STATUS[name], headers: JSON_HEADERS, body: JSON.stringify({ message }) };
+  },
+};

@@ -1,0 +1,246 @@
+/** The flags that server-side SDKs read: whose, in which shape, and when their ETag changes. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import '../../support/check-answers.ts';
+import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
+import { type Answer, describeInterface, type TestServer } from '../../support/server.ts';
+
+const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };
+
+/** A token made through the interface; its secret. */
+async function addToken(server: TestServer, fields: object): Promise<string> {
+  const { status, body } = await server.call('POST', '/api-tokens', { tokenName: 'sdk', ...fields });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body.secret;
+}
+
+const SPEC = { 'unleash-client-spec': '5.2.0' };
+
+function reader(server: TestServer, token: string | null) {
+  return (query = '', headers: Readonly<Record<string, string>> = SPEC): Promise<Answer> =>
+    server.callBelow('/api/client')('GET', `/features${query}`, undefined, { token, headers });
+}
+
+const names = ({ body }: Answer): string[] => body.features.map((one: { name: string }) => one.name);
+
+async function switchOn(server: TestServer, flag: string, environment = 'development'): Promise<void> {
+  assert.equal((await server.call('POST', `${environmentPath(flag, environment)}/on`)).status, 200);
+}
+
+describeInterface('the flags of an SDK', (server) => {
+  const client = (environment = 'development', projects = ['*']) =>
+    addToken(server(), { type: 'client', environment, projects });
+
+  it('are refused without a client token, in the shape that SDKs know', async () => {
+    const frontend = await addToken(server(), { type: 'frontend', environment: 'development' });
+    const admin = await addToken(server(), { type: 'admin' });
+    for (const token of [frontend, admin]) {
+      const { status, body } = await reader(server(), token)();
+      assert.deepEqual([status, body], [403, WRONG_KIND]);
+    }
+    for (const token of [null, 'default:development.unknown']) {
+      const { status, body } = await reader(server(), token)();
+      assert.equal(status, 401);
+      assert.deepEqual(Object.keys(body), ['message']);
+    }
+    const { status, body } = await server().callBelow('/api/client')('GET', '/nothing');
+    assert.deepEqual([status, body.name], [404, 'NotFoundError']);
+  });
+
+  it('have the parameters of strategies as texts, and nothing that is disabled', async () => {
+    await makeFlag(server().call, 'shaped', { description: 'seen', impressionData: true });
+    await addStrategy(server().call, 'shaped', {
+      name: 'flexibleRollout',
+      parameters: { rollout: 25, sticky: true, none: null, list: [1], groupId: 'g' },
+      constraints: [{ contextName: 'userId', operator: 'IN', values: ['1'] }],
+    });
+    await addStrategy(server().call, 'shaped', { disabled: true });
+    await switchOn(server(), 'shaped');
+    const token = await client();
+    const { body } = await reader(server(), token)();
+    const feature = body.features.find((one: { name: string }) => one.name === 'shaped');
+    const constraint = {
+      contextName: 'userId',
+      operator: 'IN',
+      caseInsensitive: false,
+      inverted: false,
+      values: ['1'],
+    };
+    assert.deepEqual(feature, {
+      name: 'shaped',
+      type: 'release',
+      enabled: true,
+      project: 'default',
+      stale: false,
+      impressionData: true,
+      description: 'seen',
+      strategies: [
+        {
+          name: 'flexibleRollout',
+          sortOrder: 0,
+          constraints: [constraint],
+          parameters: { rollout: '25', sticky: 'true', list: '[1]', groupId: 'g' },
+          variants: [],
+        },
+      ],
+      variants: [],
+    });
+    const one = await server().callBelow('/api/client')('GET', '/features/shaped', undefined, { token });
+    assert.deepEqual(one.body, feature);
+  });
+
+  it('are off where every strategy is disabled, and where the whole environment is', async () => {
+    await makeFlag(server().call, 'half-on');
+    const { id } = await addStrategy(server().call, 'half-on');
+    await switchOn(server(), 'half-on');
+    const read = reader(server(), await client());
+    const enabled = async () =>
+      (await read('?namePrefix=half-on')).body.features.map((one: { enabled: boolean }) => one.enabled);
+    assert.deepEqual(await enabled(), [true]);
+    const path = `${environmentPath('half-on')}/strategies/${id}`;
+    await server().call('PATCH', path, [{ op: 'replace', path: '/disabled', value: true }]);
+    assert.deepEqual(await enabled(), [false]);
+    await server().call('PATCH', path, [{ op: 'replace', path: '/disabled', value: false }]);
+    await server().call('POST', '/environments/development/off');
+    assert.deepEqual(await enabled(), [false]);
+    await server().call('POST', '/environments/development/on');
+    assert.deepEqual(await enabled(), [true]);
+  });
+
+  it('are those of the projects of the token, which a query string cannot widen', async () => {
+    await addProject(server(), 'mine');
+    await addProject(server(), 'yours');
+    for (const project of ['mine', 'yours']) {
+      await server().call('POST', `/projects/${project}/features`, { name: `in-${project}` });
+    }
+    const all = reader(server(), await client());
+    const mine = reader(server(), await client('development', ['mine']));
+    assert.deepEqual(names(await mine()), ['in-mine']);
+    assert.deepEqual(names(await mine('?project=yours')), ['in-mine']);
+    assert.deepEqual((await mine()).body.query, {
+      environment: 'development',
+      inlineSegmentConstraints: false,
+      project: ['mine'],
+    });
+    assert.deepEqual(names(await all('?project=mine&project=yours')), ['in-mine', 'in-yours']);
+    assert(names(await all()).includes('in-yours'));
+    const token = await client('development', ['mine']);
+    const other = await server().callBelow('/api/client')('GET', '/features/in-yours', undefined, { token });
+    assert.deepEqual([other.status, other.body.name], [404, 'NotFoundError']);
+  });
+
+  it('can be narrowed by the beginning of their names and by tags', async () => {
+    await makeFlag(server().call, 'pre-a');
+    await makeFlag(server().call, 'pre-b');
+    await server().call('POST', '/features/pre-b/tags', { type: 'team', value: 'b:1' });
+    const read = reader(server(), await client());
+    assert.deepEqual(names(await read('?namePrefix=pre-')), ['pre-a', 'pre-b']);
+    assert.deepEqual(names(await read('?tag=team:b:1&tag=team:none')), ['pre-b']);
+    for (const tag of ['team', ':x', 'team:']) {
+      const { status, body } = await read(`?tag=${tag}`);
+      assert.deepEqual([status, body.details[0].path], [400, '/query/tag']);
+    }
+  });
+
+  it('lose archived ones, and depend on parents', async () => {
+    await makeFlag(server().call, 'parent');
+    await makeFlag(server().call, 'child');
+    await server().call('POST', '/projects/default/features/child/dependencies', { feature: 'parent' });
+    const read = reader(server(), await client());
+    const { body } = await read('?namePrefix=child');
+    assert.deepEqual(body.features[0].dependencies, [{ feature: 'parent', enabled: true, variants: [] }]);
+    await server().call('DELETE', '/projects/default/features/child');
+    assert.deepEqual(names(await read('?namePrefix=child')), []);
+  });
+
+  it('get another ETag when what the token sees changes, and only then', async () => {
+    await makeFlag(server().call, 'tagged-flag');
+    await addStrategy(server().call, 'tagged-flag');
+    await addStrategy(server().call, 'tagged-flag', {}, 'production');
+    await addProject(server(), 'elsewhere');
+    const read = reader(server(), await client('development', ['default']));
+    const etag = async () => (await read()).headers.get('etag') ?? '';
+    const first = await etag();
+    assert.match(first, /^"[0-9a-f]{8}:[^"]+"$/, 'strong');
+    await switchOn(server(), 'tagged-flag', 'production');
+    await server().call('POST', '/features/tagged-flag/tags', { type: 'simple', value: 'one' });
+    await server().call('POST', '/projects/elsewhere/features', { name: 'far-away' });
+    await addToken(server(), { type: 'client', environment: 'development' });
+    assert.equal(await etag(), first, 'other environments, tags, projects and tokens are not seen');
+    const unchanged = await read('', { ...SPEC, 'if-none-match': first });
+    assert.deepEqual([unchanged.status, unchanged.headers.get('etag')], [304, first]);
+    assert.equal(unchanged.headers.get('vary'), 'accept-encoding');
+    await switchOn(server(), 'tagged-flag');
+    const second = await etag();
+    assert.notEqual(second, first);
+    assert.equal((await read('', { ...SPEC, 'if-none-match': first })).status, 200);
+    await server().call('POST', `${environmentPath('tagged-flag')}/off`);
+    assert.equal(await etag(), first, 'the same content has the same tag');
+  });
+
+  it('keep their ETag over a restart', async () => {
+    const read = () => reader(server(), token)();
+    const token = await client('production');
+    const before = (await read()).headers.get('etag');
+    await server().restart();
+    assert.equal((await read()).headers.get('etag'), before);
+  });
+
+  it('come in the coding that the client likes best, with a tag of its own', async () => {
+    for (let at = 0; at < 10; at += 1) await makeFlag(server().call, `packed-${at}`);
+    const token = await client();
+    const raw = async (coding: string, tag = '') => {
+      const headers = { authorization: token, 'accept-encoding': coding, 'if-none-match': tag, ...SPEC };
+      const { request } = await import('node:http');
+      return new Promise<{ status?: number; coding?: string; etag?: string; body: Buffer }>(
+        (resolve, reject) => {
+          const sent = request(`${server().origin}/api/client/features`, { headers }, (response) => {
+            const parts: Buffer[] = [];
+            response.on('data', (part: Buffer) => parts.push(part));
+            response.on('end', () => {
+              const { statusCode: status, headers: got } = response;
+              resolve({
+                body: Buffer.concat(parts),
+                ...(status === undefined ? {} : { status }),
+                ...(got['content-encoding'] === undefined ? {} : { coding: got['content-encoding'] }),
+                ...(got.etag === undefined ? {} : { etag: got.etag }),
+              });
+            });
+          });
+          sent.on('error', reject).end();
+        },
+      );
+    };
+    const plain = await raw('identity');
+    const gzip = await raw('gzip,deflate');
+    const br = await raw('br, gzip;q=0.9');
+    assert.deepEqual([plain.coding, gzip.coding, br.coding], [undefined, 'gzip', 'br']);
+    assert.deepEqual(gunzipSync(gzip.body), plain.body);
+    assert.deepEqual(brotliDecompressSync(br.body), plain.body);
+    assert.equal(new Set([plain.etag, gzip.etag, br.etag]).size, 3);
+    for (const [coding, { etag }] of [
+      ['identity', plain],
+      ['gzip,deflate', gzip],
+    ] as const) {
+      assert.equal((await raw(coding, etag)).status, 304);
+    }
+    assert.equal((await raw('br;q=0.1, gzip;q=0.9')).coding, 'gzip');
+    assert.equal((await raw('gzip;q=0, identity')).coding, undefined);
+  });
+
+  it('are sent without segments to clients that do not know them', async () => {
+    const read = reader(server(), await client());
+    for (const [spec, knows] of [
+      ['5.2.0', true],
+      ['4.2.0', true],
+      ['4.1.9', false],
+      ['', false],
+      ['x', false],
+    ] as const) {
+      const { body } = await read('', { 'unleash-client-spec': spec });
+      assert.equal('segments' in body, knows, spec);
+      assert.equal(body.query.inlineSegmentConstraints, !knows, spec);
+    }
+  });
+});
