@@ -83,7 +83,7 @@ export function filteredFlagList(world: World, project: ProjectState, filter: Fl
     flag.name.startsWith(namePrefix) && (tags.length === 0 || tags.some((tag) => hasTag(flag, tag)));
   return taggedReply(
     etagOf(world, projectRevision(world, project)),
-    withFeatures({ version: FLAG_LIST_VERSION }, blocksOf(summariesOf(world, project, isWanted), [])),
+    withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summariesOf(world, project, isWanted), [])),
   );
 }
 
