@@ -11,8 +11,16 @@ import type { RunOptions, RunResult } from './run-seeds.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a simulation needs of the tree. */
-const COPIED = ['package.json', 'tsconfig.json', 'src', 'test/simulation', 'test/support'] as const;
+/** What the tests of changed builds need of the tree. */
+const COPIED = [
+  'package.json',
+  'tsconfig.json',
+  'src',
+  'web',
+  'test/golden',
+  'test/simulation',
+  'test/support',
+] as const;
 
 export interface Mutant {
   /** What it does wrong. */
@@ -142,23 +150,76 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-/** Runs the simulation on a build with one line changed; the failure that it finds is the result. */
-export async function runMutant({ file, find, replace }: Mutant, options: RunOptions): Promise<RunResult> {
+/** On a build whose content and rules of replay have changed (older-content.ts): each breaks what keeps old content readable. */
+export const UPGRADE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'does not upgrade events',
+    file: 'persistence/journal/frame-payload.ts',
+    find: "upgradeEvents(value.events as Frame['events'], contentVersion)",
+    replace: "(upgradeEvents, value.events as Frame['events'])",
+  },
+  {
+    name: 'does not upgrade the records of snapshots',
+    file: 'persistence/snapshots/snapshot-reader.ts',
+    find: 'upgradeRecord(this.#section, record, this.#contentVersion)',
+    replace: '(upgradeRecord, record)',
+  },
+  {
+    name: 'leaves out the first step of an upgrade',
+    file: 'domain/state/upgrade/upgrade.ts',
+    find: 'UPGRADE_STEPS.slice(contentVersion - 1)',
+    replace: 'UPGRADE_STEPS.slice(contentVersion)',
+  },
+  {
+    name: 'upgrades what is of the newest version already',
+    file: 'persistence/journal/file-journal.ts',
+    find: '...OWN_STAMP }',
+    replace: '...OWN_STAMP, contentVersion: 1 }',
+  },
+  {
+    name: 'searches the bytes of old events for what their upgrade says',
+    file: 'persistence/event-log/text-scan.ts',
+    find: 'changesEvents(await oldestContent(segment, format)) ? null : this.#needle',
+    replace: 'this.#needle',
+  },
+  {
+    name: 'replays old frames by the newest rules',
+    file: 'actors/store.ts',
+    find: 'const { rules } = frame;',
+    replace: 'const rules = 2;',
+  },
+];
+
+/** Imports a module of a copy of the tree that has been changed, and calls `use` with it. */
+export async function onChangedBuild<T, R>(
+  changes: readonly Omit<Mutant, 'name'>[],
+  module: string,
+  use: (exported: T) => Promise<R>,
+): Promise<R> {
   const tree = mkdtempSync(join(tmpdir(), 'flagstaff-mutant-'));
   try {
     for (const path of COPIED) cpSync(join(ROOT, path), join(tree, path), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-    const path = join(tree, 'src', file);
-    const source = readFileSync(path, 'utf8');
-    assert.equal(source.split(find).length, 2, `"${find}" stands once in ${file}`);
-    writeFileSync(
-      path,
-      source.replace(find, () => replace),
-    );
-    const module = pathToFileURL(join(tree, 'test/simulation/run-seeds.ts')).href;
-    const { runSeeds } = (await import(module)) as typeof import('./run-seeds.ts');
-    return await runSeeds(options);
+    for (const { file, find, replace } of changes) {
+      const path = join(tree, 'src', file);
+      const source = readFileSync(path, 'utf8');
+      assert.equal(source.split(find).length, 2, `"${find}" stands once in ${file}`);
+      writeFileSync(
+        path,
+        source.replace(find, () => replace),
+      );
+    }
+    return await use((await import(pathToFileURL(join(tree, module)).href)) as T);
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }
+}
+
+/** Runs the simulation on a build with one line changed; the failure that it finds is the result. */
+export function runMutant(mutant: Mutant, options: RunOptions): Promise<RunResult> {
+  return onChangedBuild<typeof import('./run-seeds.ts'), RunResult>(
+    [mutant],
+    'test/simulation/run-seeds.ts',
+    ({ runSeeds }) => runSeeds(options),
+  );
 }
