@@ -129,6 +129,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/flags',
       'http/admin/projects',
       'http/admin/service',
+      'http/admin/targeting',
       'http/admin/users',
       'http/dispatch',
     ],
@@ -163,6 +164,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/targeting': {
+    purpose: 'routes about segments, context fields and strategy types',
+    imports: [
+      'domain/decide',
       'domain/flags',
       'domain/json',
       'domain/state',

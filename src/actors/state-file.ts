@@ -41,6 +41,7 @@ export function exportState(world: World, options: ExportOptions = { credentials
     environments: world.directory.environments.map((one) => ({ ...one })),
     users: [...world.directory.users.values()].map(userDocument),
     projects: [...world.projects.values()].map(projectDocument),
+    ...targetingDocument(world),
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
   };
 }
@@ -56,6 +57,17 @@ function projectDocument({ settings, members, flags }: ProjectState): ProjectDoc
     members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
     flags: [...flags.values()].map(({ flag }) => flagDocument(flag)),
   };
+}
+
+/** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
+function targetingDocument({
+  directory,
+}: World): Pick<StateDocument, 'segments' | 'contextFields' | 'strategyTypes'> {
+  return {
+    segments: [...directory.segments.values()].map(({ segment }) => segment),
+    contextFields: [...directory.contextFields.values()],
+    strategyTypes: [...directory.strategyTypes.values()],
+  } as unknown as StateDocument;
 }
 
 function memberRole(roleId: number): 'Owner' | 'Member' {
@@ -90,7 +102,7 @@ export type ImportOutcome =
  */
 export async function importState(engine: Engine, document: unknown): Promise<ImportOutcome> {
   const { directory, projects } = engine.world;
-  if (directory.environments.length + directory.users.size + projects.size > 0) {
+  if (directory.environments.length + directory.users.size + directory.segments.size + projects.size > 0) {
     const message = 'A state can only be imported into an empty data folder; this one is in use.';
     return { ok: false, problems: [{ path: '', message }] };
   }

@@ -7,7 +7,9 @@
  */
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
+import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
+import type { StrategyType } from '../domain/flags/strategy-type.ts';
 import type { DatedAnswer } from '../domain/state/idempotency-cache.ts';
 import type {
   ApiToken,
@@ -15,6 +17,7 @@ import type {
   Environment,
   PersonalToken,
   ProjectSettings,
+  SegmentRecord,
   User,
   World,
 } from '../domain/state/world.ts';
@@ -25,7 +28,12 @@ import { SharedStrings } from './shared-strings.ts';
 /** The counters of the directory: revisions, and the last ids, which are never reused. */
 type Counters = Pick<
   DirectoryState,
-  'lastUserId' | 'lastPersonalTokenId' | 'revision' | 'environmentsRevision' | 'accessRevision'
+  | 'lastUserId'
+  | 'lastPersonalTokenId'
+  | 'lastSegmentId'
+  | 'revision'
+  | 'environmentsRevision'
+  | 'accessRevision'
 >;
 
 interface ProjectRecord {
@@ -49,6 +57,9 @@ export function snapshotSections({ directory, projects }: World): SnapshotSectio
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
+    { name: 'segments', records: [...directory.segments.values()] },
+    { name: 'contextFields', records: [...directory.contextFields.values()] },
+    { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
     { name: 'personalTokens', records: [...directory.personalTokens.values()] },
@@ -69,8 +80,12 @@ export function snapshotSections({ directory, projects }: World): SnapshotSectio
 }
 
 function countersOf(directory: DirectoryState): Counters {
-  const { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision } = directory;
-  return { lastUserId, lastPersonalTokenId, revision, environmentsRevision, accessRevision };
+  const { lastUserId, lastPersonalTokenId, lastSegmentId } = directory;
+  const { revision, environmentsRevision, accessRevision } = directory;
+  return {
+    ...{ lastUserId, lastPersonalTokenId, lastSegmentId },
+    ...{ revision, environmentsRevision, accessRevision },
+  };
 }
 
 /** Shared by all states that this process loads; a server loads one. */
@@ -85,6 +100,17 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'environments':
       directory.environments = [...directory.environments, record as Environment];
+      return;
+    case 'segments': {
+      const held = record as SegmentRecord;
+      directory.segments.set(held.segment.id, held);
+      return;
+    }
+    case 'contextFields':
+      directory.contextFields.set((record as ContextField).name, record as ContextField);
+      return;
+    case 'strategyTypes':
+      directory.strategyTypes.set((record as StrategyType).name, record as StrategyType);
       return;
     case 'users':
       directory.users.set((record as User).id, record as User);
@@ -108,6 +134,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       strings.shareIn(flag.environments);
       project.flags.set(flag.name, { flag, revision, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
+      world.references.replace(null, flag);
       return;
     }
     default:
@@ -130,9 +157,8 @@ function loadProject({ projects }: World, record: ProjectRecord): void {
 export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
-  for (const key of ['users', 'apiTokens', 'personalTokens', 'flagProjects', 'answers'] as const) {
-    world.directory[key].clear();
-  }
+  world.references.clear();
+  for (const part of Object.values(world.directory)) if (part instanceof Map) part.clear();
   world.directory.environments = [];
   Object.assign(world.directory, countersOf(fresh.directory));
 }

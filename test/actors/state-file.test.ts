@@ -49,6 +49,8 @@ async function withEmptyStore<T>(use: (store: Store) => Promise<T>): Promise<T> 
   }
 }
 
+const segment = { name: '', description: null, project: null, constraints: [] };
+
 const strategy: StrategyInput = {
   name: 'flexibleRollout',
   title: null,
@@ -67,6 +69,12 @@ function populated(): TestWorld {
   const commands: Command[] = [
     { type: 'create-environment', name: 'staging', fields: { type: 'test', sortOrder: 0, enabled: false } },
     { type: 'add-project-environment', project: 'default', environment: 'staging' },
+    { type: 'create-segment', fields: { ...segment, name: 'first' } },
+    { type: 'create-segment', fields: { ...segment, name: 'second', project: 'default' } },
+    { type: 'create-context-field', name: 'country', fields: { legalValues: [{ value: 'fi' }] } },
+    { type: 'update-context-field', name: 'userId', fields: { description: 'Who asks' } },
+    { type: 'create-strategy-type', name: 'own', fields: { title: 'Own' } },
+    { type: 'deprecate-strategy-type', name: 'userWithId', deprecated: true },
     { type: 'create-user', fields: { email: 'ada@example.com', name: 'Ada', rootRole: 2 } },
     { type: 'create-user', fields: { username: 'gone', rootRole: 3 } },
     { type: 'create-user', fields: { username: 'bob', rootRole: 5 } },
@@ -135,7 +143,15 @@ describe('a state document', () => {
   it('holds the whole state, without tokens unless asked for, and never a secret', () => {
     const { world } = populated();
     const plain = exportState(world);
-    assert.deepEqual(Object.keys(plain), ['formatVersion', 'environments', 'users', 'projects']);
+    assert.deepEqual(Object.keys(plain), [
+      'formatVersion',
+      'environments',
+      'users',
+      'projects',
+      'segments',
+      'contextFields',
+      'strategyTypes',
+    ]);
     assert(!JSON.stringify(plain).includes(digestOf('secret')));
     const { credentials } = exportState(world, { credentials: true });
     assert.equal(credentials?.apiTokens[0]?.digest, digestOf('secret'));
@@ -216,7 +232,7 @@ describe('a document with a fault is refused whole, and the place of the fault i
     document.projects[0].flags.find((flag: { name: string }) => flag.name === name);
 
   const FAULTS: readonly (readonly [pointer: string, breakIt: (document: Broken) => void])[] = [
-    ['/formatVersion', (d) => (d.formatVersion = 2)],
+    ['/formatVersion', (d) => (d.formatVersion = 3)],
     ['/formatVersion', (d) => delete d.formatVersion],
     ['/environments', (d) => (d.environments = {})],
     ['/environments/1/name', (d) => (d.environments[1].name = d.environments[0].name)],

@@ -2,8 +2,10 @@
  * Commands of every type, chosen by a seed with an eye on the state, so that most of them change something. The table
  * has an entry for each type of command: a new one does not compile before the simulation knows it too.
  */
+
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
+import type { SegmentInput } from '../../src/domain/flags/segment.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import {
@@ -96,6 +98,11 @@ class Chance {
     return { project, flag: name, environment: part.name, strategyId: this.of(part.strategies).id };
   }
 
+  segmentId(): number {
+    const ids = [...this.world.directory.segments.keys()];
+    return ids.length === 0 ? 1 : this.of(ids);
+  }
+
   digest(): string {
     return String(this.random.below(10)).repeat(64);
   }
@@ -105,6 +112,9 @@ class Chance {
     return digests.length === 0 ? this.digest() : this.of(digests);
   }
 }
+
+const CONTEXT_FIELDS = ['country', 'constructor', 'userId'] as const;
+const STRATEGY_TYPES = ['own', 'default', 'constructor'] as const;
 
 const isActive = (flag: Flag): boolean => flag.archivedAt === null;
 const isArchived = (flag: Flag): boolean => flag.archivedAt !== null;
@@ -205,6 +215,51 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const environments = c.world.projects.get(project)?.settings.environments ?? [];
     return { type: 'rollback-flag', project, flag: name, target, environments, dryRun: c.random.chance(0.2) };
   },
+  'set-strategy-segments': (c) => {
+    const named = c.strategy();
+    const segments = [...c.world.directory.segments.keys()].filter(() => c.yes).slice(0, 5);
+    return named && { type: 'set-strategy-segments', ...named, segments };
+  },
+  'create-segment': (c) => ({ type: 'create-segment', fields: anySegment(c) }),
+  'update-segment': (c) => ({ type: 'update-segment', id: c.segmentId(), fields: anySegment(c) }),
+  'delete-segment': (c) => ({ type: 'delete-segment', id: c.segmentId() }),
+  'create-context-field': (c) => ({
+    type: 'create-context-field',
+    name: c.of(CONTEXT_FIELDS),
+    fields: { description: anyText(c.random), legalValues: [{ value: 'a' }] },
+  }),
+  'update-context-field': (c) => ({
+    type: 'update-context-field',
+    name: c.of(CONTEXT_FIELDS),
+    fields: { description: anyText(c.random), stickiness: c.yes },
+  }),
+  'set-legal-value': (c) => ({
+    type: 'set-legal-value',
+    name: c.of(CONTEXT_FIELDS),
+    legalValue: { value: c.of(['a', 'b']), description: anyText(c.random) },
+  }),
+  'remove-legal-value': (c) => ({
+    type: 'remove-legal-value',
+    name: c.of(CONTEXT_FIELDS),
+    value: c.of(['a', 'b']),
+  }),
+  'delete-context-field': (c) => ({ type: 'delete-context-field', name: c.of(CONTEXT_FIELDS) }),
+  'create-strategy-type': (c) => ({
+    type: 'create-strategy-type',
+    name: c.of(STRATEGY_TYPES),
+    fields: { description: anyText(c.random) },
+  }),
+  'update-strategy-type': (c) => ({
+    type: 'update-strategy-type',
+    name: c.of(STRATEGY_TYPES),
+    fields: { title: anyText(c.random) },
+  }),
+  'deprecate-strategy-type': (c) => ({
+    type: 'deprecate-strategy-type',
+    name: c.of(STRATEGY_TYPES),
+    deprecated: c.yes,
+  }),
+  'delete-strategy-type': (c) => ({ type: 'delete-strategy-type', name: c.of(STRATEGY_TYPES) }),
   'add-member': (c) => ({
     type: 'add-member',
     project: c.project(),
@@ -288,6 +343,15 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   },
 };
 
+function anySegment(c: Chance): SegmentInput {
+  return {
+    name: c.of(['Customers', 'Größe', 'toString']),
+    description: c.yes ? null : anyText(c.random),
+    project: c.yes ? null : c.project(),
+    constraints: anyStrategy(c.random).constraints,
+  };
+}
+
 function tagOf(c: Chance): { type: string; value: string } {
   return { type: c.of(['simple', 'team']), value: c.of(['one', 'two', 'x'.repeat(50)]) };
 }
@@ -335,7 +399,7 @@ export class CommandSource {
     const chance = new Chance(this.#random, world, this.#former);
     this.#remember(chance.flagIf(() => true));
     for (;;) {
-      const type = pick(this.#random, this.#random.chance(0.4) ? FREQUENT : COMMAND_TYPES);
+      const type = pick(this.#random, this.#random.chance(0.5) ? FREQUENT : COMMAND_TYPES);
       const command = CHOICES[type](chance);
       if (command !== null) return command;
     }

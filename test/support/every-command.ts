@@ -80,14 +80,54 @@ const constraint = fc.record({
   values: fc.array(text, { maxLength: 2 }),
 });
 
+const segmentId = fc.integer({ min: 1, max: 4 });
+const segmentIds = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<number[]>([]) },
+  { weight: 1, arbitrary: fc.uniqueArray(segmentId, { maxLength: 2 }) },
+);
+const segment = fc.record({
+  name: fc.constantFrom('s1', 's2', 's3'),
+  description: fc.option(text, { nil: null }),
+  project: fc.option(project, { nil: null }),
+  constraints: fc.array(constraint, { maxLength: 2 }),
+});
+
+const contextField = fc.constantFrom('country', 'userId', 'constructor', 'absent');
+const legalValue = fc.record(
+  { value: fc.constantFrom('x', 'y'), description: text },
+  { requiredKeys: ['value'] },
+);
+const contextFieldFields = fc.record(
+  {
+    description: text,
+    stickiness: fc.boolean(),
+    sortOrder: fc.nat(5),
+    legalValues: fc.uniqueArray(legalValue, { selector: ({ value }) => value, maxLength: 2 }),
+  },
+  { requiredKeys: [] },
+);
+
+const strategyType = fc.constantFrom('own', 'default', 'constructor');
+const strategyTypeFields = fc.record(
+  {
+    title: fc.option(text, { nil: null }),
+    description: text,
+    parameters: fc.constantFrom(
+      [],
+      [{ name: 'p', type: 'number' as const, description: '', required: true }],
+    ),
+  },
+  { requiredKeys: [] },
+);
+
 const STRATEGY_FIELDS = {
-  name: fc.constantFrom('default', 'flexibleRollout'),
+  name: usually('default', 'flexibleRollout', 'own'),
   title: fc.option(text, { nil: null }),
   disabled: fc.constantFrom(true, false, null),
   constraints: fc.array(constraint, { maxLength: 1 }),
   parameters,
   variants,
-  segments: fc.array(fc.nat(), { maxLength: 2 }),
+  segments: segmentIds,
 } as const;
 
 const strategy = fc.record(
@@ -216,6 +256,19 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
     5,
     { ...ofFlag, environment: fc.option(environment, { nil: null }), operations: PATCH_OPERATIONS.variants },
   ],
+  'set-strategy-segments': [2, { ...ofEnvironment, strategyId, segments: segmentIds }],
+  'create-segment': [2, { fields: segment }],
+  'update-segment': [2, { id: segmentId, fields: segment }],
+  'delete-segment': [2, { id: segmentId }],
+  'create-context-field': [1, { name: contextField, fields: contextFieldFields }],
+  'update-context-field': [1, { name: contextField, fields: contextFieldFields }],
+  'set-legal-value': [1, { name: contextField, legalValue }],
+  'remove-legal-value': [1, { name: contextField, value: fc.constantFrom('x', 'y') }],
+  'delete-context-field': [1, { name: contextField }],
+  'create-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
+  'update-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
+  'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
+  'delete-strategy-type': [1, { name: strategyType }],
   'add-member': [2, { project, userId, roleId }],
   'change-member': [2, { project, userId, roleId }],
   'remove-member': [2, { project, userId, roleId }],

@@ -31,7 +31,7 @@ const of = <T extends Command['type'], R>(type: T, model: { [K in keyof R]: fc.A
   fc.record({ type: fc.constant(type), ...model }) as unknown as fc.Arbitrary<Command>;
 
 const strategy = fc.record({
-  name: text,
+  name: fc.constantFrom('default', 'flexibleRollout', '__proto__'),
   title: fc.constant(null),
   disabled: fc.boolean(),
   constraints: fc.constant([]),

@@ -16,6 +16,18 @@ import {
   type ReviveFlags,
   reviveFlags,
 } from './archive-commands.ts';
+import {
+  type CreateContextField,
+  createContextField,
+  type DeleteContextField,
+  deleteContextField,
+  type RemoveLegalValue,
+  removeLegalValue,
+  type SetLegalValue,
+  setLegalValue,
+  type UpdateContextField,
+  updateContextField,
+} from './context-field-commands.ts';
 import type { DecideContext, Decision } from './decision.ts';
 import {
   type AddDependency,
@@ -67,6 +79,14 @@ import {
 } from './project-commands.ts';
 import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
 import {
+  type CreateSegment,
+  createSegment,
+  type DeleteSegment,
+  deleteSegment,
+  type UpdateSegment,
+  updateSegment,
+} from './segment-commands.ts';
+import {
   type AddStrategy,
   addStrategy,
   type OrderStrategies,
@@ -77,9 +97,21 @@ import {
   type ReplaceStrategy,
   removeStrategy,
   replaceStrategy,
+  type SetStrategySegments,
   type SwitchEnvironment,
+  setStrategySegments,
   switchEnvironment,
 } from './strategy-commands.ts';
+import {
+  type CreateStrategyType,
+  createStrategyType,
+  type DeleteStrategyType,
+  type DeprecateStrategyType,
+  deleteStrategyType,
+  deprecateStrategyType,
+  type UpdateStrategyType,
+  updateStrategyType,
+} from './strategy-type-commands.ts';
 import { type TagFlag, tagFlag, type UntagFlag, untagFlag } from './tag-commands.ts';
 import {
   type CreateApiToken,
@@ -124,6 +156,7 @@ export type Command =
   | PatchStrategy
   | RemoveStrategy
   | OrderStrategies
+  | SetStrategySegments
   | SwitchEnvironment
   | SetVariants
   | PatchVariants
@@ -140,6 +173,18 @@ export type Command =
   | UpdateEnvironment
   | OrderEnvironments
   | DeleteEnvironment
+  | CreateSegment
+  | UpdateSegment
+  | DeleteSegment
+  | CreateContextField
+  | UpdateContextField
+  | SetLegalValue
+  | RemoveLegalValue
+  | DeleteContextField
+  | CreateStrategyType
+  | UpdateStrategyType
+  | DeprecateStrategyType
+  | DeleteStrategyType
   | CreateUser
   | UpdateUser
   | DeleteUser
@@ -173,6 +218,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'patch-strategy': patchStrategy,
   'remove-strategy': removeStrategy,
   'order-strategies': orderStrategies,
+  'set-strategy-segments': setStrategySegments,
   'switch-environment': switchEnvironment,
   'set-variants': setVariants,
   'patch-variants': patchVariants,
@@ -189,6 +235,18 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-environment': updateEnvironment,
   'order-environments': orderEnvironments,
   'delete-environment': deleteEnvironment,
+  'create-segment': createSegment,
+  'update-segment': updateSegment,
+  'delete-segment': deleteSegment,
+  'create-context-field': createContextField,
+  'update-context-field': updateContextField,
+  'set-legal-value': setLegalValue,
+  'remove-legal-value': removeLegalValue,
+  'delete-context-field': deleteContextField,
+  'create-strategy-type': createStrategyType,
+  'update-strategy-type': updateStrategyType,
+  'deprecate-strategy-type': deprecateStrategyType,
+  'delete-strategy-type': deleteStrategyType,
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,

@@ -17,6 +17,7 @@ import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { membershipData } from './membership-commands.ts';
+import { segmentsOfProjectDeleted } from './segment-commands.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
@@ -127,6 +128,7 @@ export function deleteProject(world: World, command: DeleteProject): Decision {
   return [
     ...records.map((record) => flagDeleted(world, { project, record })),
     ...tokensOfProjectChanged(world, settings.id),
+    ...segmentsOfProjectDeleted(world, settings.id),
     { type: 'project-deleted', ...inProject(settings.id), data: null, preData: settings },
   ];
 }

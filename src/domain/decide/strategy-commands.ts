@@ -21,6 +21,7 @@ import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
 import { patchFault, patchRefusal } from './patch-refusal.ts';
+import { refuseUnknownReferences } from './strategy-guards.ts';
 
 interface NamesFlagEnvironment {
   readonly project: string;
@@ -44,7 +45,10 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   if (archived !== null) return archived;
   const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.part.strategies);
   const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
-  return refuseOversized(flag, null, strategy) ?? [strategyAdded(flag, command.environment, strategy)];
+  return (
+    refuseUnknownReferences(world, { flag, before: null, after: strategy }) ??
+    refuseOversized(flag, null, strategy) ?? [strategyAdded(flag, command.environment, strategy)]
+  );
 }
 
 export interface ReplaceStrategy extends NamesStrategy {
@@ -59,7 +63,7 @@ export function replaceStrategy(world: World, command: ReplaceStrategy): Decisio
   if (archived !== null) return archived;
   const { id, sortOrder } = located.strategy;
   const after = createStrategy(command.strategy, id, command.strategy.sortOrder ?? sortOrder);
-  return strategyUpdated(located, after);
+  return strategyUpdated(world, located, after);
 }
 
 export interface PatchStrategy extends NamesStrategy {
@@ -87,7 +91,20 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   if (featureName !== before.featureName) {
     return patchFault(operations, 'featureName', 'A strategy cannot be moved to another flag.');
   }
-  return strategyUpdated(located, createStrategy(parsed.value, before.id, before.sortOrder));
+  return strategyUpdated(world, located, createStrategy(parsed.value, before.id, before.sortOrder));
+}
+
+export interface SetStrategySegments extends NamesStrategy {
+  readonly type: 'set-strategy-segments';
+  readonly segments: readonly number[];
+}
+
+export function setStrategySegments(world: World, command: SetStrategySegments): Decision {
+  const located = locateNamed(world, command);
+  if (located.refused) return located;
+  const archived = refuseArchived(located.record.flag);
+  if (archived !== null) return archived;
+  return strategyUpdated(world, located, { ...located.strategy, segments: command.segments });
 }
 
 export interface RemoveStrategy extends NamesStrategy {
@@ -197,7 +214,9 @@ export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
   };
 }
 
-function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, after: Strategy): Decision {
+function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy): Decision {
+  const { part, strategy } = located;
+  const { flag } = located.record;
   if (jsonEqual(strategy, after)) return UNCHANGED;
   const event: DomainEvent = {
     type: 'feature-strategy-update',
@@ -207,8 +226,10 @@ function strategyUpdated({ record: { flag }, part, strategy }: LocatedStrategy, 
     data: strategyData(flag, after),
     preData: strategyData(flag, strategy),
   };
-  const oversized = refuseOversized(flag, strategy, after);
-  if (oversized !== null) return oversized;
+  const refusal =
+    refuseUnknownReferences(world, { flag, before: strategy, after }) ??
+    refuseOversized(flag, strategy, after);
+  if (refusal !== null) return refusal;
   if (after.disabled !== true || strategy.disabled === true) return [event];
   const strategies = part.strategies.map((one) => (one.id === after.id ? after : one));
   return [event, ...switchedOff(flag, part, strategies)];

@@ -1,22 +1,27 @@
 /**
  * The state as a JSON document that people can read, keep in version control and import elsewhere. It holds projects,
- * environments, users and flags with everything in them, but no events and no responses kept for retries.
+ * environments, users, segments, context fields, strategy types and flags with everything in them, but no events and no
+ * responses kept for retries.
  *
  * Tokens are included only on request, because a digest admits everybody who holds the secret wherever it is
  * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
- * Version history: 1, the first.
+ * Version history: 1, the first. 2: segments, context fields and strategy types.
  */
 import * as v from 'valibot';
 import { isDateTime } from '../flags/constraint-value.ts';
+import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
 import { FLAG_TYPES, flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
+import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
 import { urlNameFault } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
-export const STATE_FORMAT_VERSION = 1;
+export const STATE_FORMAT_VERSION = 2;
+const READABLE_FORMAT_VERSIONS = [1, STATE_FORMAT_VERSION] as const;
 
 const name = (faultOf: (text: string) => string | null) =>
   v.pipe(
@@ -103,6 +108,30 @@ const ProjectSchema = v.object({
   flags: v.pipe(v.array(FlagSchema), v.description('In order of creation, archived ones included.')),
 });
 
+const SegmentSchema = v.object({
+  ...SegmentInputSchema.entries,
+  id: Id,
+  createdBy: Text,
+  createdAt: Time,
+});
+
+const ContextFieldSchema = v.object({
+  name: ContextFieldNameSchema,
+  description: v.string(),
+  stickiness: v.boolean(),
+  sortOrder: v.number(),
+  legalValues: v.array(LegalValueSchema),
+  createdAt: v.nullable(Time),
+});
+
+const StrategyTypeSchema = v.object({
+  name: StrategyTypeNameSchema,
+  title: v.nullable(v.string()),
+  description: v.string(),
+  parameters: v.array(ParameterDefinitionSchema),
+  deprecated: v.boolean(),
+});
+
 const CredentialsSchema = v.object({
   apiTokens: v.array(
     v.object({
@@ -129,13 +158,16 @@ const CredentialsSchema = v.object({
 
 export const StateDocumentSchema = v.pipe(
   v.object({
-    formatVersion: v.literal(
-      STATE_FORMAT_VERSION,
-      `${STATE_FORMAT_VERSION}, the version of the format that this release reads`,
+    formatVersion: v.picklist(
+      READABLE_FORMAT_VERSIONS,
+      `one of ${READABLE_FORMAT_VERSIONS.join(', ')}, the versions of the format that this release reads`,
     ),
     environments: v.array(EnvironmentSchema),
     users: v.array(UserSchema),
     projects: v.array(ProjectSchema),
+    segments: v.optional(v.array(SegmentSchema), []),
+    contextFields: v.optional(v.array(ContextFieldSchema), []),
+    strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
     credentials: v.exactOptional(CredentialsSchema),
   }),
   v.title('State'),

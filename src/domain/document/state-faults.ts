@@ -29,9 +29,17 @@ class FaultFinder {
   }
 
   find(): readonly Issue[] {
-    const { environments, projects, credentials } = this.#document;
+    const { environments, projects, credentials, segments, contextFields, strategyTypes } = this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
+    this.#unique(segments, '/segments', (one) => ['/id', one.id]);
+    this.#unique(segments, '/segments', (one) => ['/name', one.name]);
+    this.#unique(contextFields, '/contextFields', (one) => ['/name', one.name]);
+    this.#unique(strategyTypes, '/strategyTypes', (one) => ['/name', one.name]);
+    for (const [index, { project }] of segments.entries()) {
+      if (project !== null)
+        this.#existing(this.#projectIds, project, `/segments/${index}/project`, 'project');
+    }
     this.#findInUsers();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
     this.#findTakenFlagNames();

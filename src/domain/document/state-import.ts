@@ -43,7 +43,8 @@ export function planImport(document: unknown): ImportPlan {
   return { ok: true, events: eventsOf(parsed.output) };
 }
 
-function eventsOf({ environments, users, projects, credentials }: StateDocument): DomainEvent[] {
+function eventsOf(document: StateDocument): DomainEvent[] {
+  const { environments, users, projects, credentials } = document;
   const first = [...environments].sort((a, b) => a.sortOrder - b.sortOrder).map(({ name }) => name);
   const known = new Map(users.map((user) => [user.id, userOf(user)]));
   return [
@@ -58,8 +59,23 @@ function eventsOf({ environments, users, projects, credentials }: StateDocument)
     ...[...known.values()].map(
       (data): DomainEvent => ({ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
+    ...targetingEvents(document),
     ...projects.flatMap((project) => projectEvents(project, known, first)),
     ...(credentials === undefined ? [] : credentialEvents(credentials)),
+  ];
+}
+
+function targetingEvents({ segments, contextFields, strategyTypes }: StateDocument): DomainEvent[] {
+  return [
+    ...segments.map(
+      (data): DomainEvent => ({ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
+    ...contextFields.map(
+      (data): DomainEvent => ({ type: 'context-field-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
+    ...strategyTypes.map(
+      (data): DomainEvent => ({ type: 'strategy-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
   ];
 }
 

@@ -2,9 +2,9 @@
  * A constraint compiled into a test. What cannot hold, such as a field not given or a value of the wrong kind, is
  * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
  */
-import { isWithin, parseAddress } from './address.ts';
+import { isWithin, parseAddress } from '../flags/address.ts';
+import { type ParsedPattern, parsePattern } from '../flags/pattern.ts';
 import { type ContextReader, contextReader } from './context.ts';
-import { type ParsedPattern, parsePattern } from './pattern.ts';
 import type { Test } from './run.ts';
 import { compareVersions, parseSemanticVersion } from './semantic-version.ts';
 

@@ -2,7 +2,7 @@
  * One evaluation of one or many flags for one context. It holds what comes from outside, and remembers what many rules
  * ask for again: the bytes of the user's id, the parsed address, the moment.
  */
-import { parseAddress } from './address.ts';
+import { parseAddress } from '../flags/address.ts';
 import type { EvaluationContext } from './context.ts';
 import { utf8BytesOf } from './murmur3.ts';
 import { parseSemanticVersion } from './semantic-version.ts';

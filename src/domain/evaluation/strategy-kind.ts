@@ -1,6 +1,7 @@
 /** The built-in kinds of strategies: for whom each is on, constraints and segments aside. */
+
+import { isWithin, parseAddress } from '../flags/address.ts';
 import type { JsonObject } from '../json/json.ts';
-import { isWithin, parseAddress } from './address.ts';
 import { rolloutBucket, type StickyReader, stickyReader } from './buckets.ts';
 import { parameterReader } from './parameters.ts';
 import type { Run, Test } from './run.ts';

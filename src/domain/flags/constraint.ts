@@ -6,7 +6,9 @@
 import * as v from 'valibot';
 import { shown } from '../json/issues.ts';
 import { list } from '../json/list-schema.ts';
+import { parseAddress } from './address.ts';
 import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
+import { parsePattern } from './pattern.ts';
 
 export const MULTI_VALUE_OPERATORS = [
   'NOT_IN',
@@ -14,6 +16,7 @@ export const MULTI_VALUE_OPERATORS = [
   'STR_ENDS_WITH',
   'STR_STARTS_WITH',
   'STR_CONTAINS',
+  'IN_CIDR',
 ] as const;
 
 export const SINGLE_VALUE_OPERATORS = [
@@ -27,6 +30,9 @@ export const SINGLE_VALUE_OPERATORS = [
   'SEMVER_EQ',
   'SEMVER_GT',
   'SEMVER_LT',
+  'SEMVER_GTE',
+  'SEMVER_LTE',
+  'REGEX',
 ] as const;
 
 const OPERATORS = [...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS] as const;
@@ -61,7 +67,7 @@ export const ConstraintSchema = v.pipe(
         v.string(),
         v.description(
           'What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 ' +
-            'date-time with its zone (DATE_) or a semantic version (SEMVER_).',
+            'date-time with its zone (DATE_), a semantic version (SEMVER_) or a regular expression (REGEX).',
         ),
       ),
     ),
@@ -84,6 +90,15 @@ export const ConstraintSchema = v.pipe(
     ),
     ['value'],
   ),
+  v.forward(
+    v.partialCheck(
+      [['operator'], ['values']],
+      ({ operator, values }) => operator !== 'IN_CIDR' || noAddress(values) === undefined,
+      ({ input }) =>
+        `The field values must hold IP addresses and ranges such as "10.0.0.0/8", for the operator IN_CIDR, not ${shown(noAddress(input.values))}.`,
+    ),
+    ['values'],
+  ),
   v.transform((sent): Constraint => ({ ...sent, values: sent.values ?? [] })),
   v.title('Constraint'),
 );
@@ -103,6 +118,11 @@ function isSingleValue(operator: ConstraintOperator): boolean {
   return SINGLE_VALUE.has(operator);
 }
 
+/** The first value that is no IP address or range. */
+function noAddress(values: readonly string[] | undefined): string | undefined {
+  return values?.find((value) => parseAddress(value) === null);
+}
+
 interface ValueKind {
   readonly phrase: string;
   readonly accepts: (text: string) => boolean;
@@ -118,7 +138,13 @@ const VERSION_KIND: ValueKind = {
   accepts: isSemanticVersion,
 };
 
+const PATTERN_KIND: ValueKind = {
+  phrase: 'a regular expression in the syntax of RE2, such as "^eu-[a-z]+$"',
+  accepts: (text) => 'pattern' in parsePattern(text, false),
+};
+
 function kindOf(operator: ConstraintOperator): ValueKind {
+  if (operator === 'REGEX') return PATTERN_KIND;
   if (operator.startsWith('NUM_')) return NUMBER_KIND;
   return operator.startsWith('DATE_') ? DATE_KIND : VERSION_KIND;
 }

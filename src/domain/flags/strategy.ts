@@ -11,7 +11,7 @@ import { list } from '../json/list-schema.ts';
 import { type Constraint, ConstraintSchema } from './constraint.ts';
 import { distributeWeights, StrategyVariantListSchema, type Variant } from './variant.ts';
 
-const STRATEGY_NAME_LENGTH_MAX = 100;
+export const STRATEGY_NAME_LENGTH_MAX = 100;
 const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
 
 /** Far below the numbers to which a double can no longer add one. */

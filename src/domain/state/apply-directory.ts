@@ -20,6 +20,30 @@ export function applyDirectoryEvent({ directory }: World, event: DirectoryEvent,
         directory.environments.filter((one) => one.name !== event.environment),
         stamp,
       );
+    case 'segment-created':
+    case 'segment-updated':
+      directory.lastSegmentId = Math.max(directory.lastSegmentId, event.data.id);
+      directory.segments.set(event.data.id, { segment: event.data, revision: stamp.id });
+      return;
+    case 'segment-deleted':
+      directory.segments.delete(event.preData.id);
+      return;
+    case 'context-field-created':
+    case 'context-field-updated':
+      directory.contextFields.set(event.data.name, event.data);
+      return;
+    case 'context-field-deleted':
+      directory.contextFields.delete(event.preData.name);
+      return;
+    case 'strategy-created':
+    case 'strategy-updated':
+    case 'strategy-deprecated':
+    case 'strategy-reactivated':
+      directory.strategyTypes.set(event.data.name, event.data);
+      return;
+    case 'strategy-deleted':
+      directory.strategyTypes.delete(event.preData.name);
+      return;
     default:
       directory.accessRevision = stamp.id;
       return applyAccessEvent(directory, event);
@@ -28,7 +52,7 @@ export function applyDirectoryEvent({ directory }: World, event: DirectoryEvent,
 
 function applyAccessEvent(
   directory: DirectoryState,
-  event: Exclude<DirectoryEvent, { type: `environment-${string}` }>,
+  event: Extract<DirectoryEvent, { type: `user-${string}` | `api-token-${string}` | `pat-${string}` }>,
 ): void {
   switch (event.type) {
     case 'user-created':

@@ -36,20 +36,20 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
     case 'feature-deleted':
       return remove(world, project, event.featureName);
     case 'feature-dependency-added':
-      change(project, event.data.feature, stamp, (parent) => {
+      change({ world, project, name: event.data.feature, stamp }, (parent) => {
         parent.children.push(event.featureName);
       });
       break;
     case 'feature-dependency-removed':
-      forgetChild(project, event.featureName, [event.preData], stamp);
+      forgetChild({ world, project, name: event.featureName, stamp }, [event.preData]);
       break;
     case 'feature-dependencies-removed':
-      forgetChild(project, event.featureName, event.preData.dependencies, stamp);
+      forgetChild({ world, project, name: event.featureName, stamp }, event.preData.dependencies);
       break;
     default:
   }
   const record = recordOf(project, event.featureName, stamp);
-  replaceFlag(record, changed(record.flag, event, project, stamp), stamp.id);
+  replaceFlag(world, record, { flag: changed(record.flag, event, project, stamp), revision: stamp.id });
 }
 
 type PartEvent = Extract<FlagEvent, { readonly environment: string }>;
@@ -240,26 +240,32 @@ function create(
 }
 
 function remove(world: World, project: ProjectState, name: string): void {
-  if (!project.flags.delete(name)) throw new Error(`the flag ${name} is deleted, but does not exist`);
+  const record = project.flags.get(name);
+  if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
+  project.flags.delete(name);
   world.directory.flagProjects.delete(name);
+  world.references.replace(record.flag, null);
 }
 
-function forgetChild(
-  project: ProjectState,
-  child: string,
-  dependencies: readonly Dependency[],
-  stamp: EventStamp,
-): void {
+/** The flag that an event touches. */
+interface Touched {
+  readonly world: World;
+  readonly project: ProjectState;
+  readonly name: string;
+  readonly stamp: EventStamp;
+}
+
+function forgetChild(child: Touched, dependencies: readonly Dependency[]): void {
   for (const { feature } of dependencies) {
-    change(project, feature, stamp, (parent) => {
-      parent.children = parent.children.filter((name) => name !== child);
+    change({ ...child, name: feature }, (parent) => {
+      parent.children = parent.children.filter((name) => name !== child.name);
     });
   }
 }
 
-function change(project: ProjectState, name: string, stamp: EventStamp, recipe: Recipe): void {
+function change({ world, project, name, stamp }: Touched, recipe: Recipe): void {
   const record = recordOf(project, name, stamp);
-  replaceFlag(record, produce(record.flag, recipe), stamp.id);
+  replaceFlag(world, record, { flag: produce(record.flag, recipe), revision: stamp.id });
 }
 
 function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagRecord {
@@ -269,9 +275,14 @@ function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagR
 }
 
 /** Replaces the old flag by the new one and drops the cached bytes of the old one. */
-export function replaceFlag(record: FlagRecord, flag: Flag, eventId: number): void {
+export function replaceFlag(
+  world: World,
+  record: FlagRecord,
+  { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>,
+): void {
+  world.references.replace(record.flag, flag);
   record.flag = flag;
-  record.revision = eventId;
+  record.revision = revision;
   record.projections = null;
 }
 

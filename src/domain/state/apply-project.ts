@@ -38,7 +38,10 @@ function changeProject(
       project.settings = event.data;
       return;
     case 'project-deleted':
-      for (const name of project.flags.keys()) directory.flagProjects.delete(name);
+      for (const [name, { flag }] of project.flags) {
+        directory.flagProjects.delete(name);
+        world.references.replace(flag, null);
+      }
       world.projects.delete(event.project);
       directory.accessRevision = stamp.id;
       return;
@@ -51,7 +54,7 @@ function changeProject(
         project.settings.environments.filter((name) => name !== event.environment),
         stamp,
       );
-      dropEnvironment(project, event.environment, stamp);
+      dropEnvironment({ world, project, stamp }, event.environment);
       return;
     case 'project-user-added':
     case 'project-user-role-changed':
@@ -73,12 +76,15 @@ function setEnvironments(project: ProjectState, environments: readonly string[],
 }
 
 /** Flags lose their configuration in the environment, so that adding the environment again starts from nothing. */
-function dropEnvironment(project: ProjectState, environment: string, stamp: EventStamp): void {
+function dropEnvironment(
+  { world, project, stamp }: { world: World; project: ProjectState; stamp: EventStamp },
+  environment: string,
+): void {
   for (const record of project.flags.values()) {
     if (!record.flag.environments.some((one) => one.name === environment)) continue;
     const flag = produce(record.flag, (draft) => {
       draft.environments = draft.environments.filter((one) => one.name !== environment);
     });
-    replaceFlag(record, flag, stamp.id);
+    replaceFlag(world, record, { flag, revision: stamp.id });
   }
 }

@@ -5,8 +5,12 @@
  * `data` and `preData` are shown to users. What `apply` needs and no reader may see, such as the digest of a
  * token, is in `hidden`, which never leaves the journal.
  */
+
+import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, FlagData, Tag } from '../flags/flag.ts';
+import type { Segment } from '../flags/segment.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import type { StrategyType } from '../flags/strategy-type.ts';
 import type { Variant } from '../flags/variant.ts';
 import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
 
@@ -116,6 +120,17 @@ export type DirectoryEvent =
   | About<'environment-created', OfEnvironment, Environment>
   | About<'environment-updated', OfEnvironment, Environment, Environment>
   | About<'environment-deleted', OfEnvironment, null, Environment>
+  | About<'segment-created', Nothing, Segment>
+  | About<'segment-updated', Nothing, Segment, Segment>
+  | About<'segment-deleted', Nothing, null, Segment>
+  | About<'context-field-created', Nothing, ContextField>
+  | About<'context-field-updated', Nothing, ContextField, ContextField>
+  | About<'context-field-deleted', Nothing, null, ContextField>
+  | About<'strategy-created', Nothing, StrategyType>
+  | About<'strategy-updated', Nothing, StrategyType, StrategyType>
+  | About<'strategy-deprecated', Nothing, StrategyType, StrategyType>
+  | About<'strategy-reactivated', Nothing, StrategyType, StrategyType>
+  | About<'strategy-deleted', Nothing, null, StrategyType>
   | About<'user-created', Nothing, User>
   | About<'user-updated', Nothing, User, User>
   | About<'user-deleted', Nothing, null, User>

@@ -7,9 +7,14 @@
  *
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
+
+import type { ContextField } from '../flags/context-field.ts';
 import type { Flag } from '../flags/flag.ts';
+import type { Segment } from '../flags/segment.ts';
+import type { StrategyType } from '../flags/strategy-type.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
 import type { DatedAnswer } from './idempotency-cache.ts';
+import { References } from './references.ts';
 
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
 export interface FlagRecord extends ProjectionHolder {
@@ -83,6 +88,13 @@ export interface PersonalToken {
   readonly expiresAt: string;
 }
 
+/** The holder of one segment. */
+export interface SegmentRecord {
+  readonly segment: Segment;
+  /** Id of the last event that changed the segment. */
+  readonly revision: number;
+}
+
 /** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
@@ -92,12 +104,19 @@ export interface DirectoryState {
   readonly apiTokens: Map<string, ApiToken>;
   /** Digest → token. */
   readonly personalTokens: Map<string, PersonalToken>;
+  /** By id, in order of creation. */
+  readonly segments: Map<number, SegmentRecord>;
+  /** By name: those that were made, and predefined ones that were changed. */
+  readonly contextFields: Map<string, ContextField>;
+  /** By name: those that were made, and predefined ones that were changed. */
+  readonly strategyTypes: Map<string, StrategyType>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
   /** Idempotency key → the response that a retry gets; oldest first. */
   readonly answers: Map<string, DatedAnswer>;
   lastUserId: number;
   lastPersonalTokenId: number;
+  lastSegmentId: number;
   /** Id of the last event that changed the directory. */
   revision: number;
   /** Id of the last event that changed the list of environments. */
@@ -111,6 +130,8 @@ export interface World {
   lineage: string;
   readonly directory: DirectoryState;
   readonly projects: Map<string, ProjectState>;
+  /** Derived from the flags; no part of the state. */
+  readonly references: References;
 }
 
 export function emptyWorld(): World {
@@ -121,15 +142,20 @@ export function emptyWorld(): World {
       environments: [],
       apiTokens: new Map(),
       personalTokens: new Map(),
+      segments: new Map(),
+      contextFields: new Map(),
+      strategyTypes: new Map(),
       flagProjects: new Map(),
       answers: new Map(),
       lastUserId: 0,
       lastPersonalTokenId: 0,
+      lastSegmentId: 0,
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,
     },
     projects: new Map(),
+    references: new References(),
   };
 }
 

@@ -18,6 +18,9 @@ import { environmentRoutes } from './service/environments.ts';
 import { eventListRoutes } from './service/event-lists.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
+import { contextFieldRoutes } from './targeting/context-fields.ts';
+import { segmentRoutes } from './targeting/segments.ts';
+import { strategyTypeRoutes } from './targeting/strategy-types.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
@@ -43,6 +46,9 @@ export const ROUTES: readonly Route[] = [
   ...dependencyRoutes,
   ...flagEnvironmentRoutes,
   ...flagCheckRoutes,
+  ...segmentRoutes,
+  ...contextFieldRoutes,
+  ...strategyTypeRoutes,
   ...eventListRoutes,
   ...userAdminRoutes,
   ...personalTokenRoutes,

@@ -8,6 +8,7 @@ import { API_PREFIX, ROUTES } from './routes.ts';
 const WHO_MAY: Readonly<Record<Permission, string>> = {
   read: 'Any root role, or a role in the project.',
   'flag:write': 'Root Admin or Editor; Owner or Member of the project.',
+  'targeting:write': 'Root Admin, Editor, Owner or Member.',
   'project:write': 'Root Admin; Owner of the project.',
   'project:create': 'Root Admin or Editor.',
   admin: 'Root Admin.',

@@ -17,7 +17,8 @@ export const UNKNOWN_USER_ID = -1;
 
 /**
  * The right that a route needs. `read`: any root role, or a role in the named project; `flag:write` and
- * `project:write`: in the named project; `project:create` and `admin`: in the service; `self`: any authenticated
+ * `project:write`: in the named project; `targeting:write`: segments, context fields
+ * and strategy types, which flags of all projects share; `project:create` and `admin`: in the service; `self`: any authenticated
  * caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and neither
  * is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope decides
  * what the response shows.
@@ -25,6 +26,7 @@ export const UNKNOWN_USER_ID = -1;
 export type Permission =
   | 'read'
   | 'flag:write'
+  | 'targeting:write'
   | 'project:write'
   | 'project:create'
   | 'admin'
@@ -175,11 +177,11 @@ function expiryOf(expiresAt: string | null): number {
 
 /** What a root role allows in every project; Admin allows everything. */
 const ROOT_RIGHTS: Readonly<Record<RoleName, readonly Permission[]>> = {
-  Admin: ['read', 'flag:write', 'project:write', 'project:create', 'admin', 'self'],
-  Editor: ['read', 'flag:write', 'project:create', 'self'],
+  Admin: ['read', 'flag:write', 'targeting:write', 'project:write', 'project:create', 'admin', 'self'],
+  Editor: ['read', 'flag:write', 'targeting:write', 'project:create', 'self'],
   Viewer: ['read', 'self'],
-  Owner: ['read', 'flag:write', 'project:write', 'self'],
-  Member: ['read', 'flag:write', 'self'],
+  Owner: ['read', 'flag:write', 'targeting:write', 'project:write', 'self'],
+  Member: ['read', 'flag:write', 'targeting:write', 'self'],
 };
 
 /** What a role in a project allows there. */

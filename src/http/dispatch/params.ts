@@ -16,6 +16,9 @@ export const PARAM_NAMES = [
   'name',
   'token',
   'tokenId',
+  'contextField',
+  'legalValue',
+  'strategyName',
 ] as const;
 
 export type ParamName = (typeof PARAM_NAMES)[number];

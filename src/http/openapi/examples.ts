@@ -7,12 +7,14 @@ import { CLIENT_EXAMPLES } from './client-examples.ts';
 import type { JsonSchema } from './component-schemas.ts';
 import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
+import { TARGETING_EXAMPLES } from './targeting-examples.ts';
 
 /** By the name of the component. */
 export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...FLAG_EXAMPLES,
   ...DIRECTORY_EXAMPLES,
   ...CLIENT_EXAMPLES,
+  ...TARGETING_EXAMPLES,
 };
 
 const ADD_VARIANT = [

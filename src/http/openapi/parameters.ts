@@ -28,6 +28,9 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   id: { description: 'Id of the thing that the path names before it.', example: '1' },
   tokenId: { description: 'Id of the personal token.', example: 1, schema: INTEGER },
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
+  contextField: { description: 'Name of the context field.', example: 'country' },
+  legalValue: { description: 'The legal value.', example: 'fi' },
+  strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
   type: { description: 'Type of the tag.', example: 'simple' },
   value: { description: 'Value of the tag.', example: 'checkout' },
 };

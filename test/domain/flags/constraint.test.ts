@@ -19,17 +19,18 @@ function issues(value: unknown): Issue[] {
 
 /** A value that the operator accepts. */
 function goodValue(operator: string): string {
+  if (operator === 'REGEX') return '^a+$';
   if (operator.startsWith('NUM_')) return '15';
   return operator.startsWith('DATE_') ? '2024-05-01T09:30:00Z' : '1.4.0';
 }
 
 test('every operator of the interface belongs to exactly one of the two kinds', () => {
-  assert.equal(new Set([...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS]).size, 15);
+  assert.equal(new Set([...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS]).size, 19);
 });
 
 test('multi-value operators take a list of strings, also an empty one, and get their defaults', () => {
   for (const operator of MULTI_VALUE_OPERATORS) {
-    const values = ['a', 'b'];
+    const values = operator === 'IN_CIDR' ? ['10.0.0.0/8', '::1'] : ['a', 'b'];
     const defaults = { caseInsensitive: false, inverted: false };
     assert.deepEqual(accepted({ contextName: 'userId', operator, values }), {
       contextName: 'userId',
@@ -73,7 +74,7 @@ test('single-value operators without a value are refused, even with values', () 
 });
 
 test('single-value operators refuse a value of another kind and say what would be right', () => {
-  const wrong = { NUM_: '1.2.3', DATE_: '15', SEMVER_: '2024-05-01T09:30:00Z' };
+  const wrong = { NUM_: '1.2.3', DATE_: '15', SEMVER_: '2024-05-01T09:30:00Z', REGEX: 'a(' };
   for (const operator of SINGLE_VALUE_OPERATORS) {
     const [prefix, value] = Object.entries(wrong).find(([start]) => operator.startsWith(start)) ?? [];
     assert.ok(prefix !== undefined && value !== undefined);
@@ -81,6 +82,16 @@ test('single-value operators refuse a value of another kind and say what would b
     assert.equal(issue?.path, '/value');
     assert.ok(issue.message.endsWith(`for the operator ${operator}, not "${value}".`), issue.message);
   }
+});
+
+test('IN_CIDR refuses what is neither an address nor a range, and names it', () => {
+  assert.deepEqual(issues({ contextName: 'x', operator: 'IN_CIDR', values: ['10.0.0.1', 'localhost'] }), [
+    {
+      path: '/values',
+      message:
+        'The field values must hold IP addresses and ranges such as "10.0.0.0/8", for the operator IN_CIDR, not "localhost".',
+    },
+  ]);
 });
 
 test('a value appears in the result only when it was sent', () => {

@@ -55,6 +55,8 @@ describeInterface('hostile names', (server) => {
     await made('POST', '/projects', { id: name, name, environments: [name] });
     await made('POST', `/projects/${name}/features`, { name, description: name });
     const environment = `/projects/${name}/features/${name}/environments/${name}`;
+    await made('POST', '/strategies', { name, description: name });
+    await made('POST', '/context', { name, legalValues: [{ value: name }] });
     await made('POST', `${environment}/strategies`, { name, title: name, parameters: { groupId: name } });
     await made('POST', `${environment}/on`);
     await made('PUT', `${environment}/variants`, [{ name, weight: 1 }]);

@@ -38,6 +38,9 @@ const USER: Request = ['POST', '/user-admin', { username: '$', rootRole: 3 }];
 const API_TOKEN: Request = ['POST', '/api-tokens', { tokenName: '$', type: 'admin' }];
 const PARENT: Request = ['POST', FEATURES, { name: '$.parent' }];
 const DEPENDENCY: Request = ['POST', `${FEATURES}/$/dependencies`, { feature: '$.parent' }];
+const SEGMENT = { name: '$', constraints: [] };
+const CONTEXT_FIELD: Request = ['POST', '/context', { name: '$' }];
+const STRATEGY_TYPE: Request = ['POST', '/strategies', { name: '$' }];
 const VARIANTS = [{ name: 'a', weight: 1 }];
 const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
 
@@ -68,6 +71,59 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: [`${FEATURES}/$`],
     events: ['feature-dependencies-removed', 'feature-archived'],
   },
+  createSegment: { when: ['/segments', SEGMENT], events: ['segment-created'] },
+  updateSegment: {
+    given: [['POST', '/segments', SEGMENT]],
+    when: ['/segments/@', { ...SEGMENT, description: 'new' }],
+    events: ['segment-updated'],
+  },
+  removeSegment: {
+    given: [['POST', '/segments', SEGMENT]],
+    when: ['/segments/@'],
+    events: ['segment-deleted'],
+  },
+  updateFeatureStrategySegments: {
+    given: [FLAG, ['POST', '/segments', SEGMENT], ['POST', STRATEGIES, { name: 'default', segments: ['@'] }]],
+    when: [
+      '/segments/strategies',
+      { projectId: 'default', environmentId: 'development', strategyId: '@', segmentIds: [] },
+    ],
+    events: ['feature-strategy-update'],
+  },
+  createContextField: { when: ['/context', { name: '$' }], events: ['context-field-created'] },
+  updateContextField: {
+    given: [CONTEXT_FIELD],
+    when: ['/context/$', { description: 'new' }],
+    events: ['context-field-updated'],
+  },
+  deleteContextField: { given: [CONTEXT_FIELD], when: ['/context/$'], events: ['context-field-deleted'] },
+  updateContextFieldLegalValue: {
+    given: [CONTEXT_FIELD],
+    when: ['/context/$/legal-values', { value: 'fi' }],
+    events: ['context-field-updated'],
+  },
+  deleteContextFieldLegalValue: {
+    given: [CONTEXT_FIELD, ['POST', '/context/$/legal-values', { value: 'fi' }]],
+    when: ['/context/$/legal-values/fi'],
+    events: ['context-field-updated'],
+  },
+  createStrategy: { when: ['/strategies', { name: '$' }], events: ['strategy-created'] },
+  updateStrategy: {
+    given: [STRATEGY_TYPE],
+    when: ['/strategies/$', { title: 'new' }],
+    events: ['strategy-updated'],
+  },
+  removeStrategy: { given: [STRATEGY_TYPE], when: ['/strategies/$'], events: ['strategy-deleted'] },
+  deprecateStrategy: {
+    given: [STRATEGY_TYPE],
+    when: ['/strategies/$/deprecate'],
+    events: ['strategy-deprecated'],
+  },
+  reactivateStrategy: {
+    given: [STRATEGY_TYPE, ['POST', '/strategies/$/deprecate']],
+    when: ['/strategies/$/reactivate'],
+    events: ['strategy-reactivated'],
+  },
   addFeatureStrategy: {
     given: [FLAG],
     when: [STRATEGIES, { name: 'default' }],
@@ -75,7 +131,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   updateFeatureStrategy: {
     given: [FLAG, STRATEGY],
-    when: [`${STRATEGIES}/@`, { name: 'other' }],
+    when: [`${STRATEGIES}/@`, { name: 'flexibleRollout' }],
     events: ['feature-strategy-update'],
   },
   patchFeatureStrategy: {

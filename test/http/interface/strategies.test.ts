@@ -1,6 +1,6 @@
 /** Endpoints 9–12: strategies of a flag in an environment (docs/specification/strategies.md). */
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { before, it } from 'node:test';
 import '../../support/check-answers.ts';
 import {
   addProject,
@@ -50,6 +50,12 @@ const FULL = {
 };
 
 describeInterface('strategies', (server) => {
+  before(async () => {
+    for (const name of ['first', 'second', 'third']) {
+      assert.equal((await server().call('POST', '/segments', { name, constraints: [] })).status, 201);
+    }
+  });
+
   it('adds a strategy with its defaults, and records it', async () => {
     await makeFlag(server().call, 'plain');
     const { answer, events } = await recording(server(), () =>
@@ -118,11 +124,11 @@ describeInterface('strategies', (server) => {
     const before = await addStrategy(server().call, 'replaced', FULL);
     const path = `${strategiesOf('replaced')}/${before.id}`;
     const { answer, events } = await recording(server(), () =>
-      server().call('PUT', path, { name: 'other', id: 'mine', featureName: 'another' }),
+      server().call('PUT', path, { name: 'default', id: 'mine', featureName: 'another' }),
     );
     assert.deepEqual(answer.body, {
       id: before.id,
-      name: 'other',
+      name: 'default',
       title: null,
       disabled: false,
       constraints: [],
@@ -139,7 +145,7 @@ describeInterface('strategies', (server) => {
         preData: before,
       }),
     ]);
-    const { body: moved } = await server().call('PUT', path, { name: 'other', sortOrder: 9 });
+    const { body: moved } = await server().call('PUT', path, { name: 'default', sortOrder: 9 });
     assert.equal(moved.sortOrder, 9);
   });
 

@@ -14,6 +14,7 @@ import {
   locateUser,
 } from '../../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
+import { locateContextField, locateSegment, locateStrategyType } from '../../../domain/state/targeting.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../dispatch/access.ts';
 import type { Params } from '../../dispatch/params.ts';
@@ -87,6 +88,16 @@ export function personalTokenOf(world: World, userId: number, id: string) {
   const located = locatePersonalToken(world, userId, numericId(id));
   return isRefusal(located) ? notFound(`The user ${userId} has no personal token "${id}".`) : located;
 }
+
+export const segment = (world: World, { id }: Params) => {
+  const located = locateSegment(world, numericId(id));
+  return isRefusal(located) ? notFound(`There is no segment "${id}".`) : located;
+};
+
+export const contextField = (world: World, { contextField: name }: Params) => locateContextField(world, name);
+
+export const strategyType = (world: World, { strategyName }: Params) =>
+  locateStrategyType(world, strategyName);
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Params) {

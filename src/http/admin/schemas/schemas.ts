@@ -32,7 +32,7 @@ export const MembershipErrorSchema = v.pipe(
 );
 
 /** A stored constraint, which has every field that a client may leave out. */
-const KeptConstraintSchema = v.pipe(
+export const KeptConstraintSchema = v.pipe(
   v.object({
     ...ConstraintSchema.entries,
     caseInsensitive: v.boolean(),

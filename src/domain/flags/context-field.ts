@@ -1,0 +1,108 @@
+/**
+ * A context field: a name that constraints compare with, and what may stand in it (docs/specification/targeting.md#context-fields).
+ * Constraints may name fields that are not defined here; a definition tells people and forms what to expect.
+ */
+import * as v from 'valibot';
+import { list } from '../json/list-schema.ts';
+import { urlNameFault } from './url-name.ts';
+
+export const CONTEXT_FIELDS_MAX = 100;
+/** Of one context field as JSON, legal values included. Protects the list of context fields. */
+export const CONTEXT_FIELD_BYTES_MAX = 64 * 1024;
+export const LEGAL_VALUES_MAX = 500;
+const LEGAL_VALUE_LENGTH_MAX = 255;
+const DESCRIPTION_LENGTH_MAX = 1_000;
+const SORT_ORDER_MAX = 1_000_000_000;
+
+const VALUE_PHRASE = `a value of 1 to ${LEGAL_VALUE_LENGTH_MAX} characters`;
+const VALUES_PHRASE = `a list of at most ${LEGAL_VALUES_MAX} legal values`;
+const DESCRIPTION_PHRASE = `a text of at most ${DESCRIPTION_LENGTH_MAX} characters`;
+const SORT_ORDER_PHRASE = `a number from 0 to ${SORT_ORDER_MAX}`;
+
+const DescriptionSchema = v.pipe(
+  v.string(DESCRIPTION_PHRASE),
+  v.maxLength(DESCRIPTION_LENGTH_MAX, DESCRIPTION_PHRASE),
+);
+
+export const ContextFieldNameSchema = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const fault = dataset.typed ? urlNameFault('context field name', dataset.value) : null;
+    if (fault !== null) addIssue({ message: fault });
+  }),
+);
+
+export const LegalValueSchema = v.pipe(
+  v.object({
+    value: v.pipe(
+      v.string(VALUE_PHRASE),
+      v.minLength(1, VALUE_PHRASE),
+      v.maxLength(LEGAL_VALUE_LENGTH_MAX, VALUE_PHRASE),
+    ),
+    description: v.exactOptional(DescriptionSchema),
+  }),
+  v.title('LegalValue'),
+);
+
+export interface LegalValue {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** Absent fields keep their value, or get their default in a new context field. */
+export const CONTEXT_FIELD_ENTRIES = {
+  description: v.optional(DescriptionSchema),
+  stickiness: v.optional(v.pipe(v.boolean(), v.description('Whether rollouts may be sticky to the field.'))),
+  sortOrder: v.optional(
+    v.pipe(
+      v.number(SORT_ORDER_PHRASE),
+      v.minValue(0, SORT_ORDER_PHRASE),
+      v.maxValue(SORT_ORDER_MAX, SORT_ORDER_PHRASE),
+    ),
+  ),
+  legalValues: v.optional(
+    v.pipe(
+      list(LegalValueSchema, VALUES_PHRASE),
+      v.maxLength(LEGAL_VALUES_MAX, VALUES_PHRASE),
+      v.check(
+        (values) => new Set(values.map(({ value }) => value)).size === values.length,
+        'Legal values must differ from each other.',
+      ),
+    ),
+  ),
+} as const;
+
+export interface ContextFieldInput {
+  readonly description?: string | undefined;
+  readonly stickiness?: boolean | undefined;
+  readonly sortOrder?: number | undefined;
+  readonly legalValues?: readonly LegalValue[] | undefined;
+}
+
+export interface ContextField {
+  readonly name: string;
+  readonly description: string;
+  readonly stickiness: boolean;
+  readonly sortOrder: number;
+  readonly legalValues: readonly LegalValue[];
+  /** ISO 8601, UTC; null for the predefined ones. */
+  readonly createdAt: string | null;
+}
+
+function predefined(name: string, description: string, sortOrder: number, stickiness = false): ContextField {
+  return { name, description, stickiness, sortOrder, legalValues: [], createdAt: null };
+}
+
+/** The fields that every SDK fills or knows. They can be changed, and not deleted. */
+export const PREDEFINED_CONTEXT_FIELDS: readonly ContextField[] = [
+  predefined('environment', 'The environment in which the application runs', 0),
+  predefined('userId', 'The id of the current user', 1, true),
+  predefined('appName', 'The name of the application', 2),
+  predefined('currentTime', 'The time of the evaluation, for comparisons of dates', 3),
+  predefined('sessionId', 'The id of the current session', 4, true),
+  predefined('remoteAddress', 'The address from which the request came', 5),
+];
+
+const PREDEFINED_NAMES = new Set(PREDEFINED_CONTEXT_FIELDS.map(({ name }) => name));
+
+export const isPredefinedContextField = (name: string): boolean => PREDEFINED_NAMES.has(name);

@@ -1,0 +1,138 @@
+/**
+ * Strategy types: the kinds that a strategy can name (docs/specification/targeting.md#strategy-types). The predefined ones are those that SDKs
+ * evaluate by themselves; an application can bring an implementation of others, which are defined here first, so that
+ * a misspelled kind is refused and not served as "off".
+ */
+import * as v from 'valibot';
+import { list } from '../json/list-schema.ts';
+import { STRATEGY_NAME_LENGTH_MAX } from './strategy.ts';
+
+export const STRATEGY_TYPES_MAX = 200;
+/** Of one strategy type as JSON. Protects the list of strategy types. */
+export const STRATEGY_TYPE_BYTES_MAX = 16 * 1024;
+const PARAMETERS_MAX = 50;
+const TEXT_LENGTH_MAX = 1_000;
+
+const NAME_PHRASE = `a name of 1 to ${STRATEGY_NAME_LENGTH_MAX} characters`;
+const TEXT_PHRASE = `a text of at most ${TEXT_LENGTH_MAX} characters`;
+const PARAMETERS_PHRASE = `a list of at most ${PARAMETERS_MAX} parameters`;
+export const PARAMETER_TYPES = ['string', 'percentage', 'list', 'number', 'boolean'] as const;
+
+const TextSchema = v.pipe(v.string(TEXT_PHRASE), v.maxLength(TEXT_LENGTH_MAX, TEXT_PHRASE));
+
+export const StrategyTypeNameSchema = v.pipe(
+  v.string(NAME_PHRASE),
+  v.minLength(1, NAME_PHRASE),
+  v.maxLength(STRATEGY_NAME_LENGTH_MAX, NAME_PHRASE),
+);
+
+export const ParameterDefinitionSchema = v.pipe(
+  v.object({
+    name: v.pipe(v.string(NAME_PHRASE), v.minLength(1, NAME_PHRASE), v.maxLength(100, NAME_PHRASE)),
+    type: v.picklist(PARAMETER_TYPES, `one of ${PARAMETER_TYPES.join(', ')}`),
+    description: v.optional(TextSchema, ''),
+    required: v.optional(v.boolean(), false),
+  }),
+  v.title('StrategyTypeParameter'),
+);
+
+export const STRATEGY_TYPE_ENTRIES = {
+  title: v.optional(v.nullable(TextSchema)),
+  description: v.optional(TextSchema),
+  parameters: v.optional(
+    v.pipe(
+      list(ParameterDefinitionSchema, PARAMETERS_PHRASE),
+      v.maxLength(PARAMETERS_MAX, PARAMETERS_PHRASE),
+      v.check(
+        (parameters) => new Set(parameters.map(({ name }) => name)).size === parameters.length,
+        'The names of the parameters must differ from each other.',
+      ),
+    ),
+  ),
+} as const;
+
+export interface ParameterDefinition {
+  readonly name: string;
+  readonly type: (typeof PARAMETER_TYPES)[number];
+  readonly description: string;
+  readonly required: boolean;
+}
+
+export interface StrategyTypeInput {
+  readonly title?: string | null | undefined;
+  readonly description?: string | undefined;
+  readonly parameters?: readonly ParameterDefinition[] | undefined;
+}
+
+export interface StrategyType {
+  readonly name: string;
+  readonly title: string | null;
+  readonly description: string;
+  readonly parameters: readonly ParameterDefinition[];
+  readonly deprecated: boolean;
+}
+
+interface PredefinedText {
+  readonly title: string;
+  readonly description: string;
+  readonly deprecated?: boolean;
+}
+
+function predefined(
+  name: string,
+  { title, description, deprecated = false }: PredefinedText,
+  parameters: readonly ParameterDefinition[] = [],
+): StrategyType {
+  return { name, title, description, parameters, deprecated };
+}
+
+const parameter = (
+  name: string,
+  type: ParameterDefinition['type'],
+  description: string,
+): ParameterDefinition => ({ name, type, description, required: false });
+
+const PERCENTAGE = parameter('percentage', 'percentage', 'The share that gets the flag, in percent.');
+const GROUP_ID = parameter('groupId', 'string', 'Flags with the same group serve the same users.');
+
+/** The types that SDKs evaluate by themselves. They can be deprecated, and neither changed nor deleted. */
+export const PREDEFINED_STRATEGY_TYPES: readonly StrategyType[] = [
+  predefined('default', { title: 'Standard', description: 'Everybody.' }),
+  predefined(
+    'flexibleRollout',
+    { title: 'Gradual rollout', description: 'A share of users, sessions or requests.' },
+    [
+      parameter('rollout', 'percentage', 'The share that gets the flag, in percent.'),
+      parameter('stickiness', 'string', 'The context field by which a caller keeps its outcome.'),
+      GROUP_ID,
+    ],
+  ),
+  predefined('userWithId', { title: 'User ids', description: 'Users with the ids listed.' }, [
+    parameter('userIds', 'list', 'The ids, separated by commas.'),
+  ]),
+  predefined('remoteAddress', { title: 'Addresses', description: 'Requests from the addresses listed.' }, [
+    parameter('IPs', 'list', 'Addresses and networks, separated by commas.'),
+  ]),
+  predefined('applicationHostname', { title: 'Hosts', description: 'Applications on the hosts listed.' }, [
+    parameter('hostNames', 'list', 'The host names, separated by commas.'),
+  ]),
+  predefined(
+    'gradualRolloutRandom',
+    { title: 'Gradual rollout at random', description: 'A share of all evaluations.', deprecated: true },
+    [PERCENTAGE],
+  ),
+  predefined(
+    'gradualRolloutSessionId',
+    { title: 'Gradual rollout by session', description: 'A share of sessions.', deprecated: true },
+    [PERCENTAGE, GROUP_ID],
+  ),
+  predefined(
+    'gradualRolloutUserId',
+    { title: 'Gradual rollout by user', description: 'A share of users.', deprecated: true },
+    [PERCENTAGE, GROUP_ID],
+  ),
+];
+
+const PREDEFINED = new Map(PREDEFINED_STRATEGY_TYPES.map((one) => [one.name, one]));
+
+export const predefinedStrategyType = (name: string): StrategyType | undefined => PREDEFINED.get(name);

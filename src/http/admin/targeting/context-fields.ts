@@ -1,0 +1,171 @@
+/** Context fields and their legal values. */
+import * as v from 'valibot';
+import { refuseTakenContextField } from '../../../domain/decide/context-field-commands.ts';
+import {
+  CONTEXT_FIELD_ENTRIES,
+  ContextFieldNameSchema,
+  LegalValueSchema,
+} from '../../../domain/flags/context-field.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import { contextFields } from '../../../domain/state/targeting.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { strategyUses } from '../views/strategy-uses.ts';
+import { contextFieldView } from '../views/targeting-views.ts';
+
+const FIELDS = '/context';
+const FIELD = `${FIELDS}/:contextField`;
+
+const CreateContextFieldBody = v.pipe(
+  v.object({ name: ContextFieldNameSchema, ...CONTEXT_FIELD_ENTRIES }),
+  v.title('CreateContextField'),
+);
+const UpdateContextFieldBody = v.pipe(v.object(CONTEXT_FIELD_ENTRIES), v.title('UpdateContextField'));
+const ValidateContextFieldBody = v.pipe(
+  v.object({ name: ContextFieldNameSchema }),
+  v.title('ValidateContextField'),
+);
+
+export const contextFieldRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: FIELDS,
+    operationId: 'getContextFields',
+    tag: 'Context',
+    summary: 'List the context fields.',
+    permission: 'read',
+    success: { status: 200, schema: ContextFieldsSchema },
+    read: (context) =>
+      settledAnswer(
+        context,
+        contextFields(context.world).map((field) => contextFieldView(context.world, field)),
+      ),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: FIELDS,
+    operationId: 'createContextField',
+    tag: 'Context',
+    summary: 'Create a context field.',
+    permission: 'targeting:write',
+    body: CreateContextFieldBody,
+    success: { status: 201, schema: ContextFieldSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ body: { name, ...fields } }) => ({ type: 'create-context-field', name, fields }),
+    answer: ({ world }, events) =>
+      jsonReply(201, contextFieldView(world, recorded(events, 'context-field-created').data)),
+  }),
+  readRoute({
+    method: 'POST',
+    path: `${FIELDS}/validate`,
+    operationId: 'validate',
+    tag: 'Context',
+    summary: 'Check whether a context field can have a name: it is valid and not taken.',
+    permission: 'read',
+    body: ValidateContextFieldBody,
+    success: { status: 200, schema: null },
+    refusals: ['NameExistsError'],
+    read: ({ world, engine, body }) =>
+      refuseTakenContextField(world, body.name) ?? { revision: engine.lastId, reply: emptyReply(200) },
+  }),
+  readRoute({
+    method: 'GET',
+    path: FIELD,
+    operationId: 'getContextField',
+    tag: 'Context',
+    summary: 'Read a context field.',
+    permission: 'read',
+    locate: locate.contextField,
+    success: { status: 200, schema: ContextFieldSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const field = locate.contextField(context.world, context.params);
+      return isRefusal(field) ? field : settledAnswer(context, contextFieldView(context.world, field));
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: FIELD,
+    operationId: 'updateContextField',
+    tag: 'Context',
+    summary: 'Change a context field; what is absent keeps its value.',
+    permission: 'targeting:write',
+    locate: locate.contextField,
+    body: UpdateContextFieldBody,
+    success: { status: 200, schema: null },
+    refusals: ['PayloadTooLargeError'],
+    command: ({ params, body }) => ({
+      type: 'update-context-field',
+      name: params.contextField,
+      fields: body,
+    }),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: FIELD,
+    operationId: 'deleteContextField',
+    tag: 'Context',
+    summary: 'Delete a context field that is not predefined.',
+    permission: 'targeting:write',
+    locate: locate.contextField,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-context-field', name: params.contextField }),
+    answer: () => emptyReply(200),
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${FIELD}/strategies`,
+    operationId: 'getStrategiesByContextField',
+    tag: 'Context',
+    summary: 'List the strategies with a constraint on a context field.',
+    permission: 'read',
+    locate: locate.contextField,
+    success: { status: 200, schema: StrategyUsesSchema },
+    refusals: ['NotFoundError'],
+    read: async (context) => {
+      const field = locate.contextField(context.world, context.params);
+      if (isRefusal(field)) return field;
+      const strategies = await strategyUses(context.world, 'context-field', field.name);
+      return settledAnswer(context, { strategies });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${FIELD}/legal-values`,
+    operationId: 'updateContextFieldLegalValue',
+    tag: 'Context',
+    summary: 'Add a legal value to a context field, or give it another description.',
+    permission: 'targeting:write',
+    locate: locate.contextField,
+    body: LegalValueSchema,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ params, body }) => ({
+      type: 'set-legal-value',
+      name: params.contextField,
+      legalValue: body,
+    }),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: `${FIELD}/legal-values/:legalValue`,
+    operationId: 'deleteContextFieldLegalValue',
+    tag: 'Context',
+    summary: 'Remove a legal value from a context field; one that it does not have changes nothing.',
+    permission: 'targeting:write',
+    locate: locate.contextField,
+    success: { status: 200, schema: null },
+    command: ({ params }) => ({
+      type: 'remove-legal-value',
+      name: params.contextField,
+      value: params.legalValue,
+    }),
+    answer: () => emptyReply(200),
+  }),
+];

@@ -1,0 +1,215 @@
+/** Segments, and which of them a strategy has. */
+import * as v from 'valibot';
+import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.ts';
+import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/flags/segment.ts';
+import { list } from '../../../domain/json/list-schema.ts';
+import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { emptyReply, JSON_HEADERS, jsonReply } from '../../dispatch/json-reply.ts';
+import {
+  type ReadAnswer,
+  type RequestContext,
+  type Route,
+  readRoute,
+  writeRoute,
+} from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import {
+  SegmentSchema,
+  SegmentsSchema,
+  StrategySegmentsSchema,
+  StrategyUsesSchema,
+} from '../schemas/targeting-schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { findStrategy, strategyUses } from '../views/strategy-uses.ts';
+import { segmentsText, segmentText } from '../views/targeting-views.ts';
+
+const SEGMENTS = '/segments';
+const SEGMENT = `${SEGMENTS}/:id`;
+
+const ValidateSegmentBody = v.pipe(v.object({ name: SegmentNameSchema }), v.title('ValidateSegment'));
+
+const SEGMENT_IDS_PHRASE = 'a list of segment ids';
+const SEGMENT_ID_PHRASE = 'the id of a segment';
+const StrategySegmentsBody = v.pipe(
+  v.object({
+    projectId: v.string(),
+    environmentId: v.string(),
+    strategyId: v.string(),
+    segmentIds: v.pipe(
+      list(v.pipe(v.number(SEGMENT_ID_PHRASE), v.integer(SEGMENT_ID_PHRASE)), SEGMENT_IDS_PHRASE),
+      v.description('They replace those that the strategy has.'),
+    ),
+  }),
+  v.title('SetStrategySegments'),
+);
+
+function textAnswer({ engine }: RequestContext<unknown>, text: string): ReadAnswer {
+  return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body: text } };
+}
+
+export const segmentRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: SEGMENTS,
+    operationId: 'getSegments',
+    tag: 'Segments',
+    summary: 'List the segments.',
+    permission: 'read',
+    success: { status: 200, schema: SegmentsSchema },
+    read: (context) => {
+      const { world } = context;
+      const all = [...world.directory.segments.values()].map(({ segment }) => segment);
+      return textAnswer(context, segmentsText(world, all));
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: SEGMENTS,
+    operationId: 'createSegment',
+    tag: 'Segments',
+    summary: 'Create a segment.',
+    permission: 'targeting:write',
+    body: SegmentInputSchema,
+    success: { status: 201, schema: SegmentSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ body }) => ({ type: 'create-segment', fields: body }),
+    answer: ({ world }, events) => ({
+      status: 201,
+      headers: JSON_HEADERS,
+      body: segmentText(world, recorded(events, 'segment-created').data),
+    }),
+  }),
+  readRoute({
+    method: 'POST',
+    path: `${SEGMENTS}/validate`,
+    operationId: 'validateSegment',
+    tag: 'Segments',
+    summary: 'Check whether a segment can have a name: it is valid and not taken.',
+    permission: 'read',
+    body: ValidateSegmentBody,
+    success: { status: 204, schema: null },
+    refusals: ['NameExistsError'],
+    read: ({ world, engine, body }) =>
+      refuseTakenSegmentName(world, body.name) ?? { revision: engine.lastId, reply: emptyReply(204) },
+  }),
+  readRoute({
+    method: 'GET',
+    path: SEGMENT,
+    operationId: 'getSegment',
+    tag: 'Segments',
+    summary: 'Read a segment.',
+    permission: 'read',
+    locate: locate.segment,
+    success: { status: 200, schema: SegmentSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const located = locate.segment(context.world, context.params);
+      if (isRefusal(located)) return located;
+      return textAnswer(context, segmentText(context.world, located.segment));
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: SEGMENT,
+    operationId: 'updateSegment',
+    tag: 'Segments',
+    summary: 'Replace a segment.',
+    permission: 'targeting:write',
+    locate: locate.segment,
+    body: SegmentInputSchema,
+    success: { status: 204, schema: null },
+    refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ params, body }) => ({
+      type: 'update-segment',
+      id: locate.numericId(params.id),
+      fields: body,
+    }),
+    answer: () => emptyReply(204),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: SEGMENT,
+    operationId: 'removeSegment',
+    tag: 'Segments',
+    summary: 'Delete a segment that no strategy uses.',
+    permission: 'targeting:write',
+    locate: locate.segment,
+    success: { status: 204, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-segment', id: locate.numericId(params.id) }),
+    answer: () => emptyReply(204),
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${SEGMENT}/strategies`,
+    operationId: 'getStrategiesBySegmentId',
+    tag: 'Segments',
+    summary: 'List the strategies that use a segment.',
+    permission: 'read',
+    locate: locate.segment,
+    success: { status: 200, schema: StrategyUsesSchema },
+    refusals: ['NotFoundError'],
+    read: async (context) => {
+      const located = locate.segment(context.world, context.params);
+      if (isRefusal(located)) return located;
+      const strategies = await strategyUses(context.world, 'segment', located.segment.id);
+      return settledAnswer(context, { strategies });
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${SEGMENTS}/strategies/:strategyId`,
+    operationId: 'getSegmentsByStrategyId',
+    tag: 'Segments',
+    summary: 'List the segments of a strategy.',
+    permission: 'read',
+    success: { status: 200, schema: SegmentsSchema },
+    read: async (context) => {
+      const segments = await segmentsOfStrategy(context.world, context.params.strategyId);
+      return textAnswer(context, segmentsText(context.world, segments));
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${SEGMENTS}/strategies`,
+    operationId: 'updateFeatureStrategySegments',
+    tag: 'Segments',
+    summary: 'Set the segments of a strategy.',
+    permission: 'targeting:write',
+    body: StrategySegmentsBody,
+    success: { status: 201, schema: StrategySegmentsSchema },
+    refusals: ['NotFoundError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    command: async ({ world, body }) => {
+      const { projectId: project, environmentId, strategyId, segmentIds: segments } = body;
+      const found = await findStrategy(world, [project], strategyId);
+      if (found === null || found.environment !== environmentId) return noStrategy(body);
+      const { flag, environment } = found;
+      return { type: 'set-strategy-segments', project, flag: flag.name, environment, strategyId, segments };
+    },
+    answer: ({ body: { projectId, environmentId, strategyId, segmentIds } }) =>
+      jsonReply(201, { projectId, environmentId, strategyId, segmentIds }),
+  }),
+];
+
+function noStrategy({
+  projectId,
+  environmentId,
+  strategyId,
+}: v.InferOutput<typeof StrategySegmentsBody>): Refusal {
+  return notFound(
+    `There is no strategy "${strategyId}" in the project "${projectId}" and the environment "${environmentId}".`,
+  );
+}
+
+/** None for a strategy that does not exist, as Unleash answers. */
+async function segmentsOfStrategy(world: World, strategyId: string): Promise<readonly Segment[]> {
+  const { directory, references } = world;
+  const projects = new Set<string>();
+  for (const id of directory.segments.keys()) {
+    for (const project of references.flagCounts('segment', id).keys()) projects.add(project);
+  }
+  const found = await findStrategy(world, projects, strategyId);
+  const records = found?.strategy.segments.map((id) => directory.segments.get(id)) ?? [];
+  return records.flatMap((record) => (record === undefined ? [] : [record.segment]));
+}

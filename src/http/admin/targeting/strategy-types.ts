@@ -1,0 +1,120 @@
+/** Strategy types: the kinds that a strategy can name. */
+import * as v from 'valibot';
+import { STRATEGY_TYPE_ENTRIES, StrategyTypeNameSchema } from '../../../domain/flags/strategy-type.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
+import { strategyTypes } from '../../../domain/state/targeting.ts';
+import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import { StrategyTypeSchema, StrategyTypesSchema } from '../schemas/targeting-schemas.ts';
+import { recorded, settledAnswer } from '../views/answers.ts';
+import { strategyTypeView } from '../views/targeting-views.ts';
+
+const TYPES = '/strategies';
+const TYPE = `${TYPES}/:strategyName`;
+
+const CreateStrategyTypeBody = v.pipe(
+  v.object({ name: StrategyTypeNameSchema, ...STRATEGY_TYPE_ENTRIES }),
+  v.title('CreateStrategyType'),
+);
+const UpdateStrategyTypeBody = v.pipe(v.object(STRATEGY_TYPE_ENTRIES), v.title('UpdateStrategyType'));
+
+function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `${TYPE}/${action}`,
+    operationId: `${action}Strategy`,
+    tag: 'Strategies',
+    summary:
+      action === 'deprecate'
+        ? 'Deprecate a strategy type: strategies of the type go on working, and forms stop offering it.'
+        : 'Take back the deprecation of a strategy type.',
+    permission: 'targeting:write',
+    locate: locate.strategyType,
+    success: { status: 200, schema: null },
+    command: ({ params }) => ({
+      type: 'deprecate-strategy-type',
+      name: params.strategyName,
+      deprecated: action === 'deprecate',
+    }),
+    answer: () => emptyReply(200),
+  });
+}
+
+export const strategyTypeRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: TYPES,
+    operationId: 'getAllStrategies',
+    tag: 'Strategies',
+    summary: 'List the strategy types.',
+    permission: 'read',
+    success: { status: 200, schema: StrategyTypesSchema },
+    read: (context) =>
+      settledAnswer(context, {
+        version: 1,
+        strategies: strategyTypes(context.world).map(strategyTypeView),
+      }),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: TYPES,
+    operationId: 'createStrategy',
+    tag: 'Strategies',
+    summary: 'Define a strategy type that your applications implement.',
+    permission: 'targeting:write',
+    body: CreateStrategyTypeBody,
+    success: { status: 201, schema: StrategyTypeSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ body: { name, ...fields } }) => ({ type: 'create-strategy-type', name, fields }),
+    answer: (_, events) => jsonReply(201, strategyTypeView(recorded(events, 'strategy-created').data)),
+  }),
+  readRoute({
+    method: 'GET',
+    path: TYPE,
+    operationId: 'getStrategy',
+    tag: 'Strategies',
+    summary: 'Read a strategy type.',
+    permission: 'read',
+    locate: locate.strategyType,
+    success: { status: 200, schema: StrategyTypeSchema },
+    refusals: ['NotFoundError'],
+    read: (context) => {
+      const type = locate.strategyType(context.world, context.params);
+      return isRefusal(type) ? type : settledAnswer(context, strategyTypeView(type));
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: TYPE,
+    operationId: 'updateStrategy',
+    tag: 'Strategies',
+    summary: 'Change a strategy type that is not predefined; what is absent keeps its value.',
+    permission: 'targeting:write',
+    locate: locate.strategyType,
+    body: UpdateStrategyTypeBody,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError', 'PayloadTooLargeError'],
+    command: ({ params, body }) => ({
+      type: 'update-strategy-type',
+      name: params.strategyName,
+      fields: body,
+    }),
+    answer: () => emptyReply(200),
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: TYPE,
+    operationId: 'removeStrategy',
+    tag: 'Strategies',
+    summary: 'Delete a strategy type that is not predefined and that no strategy uses.',
+    permission: 'targeting:write',
+    locate: locate.strategyType,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-strategy-type', name: params.strategyName }),
+    answer: () => emptyReply(200),
+  }),
+  deprecationRoute('deprecate'),
+  deprecationRoute('reactivate'),
+];

@@ -1,0 +1,95 @@
+/** Examples of segments, context fields and strategy types. By the name of the component. */
+import { AT } from './flag-examples.ts';
+
+const STRATEGY_ID = '6a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+
+const CONSTRAINT = {
+  contextName: 'country',
+  operator: 'IN',
+  caseInsensitive: false,
+  inverted: false,
+  values: ['fi', 'se'],
+};
+
+const SEGMENT_INPUT = {
+  name: 'Nordic customers',
+  description: 'Who sees new things first',
+  constraints: [CONSTRAINT],
+};
+
+const SEGMENT = {
+  id: 1,
+  ...SEGMENT_INPUT,
+  createdBy: 'ada',
+  createdAt: AT,
+  usedInFeatures: 1,
+  usedInProjects: 1,
+};
+
+const LEGAL_VALUE = { value: 'fi', description: 'Finland' };
+
+const CONTEXT_FIELD_INPUT = {
+  description: 'Where the customer lives',
+  stickiness: false,
+  sortOrder: 10,
+  legalValues: [LEGAL_VALUE, { value: 'se' }],
+};
+
+const PARAMETER = { name: 'weekdays', type: 'list', description: 'Such as mon,tue', required: true };
+
+const STRATEGY_TYPE_INPUT = {
+  title: 'On weekdays',
+  description: 'Evaluated by the shop itself.',
+  parameters: [PARAMETER],
+};
+
+const STRATEGY_TYPE = {
+  name: 'onWeekdays',
+  displayName: 'On weekdays',
+  editable: true,
+  deprecated: false,
+  ...STRATEGY_TYPE_INPUT,
+};
+
+const USE = {
+  id: STRATEGY_ID,
+  projectId: 'default',
+  featureName: 'checkout-redesign',
+  environment: 'development',
+  strategyName: 'flexibleRollout',
+};
+
+const STRATEGY_SEGMENTS = {
+  projectId: 'default',
+  environmentId: 'development',
+  strategyId: STRATEGY_ID,
+  segmentIds: [1],
+};
+
+export const TARGETING_EXAMPLES: Readonly<Record<string, unknown>> = {
+  SegmentInput: SEGMENT_INPUT,
+  Segment: SEGMENT,
+  Segments: { segments: [SEGMENT] },
+  ValidateSegment: { name: 'Nordic customers' },
+  SetStrategySegments: STRATEGY_SEGMENTS,
+  StrategySegments: STRATEGY_SEGMENTS,
+  ContextField: {
+    name: 'country',
+    ...CONTEXT_FIELD_INPUT,
+    createdAt: AT,
+    usedInFeatures: 1,
+    usedInProjects: 1,
+  },
+  CreateContextField: { name: 'country', ...CONTEXT_FIELD_INPUT },
+  UpdateContextField: CONTEXT_FIELD_INPUT,
+  ValidateContextField: { name: 'country' },
+  LegalValue: LEGAL_VALUE,
+  StrategyUse: USE,
+  StrategyUses: { strategies: [USE] },
+  StrategyType: STRATEGY_TYPE,
+  StrategyTypes: { version: 1, strategies: [STRATEGY_TYPE] },
+  StrategyTypeParameter: PARAMETER,
+  StrategyTypeParameterInput: PARAMETER,
+  CreateStrategyType: { name: 'onWeekdays', ...STRATEGY_TYPE_INPUT },
+  UpdateStrategyType: STRATEGY_TYPE_INPUT,
+};
