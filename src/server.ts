@@ -26,7 +26,7 @@ import type { Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
-import { WorkerTextSearch } from './persistence/event-log/text-search.ts';
+import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { lineageOf } from './persistence/journal/lineage.ts';
 import { VERSION } from './version.ts';
 
@@ -108,7 +108,7 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     folder: options.config.dataDir,
     clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
     newId: randomUUID,
-    textSearch: new WorkerTextSearch(),
+    logReader: new WorkerLogReader(),
     log: options.log,
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
@@ -146,7 +146,7 @@ function createHandler(
   const open = config.authType === 'none';
   const api = createApi({
     engine,
-    history: store.history,
+    reads: store.reads,
     instance,
     authenticator: new Authenticator({
       world: engine.world,

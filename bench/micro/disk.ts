@@ -6,7 +6,7 @@ import { snapshotSections } from '../../src/actors/world-snapshot.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { realFileSystem as fs } from '../../src/persistence/disk/file-system.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
-import { WorkerTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
 import { recover } from '../../src/persistence/recovery/recovery.ts';
@@ -70,8 +70,8 @@ function recoveryTask(folder: string, flags: number): MicroTask {
 }
 
 async function searchTasks(folder: string): Promise<MicroTask[]> {
-  const textSearch = new WorkerTextSearch();
-  const log = await EventLog.open({ fs, folder: join(folder, 'journal'), textSearch });
+  const logReader = new WorkerLogReader();
+  const log = await EventLog.open({ fs, folder: join(folder, 'journal'), logReader });
   const page = { limit: 10, offset: 0 };
   const search = (name: string, query: object): MicroTask => ({
     name,

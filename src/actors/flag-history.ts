@@ -13,13 +13,16 @@ import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
 import { emptyWorld, type ProjectState, type World } from '../domain/state/world.ts';
-import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { type FileSystem, isMissing, withFile } from '../persistence/disk/file-system.ts';
 import type { EventFilter } from '../persistence/event-log/event-filter.ts';
 import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.ts';
 import { lastEventId } from '../persistence/journal/frame.ts';
-import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
+import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
 import { loadSnapshotRecord } from './world-snapshot.ts';
+
+/** Fewer bytes of events than these are read at once; no snapshot is worth a look. */
+const SNAPSHOT_WORTH_BYTES = 256 * 1024;
 
 export interface FlagHistoryOptions {
   readonly fs: FileSystem;
@@ -44,6 +47,8 @@ export interface PastFlagQuery {
   readonly eventId: number;
   /** Nothing newer may be shown (invariant 4). */
   readonly durableId: number;
+  /** Nobody waits for the flag any more once it is aborted: the reading rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 export class FlagHistory {
@@ -64,7 +69,7 @@ export class FlagHistory {
     const start = await this.#startOf(world, query, end);
     if (start === null) return notFound(this.#tooOld(eventId));
     const past = new PastWorld(world, projectId);
-    const walk = { from: start + 1, to: end, anyOf: aspectsOf(query) };
+    const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal: query.signal };
     for await (const walked of this.#options.eventLog.iterateRecorded(walk)) past.apply(walked);
     const project = world.projects.get(projectId);
     const flag = project?.flags.get(name)?.flag;
@@ -83,27 +88,50 @@ export class FlagHistory {
   }
 
   /**
-   * The event after which the replay begins: 0, or that of a snapshot loaded into `world`; null when neither reaches.
+   * The event after which the replay begins: 0, or that of the nearest snapshot, which is loaded into `world`, where the
+   * events before it are gone or would take longer to read. Null when nothing reaches.
    */
   async #startOf(world: World, query: PastFlagQuery, end: number): Promise<number | null> {
     const { fs, snapshots, eventLog } = this.#options;
-    if (eventLog.firstId <= 1) return 0;
-    const files = (await listSnapshots(fs, snapshots)).toReversed();
-    for (const { id, path } of files) {
-      if (id > end || id < eventLog.firstId - 1) continue;
-      const onRecord = (section: string, record: unknown): void => {
-        if (concerns(section, record, query)) loadSnapshotRecord(world, section, record);
-      };
-      const reading = await readSnapshot({ fs, path, onRecord });
-      if (reading.problem === null) return id;
+    const isWhole = eventLog.firstId <= 1;
+    for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
+      if (file.id > end || file.id < eventLog.firstId - 1) continue;
+      if (isWhole && !(await this.#isShorter(file, query))) return 0;
+      if (await loadInto(world, { fs, path: file.path, query })) return file.id;
       clear(world);
     }
-    return null;
+    return isWhole ? 0 : null;
+  }
+
+  /** Whether the snapshot is fewer bytes to decode than the events before it. */
+  async #isShorter({ id, path }: SnapshotFile, query: PastFlagQuery): Promise<boolean> {
+    const { fs, eventLog } = this.#options;
+    const walk = { from: 1, to: id, anyOf: aspectsOf(query), signal: query.signal };
+    const eventBytes = await eventLog.walkBytes(walk);
+    if (eventBytes < SNAPSHOT_WORTH_BYTES) return false;
+    return eventBytes > (await withFile(fs, path, (file) => file.size()));
   }
 
   #tooOld(eventId: number): string {
     const { firstId } = this.#options.eventLog;
     return `The events before ${firstId} are no longer kept, and no snapshot is left that reaches back to event ${eventId}.`;
+  }
+}
+
+/** False when the snapshot is damaged, or when retention has just deleted it. */
+async function loadInto(
+  world: World,
+  { fs, path, query }: { readonly fs: FileSystem; readonly path: string; readonly query: PastFlagQuery },
+): Promise<boolean> {
+  const onRecord = (section: string, record: unknown): void => {
+    query.signal?.throwIfAborted();
+    if (concerns(section, record, query)) loadSnapshotRecord(world, section, record);
+  };
+  try {
+    return (await readSnapshot({ fs, path, onRecord })).problem === null;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
 }
 

@@ -11,8 +11,8 @@ import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
+import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import { dropEventsBefore } from '../persistence/event-log/retention.ts';
-import type { TextSearch } from '../persistence/event-log/text-search.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
@@ -27,6 +27,7 @@ import {
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { FlagHistory } from './flag-history.ts';
+import { LogReads } from './log-reads.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
@@ -39,7 +40,7 @@ export interface StoreOptions {
   readonly clock: EngineClock;
   /** A fresh UUID. */
   newId(): string;
-  readonly textSearch: TextSearch;
+  readonly logReader: LogReader;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
   stop(error: Error): void;
@@ -61,7 +62,7 @@ export interface Store {
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly recovery: RecoveryReport;
-  readonly history: FlagHistory;
+  readonly reads: LogReads;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
@@ -82,7 +83,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const eventLog = await EventLog.open({
     fs,
     folder: folder.journal,
-    textSearch: options.textSearch,
+    logReader: options.logReader,
     note: (message) => log.info({}, message),
     yieldToEventLoop,
   });
@@ -135,11 +136,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     for (const body of bodies) engine.follow(body);
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
+  const reads = new LogReads({ eventLog, history });
   const closeStore = (): Promise<void> => {
     stopFollowing?.();
     return close(engine, keeper, onFailed);
   };
-  return { engine, keeper, recovery, history, close: closeStore };
+  return { engine, keeper, recovery, reads, close: closeStore };
 }
 
 /**

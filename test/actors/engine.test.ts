@@ -6,6 +6,7 @@ import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
+import { eventsOf } from '../support/event-page.ts';
 
 const refusalOf = ({ outcome }: Submitted): string | null =>
   outcome?.kind === 'refusal' ? outcome.refusal.name : null;
@@ -155,13 +156,10 @@ describe('the engine', () => {
       manual.nowMs += jump;
       await execute(createFlag(`f${index}`));
     }
-    const { events } = (await store.engine.eventLog.search(
-      { limit: 100, offset: 0 },
-      store.engine.durableId,
-    )) as {
-      events: readonly { readonly createdAt: string }[];
-    };
-    const times = events.map(({ createdAt }) => Date.parse(createdAt)).reverse();
+    const page = await store.engine.eventLog.search({ limit: 100, offset: 0 }, store.engine.durableId);
+    const times = eventsOf(page)
+      .map(({ createdAt }) => Date.parse(createdAt))
+      .reverse();
     assert.deepEqual(
       times,
       times.toSorted((a, b) => a - b),

@@ -7,11 +7,13 @@ import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 
+const ASKER = { name: 'tester', signal: new AbortController().signal };
+
 describe('the history of flags', () => {
   it('agrees with a replay of everything, for every flag of every project at every change', async () => {
     const { folder, moments } = await pastFolder();
     const server = await startTestServer({ folder });
-    const { history, engine } = server.server.store;
+    const { reads, engine } = server.server.store;
     let compared = 0;
     for (const { id } of moments) {
       const { world } = await StateAt.open({ fs: realFileSystem, folder, upTo: id });
@@ -21,12 +23,10 @@ describe('the history of flags', () => {
       }
       for (const name of ['one', 'two', 'three', 'four']) {
         for (const project of ['default', 'other']) {
-          const past = await history.flagAt({
-            project,
-            flag: name,
-            eventId: id,
-            durableId: engine.durableId,
-          });
+          const past = await reads.flagAt(
+            { project, flag: name, eventId: id, durableId: engine.durableId },
+            ASKER,
+          );
           const flag = expected.get(name);
           if (flag?.project !== project)
             assert.equal(past.refused, true, `no ${name} in ${project} at ${id}`);
@@ -48,11 +48,11 @@ describe('the history of flags', () => {
   it('shows nothing that is not durable yet', async () => {
     const { folder, moments } = await pastFolder();
     const server = await startTestServer({ folder });
-    const { history, engine } = server.server.store;
+    const { reads, engine } = server.server.store;
     const last = moments.at(-1)?.id ?? 0;
     const query = { project: 'default', flag: 'one', eventId: last, durableId: engine.durableId };
-    assert(!(await history.flagAt(query)).refused);
-    const early = await history.flagAt({ ...query, durableId: last - 1 });
+    assert(!(await reads.flagAt(query, ASKER)).refused);
+    const early = await reads.flagAt({ ...query, durableId: last - 1 }, ASKER);
     assert.equal(early.refused, true);
     await server.stop();
   });
@@ -60,17 +60,17 @@ describe('the history of flags', () => {
   it('passes over a damaged snapshot where the first events are gone', async () => {
     const { folder } = await pastFolder();
     const server = await startTestServer({ folder });
-    const { engine, history } = server.server.store;
+    const { engine, reads } = server.server.store;
     flipByte(fileAt(snapshotsIn(folder)), 200);
     // The log without its first segments, as retention leaves it.
     engine.eventLog.dropSegmentsBefore(Math.floor(engine.lastId / 2));
     assert(engine.eventLog.firstId > 1);
     const query = { project: 'default', flag: 'one', eventId: engine.lastId, durableId: engine.durableId };
-    const past = await history.flagAt(query);
+    const past = await reads.flagAt(query, ASKER);
     assert(!past.refused);
     assert.deepEqual(past.flag, engine.world.projects.get('default')?.flags.get('one')?.flag);
     for (const path of snapshotsIn(folder)) flipByte(path, 300);
-    assert.equal((await history.flagAt(query)).refused, true, 'with none left it says so');
+    assert.equal((await reads.flagAt(query, ASKER)).refused, true, 'with none left it says so');
     await server.stop();
   });
 });

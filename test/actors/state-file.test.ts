@@ -11,7 +11,8 @@ import { planImport } from '../../src/domain/document/state-import.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { WorkerTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
+import { eventsOf } from '../support/event-page.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { TestWorld } from '../support/test-world.ts';
 
@@ -26,7 +27,7 @@ function open(folder: string): Promise<Store> {
     folder,
     clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
     newId: () => assert.fail('an import makes no new ids'),
-    textSearch: new WorkerTextSearch(),
+    logReader: new WorkerLogReader(),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => {
       throw error;
@@ -170,8 +171,8 @@ describe('a state document', () => {
       { feature: 'child', limit: 100, offset: 0 },
       store.engine.durableId,
     );
-    assert('events' in page);
-    assert.deepEqual(page.events.map((event) => event.type).reverse(), [
+    const events = eventsOf(page);
+    assert.deepEqual(events.map((event) => event.type).reverse(), [
       'feature-created',
       'feature-strategy-add',
       'feature-strategy-add',
@@ -180,7 +181,7 @@ describe('a state document', () => {
       'feature-tagged',
       'feature-dependency-added',
     ]);
-    assert(page.events.every((event) => event.createdBy === 'import'));
+    assert(events.every((event) => event.createdBy === 'import'));
     const before = stateHash(store.engine.world);
     await store.close();
     const reopened = await open(folder);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { createFlag, TESTER } from '../support/engine.ts';
 import { temporaryFolder } from '../support/server.ts';
 
@@ -133,7 +133,7 @@ function openOn(folder: string, stops: Error[]): Promise<Store> {
     folder,
     clock: { now: Date.now, monotonic: () => performance.now(), defer: setImmediate },
     newId: () => '00000000-0000-4000-8000-000000000000',
-    textSearch: inlineTextSearch(realFileSystem),
+    logReader: inlineLogReader(realFileSystem),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => stops.push(error),
     segmentBytes: 32 * KIB,

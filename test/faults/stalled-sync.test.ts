@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import '../support/check-answers.ts';
 import { QUEUE_DEADLINE_MS } from '../../src/actors/engine.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
 import { type Answer, ENGINES, startTestServer } from '../support/server.ts';
@@ -25,7 +25,7 @@ for (const http of ENGINES) {
       manual.runFreely();
       const server = await startTestServer({
         env: { HTTP_ENGINE: http },
-        store: { fs: disk, clock: manual.clock, textSearch: inlineTextSearch(disk), mailboxLengthMax: 3 },
+        store: { fs: disk, clock: manual.clock, logReader: inlineLogReader(disk), mailboxLengthMax: 3 },
       });
       t.after(() => {
         gate.open();

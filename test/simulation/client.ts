@@ -7,9 +7,9 @@ import type { Engine, Outcome, Retry } from '../../src/actors/engine.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { ANSWER_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
-import { isRefusal } from '../../src/domain/state/refusal.ts';
 import type { FlagRecord } from '../../src/domain/state/world.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
+import { eventsOf } from '../support/event-page.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { isInjected } from './injected.ts';
 import type { CommandSource } from './random-command.ts';
@@ -163,8 +163,7 @@ export class Client {
     try {
       const page = await engine.eventLog.search(query, durableId);
       if (service.isOver) return;
-      assert(!isRefusal(page));
-      for (const event of page.events) {
+      for (const event of eventsOf(page)) {
         assert(event.id <= durableId, `event ${event.id} was shown, durable was ${durableId}`);
         witness.recognizes(event);
       }

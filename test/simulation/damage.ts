@@ -9,7 +9,7 @@ import { openStore, type Store } from '../../src/actors/store.ts';
 import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -128,7 +128,7 @@ async function reopen(disk: MemoryFileSystem): Promise<Store | null> {
       clock: { now: () => 0, monotonic: () => 0, defer: (turn) => setImmediate(turn) },
       timer: () => () => undefined,
       newId: () => '',
-      textSearch: inlineTextSearch(disk),
+      logReader: inlineLogReader(disk),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       stop: (error) => assert.fail(error),
       reserveBytes: 0,

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Client, Service } from './client.ts';
@@ -150,7 +150,7 @@ export class Life implements Service {
       },
       timer: (delayMs, run) => time.after(delayMs, run),
       newId: () => this.#around.newId(),
-      textSearch: inlineTextSearch(fs),
+      logReader: inlineLogReader(fs),
       log: {
         info: (_, message) => this.#noted(message),
         warn: (_, message) => this.#noted(message),

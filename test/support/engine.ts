@@ -7,7 +7,7 @@ import type { Outcome, Submission } from '../../src/actors/engine.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 export const FOLDER = '/data';
@@ -134,7 +134,7 @@ export async function openTestEngine({
       ids += 1;
       return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`;
     },
-    textSearch: inlineTextSearch(disk),
+    logReader: inlineLogReader(disk),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => stops.push(error),
     ...options,

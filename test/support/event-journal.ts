@@ -2,7 +2,7 @@
 
 import type { RecordedEvent } from '../../src/domain/state/upgrade/recorded-event.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';
-import { inlineTextSearch } from '../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { FileJournal } from '../../src/persistence/journal/file-journal.ts';
 import type { Frame, FramePosition } from '../../src/persistence/journal/frame.ts';
 import { EMPTY_TAIL } from '../../src/persistence/journal/journal.ts';
@@ -89,7 +89,7 @@ export function openLog(disk: MemoryFileSystem, notes: string[] = []): Promise<E
   return EventLog.open({
     fs: disk,
     folder: FOLDER,
-    textSearch: inlineTextSearch(disk),
+    logReader: inlineLogReader(disk),
     note: (message) => notes.push(message),
   });
 }

@@ -6,7 +6,8 @@
  * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
 import type { Engine, Outcome } from '../../actors/engine.ts';
-import type { FlagHistory } from '../../actors/flag-history.ts';
+import type { LogReads } from '../../actors/log-reads.ts';
+import type { Asker } from '../../actors/read-queue.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -44,7 +45,7 @@ export interface ApiLog {
 
 export interface ApiOptions {
   readonly engine: Engine;
-  readonly history: FlagHistory;
+  readonly reads: LogReads;
   readonly instance: Instance;
   readonly authenticator: Authenticator;
   readonly surfaces: readonly Surface[];
@@ -232,7 +233,7 @@ class Dispatcher {
     if (isRefusal(located)) return this.#refuseSettled(call, located);
     const body = readBody(route, call.request);
     if (isRefusal(body)) return this.#refuse(call, body);
-    const context = new Context(this.#options, call.request, caller, params, body.value);
+    const context = new Context(this.#options, call, { caller, params, body: body.value });
     if (route.kind === 'read') this.#read(call, route, context, located);
     else this.#write(call, route, context);
   }
@@ -309,7 +310,9 @@ class Dispatcher {
   }
 
   #fail(call: Call, error: unknown): void {
-    const { request } = call;
+    const { request, response } = call;
+    // What a reader gives up because no response is wanted is no failure.
+    if (response.signal.aborted && error === response.signal.reason) return;
     const { errorId, reply } = call.errors.fault();
     this.#options.log.error(
       { err: error, errorId, method: request.method, path: request.path },
@@ -337,13 +340,19 @@ function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMete
 class Context implements RequestContext<unknown> {
   readonly #shared: ApiOptions;
   readonly #request: TransportRequest;
+  readonly #response: TransportResponse;
   readonly caller: Caller;
   readonly params: Params;
   readonly body: unknown;
 
-  constructor(shared: ApiOptions, request: TransportRequest, caller: Caller, params: Params, body: unknown) {
+  constructor(
+    shared: ApiOptions,
+    { request, response }: Pick<Call, 'request' | 'response'>,
+    { caller, params, body }: Pick<RequestContext<unknown>, 'caller' | 'params' | 'body'>,
+  ) {
     this.#shared = shared;
     this.#request = request;
+    this.#response = response;
     this.caller = caller;
     this.params = params;
     this.body = body;
@@ -357,8 +366,13 @@ class Context implements RequestContext<unknown> {
     return this.#shared.engine;
   }
 
-  get history(): FlagHistory {
-    return this.#shared.history;
+  get reads(): LogReads {
+    return this.#shared.reads;
+  }
+
+  get asker(): Asker {
+    const { name, userId } = this.caller.actor;
+    return { name: `${userId} ${name}`, signal: this.#response.signal };
   }
 
   get instance(): Instance {

@@ -5,7 +5,8 @@
  */
 import type * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
-import type { FlagHistory } from '../../actors/flag-history.ts';
+import type { LogReads } from '../../actors/log-reads.ts';
+import type { Asker } from '../../actors/read-queue.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
@@ -24,10 +25,12 @@ export type Schema = v.GenericSchema;
 export interface RequestContext<Body> {
   readonly world: World;
   readonly engine: Engine;
-  readonly history: FlagHistory;
+  readonly reads: LogReads;
   /** Figures of the process. */
   readonly instance: Instance;
   readonly caller: Caller;
+  /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
+  readonly asker: Asker;
   readonly params: Params;
   /** Of the query string, by name; empty when absent. */
   query(name: string): string;

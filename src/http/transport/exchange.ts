@@ -65,6 +65,8 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   #unread: Uint8Array | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
+  /** Made when it is first asked for, which few requests do. */
+  #unwanted: AbortController | null = null;
 
   constructor(server: ExchangeServer, request: ReceivedRequest) {
     super();
@@ -80,6 +82,12 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
 
   /** Ends the connection at once. */
   protected abstract disconnect(): void;
+
+  get signal(): AbortSignal {
+    this.#unwanted ??= new AbortController();
+    if (this.aborted || this.isAnswered) this.#unwanted.abort();
+    return this.#unwanted.signal;
+  }
 
   send(reply: Reply): void {
     if (this.isAnswered) {
@@ -131,6 +139,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   abort(): void {
     this.aborted = true;
     this.release();
+    this.#unwanted?.abort();
   }
 
   /** Whether the answer ends the connection. */
@@ -183,6 +192,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
     this.mustClose ||= mustClose;
     this.release();
     this.send(refusal(this.server, fault));
+    this.#unwanted?.abort();
   }
 
   /** The reply is on its way, and `bytes` of it wait for the client. May disconnect it at once. */

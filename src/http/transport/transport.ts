@@ -79,6 +79,8 @@ export interface TransportResponse {
   stream(head: StreamHead): ResponseStream | null;
   /** The client is gone. What the request set in motion may still have happened. */
   readonly aborted: boolean;
+  /** Aborted once no response is wanted any more: the client is gone, or the deadline has passed. */
+  readonly signal: AbortSignal;
 }
 
 export type RequestHandler = (request: TransportRequest, response: TransportResponse) => void;

@@ -6,7 +6,7 @@
  * so the distance to the first of them is the place (`indexInFrame`). Likewise a frame ends where the next one
  * begins.
  *
- * The columns live in shared memory: the text-search thread reads them in place. Only rows of durable events
+ * The columns live in shared memory: the thread of the log reader reads them in place. Only rows of durable events
  * are ever handed to it, and rows are never changed once written, so no locks are needed.
  */
 import assert from 'node:assert/strict';

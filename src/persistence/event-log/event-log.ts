@@ -6,25 +6,25 @@
  * it is. So every method takes `durableId`, the last event whose sync has returned (invariant 4), and a crash cannot
  * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
- * Filters run here on columns of numbers, in slices that never hold up other requests. Free text goes to a
- * TextSearch, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
+ * Filters run here on columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
+ * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
  * time.
  */
 import assert from 'node:assert/strict';
-import type { Refusal } from '../../domain/state/refusal.ts';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
-import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
+import { readFrames } from '../journal/frame-reader.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
+import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from './event-page.ts';
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildProgress, buildIndex } from './index-building.ts';
 import { SidecarStore } from './index-file-store.ts';
+import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
-import type { TextSearch } from './text-search.ts';
 
 /** Rows looked at between two turns of the event loop: about a millisecond's worth. */
 const ROWS_PER_SLICE = 500_000;
@@ -33,7 +33,7 @@ export interface EventLogOptions {
   readonly fs: FileSystem;
   /** The journal folder. */
   readonly folder: string;
-  readonly textSearch: TextSearch;
+  readonly logReader: LogReader;
   /** Called when an index file could not be used or saved, for the log. Nobody has to act on it. */
   note?(message: string): void;
   onProgress?(progress: BuildProgress): void;
@@ -52,10 +52,12 @@ export interface EventQuery {
 }
 
 export interface EventPage {
-  /** Newest first. */
-  readonly events: readonly LoggedEvent[];
+  /** The events, newest first: a JSON array in UTF-8. */
+  readonly json: Uint8Array;
   /** All that match, whatever `limit` and `offset`. */
   readonly totalEvents: number;
+  /** The offset at which the next page starts; null when nothing older matches. */
+  readonly nextOffset: number | null;
 }
 
 /** An event with the fields that only replay needs, for the engine and never for a response. */
@@ -65,12 +67,17 @@ export interface WalkedEvent {
   readonly event: RecordedEvent;
 }
 
-interface TextScope {
+interface SearchScope {
   readonly filter: CodeFilter;
   readonly views: readonly SegmentView[];
   readonly page: IdPage;
   readonly signal: AbortSignal | undefined;
 }
+
+/** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
+const IN_PLACE_BYTES_MAX = 128 * 1024;
+
+const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -101,7 +108,7 @@ export class EventLog {
   }
 
   async close(): Promise<void> {
-    await this.#options.textSearch.close();
+    await this.#options.logReader.close();
   }
 
   /** Id of the oldest event that is kept; 0 when there is none. */
@@ -123,8 +130,11 @@ export class EventLog {
     this.#index.add(frame, position);
   }
 
-  /** A refusal when too many text searches wait. A text search that is aborted rejects with the signal's reason. */
-  async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage | Refusal> {
+  /**
+   * A page ends at `limit` events or at PAGE_BYTES_MAX. Rejects with the signal's reason once it is aborted. How many
+   * searches run at once is up to the callers.
+   */
+  async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage> {
     const { type, project, feature } = query;
     const filter = compileFilter(
       {
@@ -134,49 +144,71 @@ export class EventLog {
       },
       this.#index.names,
     );
-    if (filter === null) return { events: [], totalEvents: 0 };
+    if (filter === null) return NO_EVENTS;
     const newestId = query.offset > 0 ? Math.min(query.offset, durableId) : durableId;
-    const page = new IdPage(newestId, query.limit);
+    // One more than is listed, which the next page starts with.
+    const page = new IdPage(newestId, query.limit + 1);
     const views = this.#index.views(durableId);
-    if (query.query) {
-      const found = await this.#searchText(query.query, { filter, views, page, signal });
-      if ('refused' in found) return found;
-      return { events: await this.read(found.ids), totalEvents: found.total };
-    }
-    await this.#searchColumns(filter, views, page);
-    return { events: await this.read(page.ids), totalEvents: page.total };
+    const scope: SearchScope = { filter, views, page, signal };
+    const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
+    return this.#page(found, query.limit, signal);
   }
 
-  async #searchColumns(filter: CodeFilter, views: readonly SegmentView[], page: IdPage): Promise<void> {
+  async #page({ ids, total }: TextMatches, limit: number, signal?: AbortSignal): Promise<EventPage> {
+    const listed = ids.slice(0, limit);
+    const places = this.#placesOf(listed);
+    const read = placesWithin(places, PAGE_BYTES_MAX);
+    const last = read.at(-1)?.ids.at(-1);
+    const within = read.length === places.length ? listed : listed.slice(0, listed.indexOf(last ?? 0) + 1);
+    const { json, covered, missing } = await this.#render(within, read, signal);
+    for (const id of missing) {
+      assert(this.#placesOf([id]).length === 0, `event ${id} is kept, but its segment file is gone`);
+    }
+    return { json, totalEvents: total, nextOffset: ids[covered] ?? null };
+  }
+
+  #render(
+    ids: readonly number[],
+    places: readonly EventPlace[],
+    signal: AbortSignal | undefined,
+  ): Promise<RenderedPage> {
+    const { fs, folder, logReader } = this.#options;
+    const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
+    return bytesOf(places) <= IN_PLACE_BYTES_MAX ? renderPage(fs, request) : logReader.page(request, signal);
+  }
+
+  async #searchColumns({ filter, views, page, signal }: SearchScope): Promise<TextMatches> {
     if (matchesAll(filter)) {
       pageOfAll(views, page);
-      return;
+      return page;
     }
     let rows = 0;
     for (const view of views.toReversed()) {
       if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
         await this.#yield();
+        signal?.throwIfAborted();
         rows = 0;
       }
       collectMatches(filter, view, page);
       rows += view.count;
     }
+    return page;
   }
 
-  #searchText(query: string, scope: TextScope): Promise<TextMatches | Refusal> {
+  #searchText(query: string, { filter, views, page, signal }: SearchScope): Promise<TextMatches> {
     const { names } = this.#index;
     const folded = query.toLowerCase();
     const request = {
       folded,
-      filter: scope.filter,
+      filter,
       types: names.types.tableOfNamesContaining(folded),
       authors: names.authors.tableOfNamesContaining(folded),
-      newestId: scope.page.newestId,
-      limit: scope.page.limit,
+      newestId: page.newestId,
+      limit: page.limit,
       folder: this.#options.folder,
-      segments: scope.views,
+      segments: views,
     };
-    return this.#options.textSearch.search(request, scope.signal);
+    return this.#options.logReader.scan(request, signal);
   }
 
   /** The events with these ids, in this order; ids that are not kept (any more) are left out. */
@@ -196,25 +228,31 @@ export class EventLog {
   }
 
   async #visit(ids: readonly number[], visit: (frame: RecordedFrame, id: number) => void): Promise<void> {
-    const idsByFrame = new Map<string, number[]>();
-    const places: FramePlace[] = [];
-    for (const id of ids) {
-      const place = this.#placeOf(id);
-      if (place === null) continue;
-      const key = `${place.segment}:${place.offset}`;
-      const sharing = idsByFrame.get(key);
-      if (sharing === undefined) places.push(place);
-      idsByFrame.set(key, [...(sharing ?? []), id]);
-    }
     const isKept = (segment: number): boolean => this.#index.viewOf(segment) !== null;
-    await readFrames({ ...this.#options, isKept }, places, (frame, { segment, offset }) => {
-      for (const id of idsByFrame.get(`${segment}:${offset}`) ?? []) visit(frame, id);
+    await readFrames({ ...this.#options, isKept }, this.#placesOf(ids), (frame, place) => {
+      for (const id of place.ids) visit(frame, id);
     });
   }
 
-  #placeOf(id: number): FramePlace | null {
-    const view = this.#index.viewOf(id);
-    return view === null ? null : { segment: view.firstId, ...frameExtent(view, id - view.firstId) };
+  /** The frames of the ids that are kept, in the order of the ids. Neighbouring ids of one frame share a place. */
+  #placesOf(ids: readonly number[]): EventPlace[] {
+    const places: (EventPlace & { readonly ids: number[] })[] = [];
+    for (const id of ids) {
+      const view = this.#index.viewOf(id);
+      if (view === null) continue;
+      const extent = frameExtent(view, id - view.firstId);
+      const last = places.at(-1);
+      if (last?.segment === view.firstId && last.offset === extent.offset) last.ids.push(id);
+      else places.push({ segment: view.firstId, ...extent, ids: [id] });
+    }
+    return places;
+  }
+
+  /** Bytes of the frames that a walk would read. */
+  async walkBytes(walk: Walk): Promise<number> {
+    let bytes = 0;
+    for await (const ids of walkIds(this.#index, walk, this.#yield)) bytes += bytesOf(this.#placesOf(ids));
+    return bytes;
   }
 
   /** Events from `from` to `to`, both included, one batch in memory at a time. `to` must be durable. */
@@ -260,6 +298,19 @@ export class EventLog {
     this.#sidecars.forget(dropped);
     return dropped;
   }
+}
+
+const bytesOf = (places: readonly EventPlace[]): number =>
+  places.reduce((bytes, { offset, bytesEnd }) => bytes + bytesEnd - offset, 0);
+
+/** The first places, up to the one with which their bytes reach the limit. */
+function placesWithin(places: readonly EventPlace[], bytesMax: number): readonly EventPlace[] {
+  let bytes = 0;
+  const end = places.findIndex(({ offset, bytesEnd }) => {
+    bytes += bytesEnd - offset;
+    return bytes >= bytesMax;
+  });
+  return end < 0 ? places : places.slice(0, end + 1);
 }
 
 /** Without filters nothing has to be looked at: ids are contiguous. */

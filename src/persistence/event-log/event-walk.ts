@@ -23,6 +23,8 @@ export interface Walk {
   readonly newestFirst?: boolean;
   /** An event is wanted when any of these matches it; every event is when absent. */
   readonly anyOf?: readonly EventFilter[];
+  /** The walk throws its reason once it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export async function* walkIds(
@@ -36,8 +38,12 @@ export async function* walkIds(
   let ids: number[] = [];
   for (const slice of slicesOf(index, walk)) {
     collectWanted(filters, slice, ids);
-    for (; ids.length >= BATCH_LENGTH; ids = ids.slice(BATCH_LENGTH)) yield ids.slice(0, BATCH_LENGTH);
+    for (; ids.length >= BATCH_LENGTH; ids = ids.slice(BATCH_LENGTH)) {
+      yield ids.slice(0, BATCH_LENGTH);
+      walk.signal?.throwIfAborted();
+    }
     await yieldToEventLoop();
+    walk.signal?.throwIfAborted();
   }
   if (ids.length > 0) yield ids;
 }

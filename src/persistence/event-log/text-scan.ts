@@ -7,7 +7,7 @@
  * (text-prefilter.ts) finds the frames worth reading. An event matches when the lower-case JSON text of its data
  * contains the lower-case query. Checksums are not verified here; they are verified when an event is shown.
  *
- * Runs in a thread of its own (text-search-worker.ts); nothing here knows that.
+ * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
 import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';

@@ -17,8 +17,11 @@ import { type JournalSource, withSegment } from './segment-file.ts';
 /** Reading this much unneeded data costs less than another call to the disk. */
 const GAP_BYTES_MAX = 32 * 1024;
 
-/** Bounds the buffer of a grouped read; a single larger frame gets its own buffer. */
-const GROUP_BYTES_MAX = 1024 * 1024;
+/**
+ * Bounds the buffer of a grouped read, and what is decoded between two turns of the event loop, to about 5 ms; a single
+ * larger frame still gets a buffer of its own.
+ */
+const GROUP_BYTES_MAX = 256 * 1024;
 
 /** A frame's extent in a segment file, header included. */
 export interface FramePlace {
@@ -27,7 +30,7 @@ export interface FramePlace {
   readonly bytesEnd: number;
 }
 
-type VisitFrame = (frame: RecordedFrame, place: FramePlace) => void;
+type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
 
 /** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
 function decodeFrameAt(
@@ -53,10 +56,10 @@ export interface FrameReading extends JournalSource {
  * Calls `visit` for every place in the order of the files and offsets, whatever the order given; not for places in a
  * segment whose file is gone because it is not kept any more.
  */
-export async function readFrames(
+export async function readFrames<Place extends FramePlace>(
   reading: FrameReading,
-  places: readonly FramePlace[],
-  visit: VisitFrame,
+  places: readonly Place[],
+  visit: VisitFrame<Place>,
 ): Promise<void> {
   for (const groups of groupBySegment(groupPlaces(places))) {
     try {
@@ -67,7 +70,11 @@ export async function readFrames(
   }
 }
 
-function readSegment(source: FrameReading, groups: readonly Group[], visit: VisitFrame): Promise<void> {
+function readSegment<Place extends FramePlace>(
+  source: FrameReading,
+  groups: readonly Group<Place>[],
+  visit: VisitFrame<Place>,
+): Promise<void> {
   return withSegment(source, groups[0]?.segment ?? 0, async ({ path, file, header }) => {
     if (header === null) throw damaged('the header of the file is damaged', path, 0);
     for (const group of groups) {
@@ -89,29 +96,30 @@ function damaged(problem: string, file: string, offset: number): DataFolderError
   });
 }
 
-interface Group {
+interface Group<Place extends FramePlace> {
   readonly segment: number;
   readonly offset: number;
   bytesEnd: number;
-  readonly places: FramePlace[];
+  readonly places: Place[];
 }
 
-function groupPlaces(places: readonly FramePlace[]): Group[] {
-  const groups: Group[] = [];
+function groupPlaces<Place extends FramePlace>(places: readonly Place[]): Group<Place>[] {
+  const groups: Group<Place>[] = [];
   for (const place of [...places].sort((a, b) => a.segment - b.segment || a.offset - b.offset)) {
     const group = groups.at(-1);
     if (group !== undefined && fits(group, place)) {
       group.places.push(place);
       group.bytesEnd = Math.max(group.bytesEnd, place.bytesEnd);
     } else {
-      groups.push({ ...place, places: [place] });
+      const { segment, offset, bytesEnd } = place;
+      groups.push({ segment, offset, bytesEnd, places: [place] });
     }
   }
   return groups;
 }
 
-function groupBySegment(groups: readonly Group[]): Group[][] {
-  const bySegment: Group[][] = [];
+function groupBySegment<Place extends FramePlace>(groups: readonly Group<Place>[]): Group<Place>[][] {
+  const bySegment: Group<Place>[][] = [];
   for (const group of groups) {
     const last = bySegment.at(-1);
     if (last?.[0]?.segment === group.segment) last.push(group);
@@ -120,12 +128,16 @@ function groupBySegment(groups: readonly Group[]): Group[][] {
   return bySegment;
 }
 
-const fits = (group: Group, place: FramePlace): boolean =>
+const fits = (group: Group<FramePlace>, place: FramePlace): boolean =>
   place.segment === group.segment &&
   place.offset - group.bytesEnd <= GAP_BYTES_MAX &&
   place.bytesEnd - group.offset <= GROUP_BYTES_MAX;
 
-async function readExtent(file: OpenFile, path: string, { offset, bytesEnd }: Group): Promise<Buffer> {
+async function readExtent(
+  file: OpenFile,
+  path: string,
+  { offset, bytesEnd }: Group<FramePlace>,
+): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(bytesEnd - offset);
   const count = await file.read(bytes, 0, bytes.length, offset);
   if (count < bytes.length) throw damaged('the file is too short', path, offset + count);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-answers.ts';
-import { inlineTextSearch } from '../../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { type Gate, gatedDisk, settle } from '../../support/engine.ts';
 import { addProject, addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
 import { type Answer, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
@@ -25,7 +25,7 @@ for (const http of ENGINES) {
       gate = gated.gate;
       server = await startTestServer({
         env: { HTTP_ENGINE: http },
-        store: { fs: gated.disk, textSearch: inlineTextSearch(gated.disk) },
+        store: { fs: gated.disk, logReader: inlineLogReader(gated.disk) },
       });
       await addProject(server, 'settled');
       await server.call('POST', '/projects/settled/features', { name: 'calm' });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import '../../support/check-answers.ts';
 import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/disk/free-space.ts';
-import { inlineTextSearch } from '../../../src/persistence/event-log/text-search.ts';
+import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { gatedDisk, ManualClock, settle } from '../../support/engine.ts';
 import { addProject, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
@@ -28,7 +28,7 @@ for (const http of ENGINES) {
         store: {
           fs: disk,
           clock: manual.clock,
-          textSearch: inlineTextSearch(disk),
+          logReader: inlineLogReader(disk),
           mailboxLengthMax: MAILBOX_LENGTH_MAX,
           reserveBytes: RESERVE_BYTES,
         },

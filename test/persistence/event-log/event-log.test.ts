@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventLog, EventPage, EventQuery } from '../../../src/persistence/event-log/event-log.ts';
+import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
+import type { LoggedEvent } from '../../../src/persistence/event-log/logged-event.ts';
 import { type CommandSketch, EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
+import { eventsOf } from '../../support/event-page.ts';
 
 const on = (project: string, featureName: string, type = 'feature-created'): CommandSketch => ({
   events: [{ type, project, featureName }],
@@ -16,13 +19,17 @@ const SIX: readonly CommandSketch[] = [
   on('blog', 'feed', 'feature-archived'),
 ];
 
-async function search(log: EventLog, query: Partial<EventQuery>, durableId = log.lastId): Promise<EventPage> {
-  const page = await log.search({ limit: 100, offset: 0, ...query }, durableId);
-  if ('refused' in page) throw new Error(page.message);
-  return page;
+interface Page extends Omit<EventPage, 'json'> {
+  readonly events: readonly LoggedEvent[];
 }
 
-const ids = (page: EventPage): number[] => page.events.map(({ id }) => id);
+async function search(log: EventLog, query: Partial<EventQuery>, durableId = log.lastId): Promise<Page> {
+  const page = await log.search({ limit: 100, offset: 0, ...query }, durableId);
+  const { totalEvents, nextOffset } = page;
+  return { events: eventsOf(page), totalEvents, nextOffset };
+}
+
+const ids = (page: Page): number[] => page.events.map(({ id }) => id);
 
 async function journalOf(commands: readonly CommandSketch[], segmentBytes?: number): Promise<EventJournal> {
   const journal = await EventJournal.create(segmentBytes === undefined ? {} : { segmentBytes });
@@ -62,7 +69,7 @@ test('hidden parts and remembered answers are neither shown nor found', async ()
   const log = await logOf([
     { answer: { body: 'gazelle' }, events: [{ hidden: 'gazelle', preData: 'gazelle' }] },
   ]);
-  assert.deepEqual(await search(log, { query: 'gazelle' }), { events: [], totalEvents: 0 });
+  assert.deepEqual(await search(log, { query: 'gazelle' }), { events: [], totalEvents: 0, nextOffset: null });
   assert(!JSON.stringify((await search(log, {})).events).includes('hidden'));
 });
 
@@ -87,7 +94,7 @@ test('filters are case-sensitive and an unknown name finds nothing', async () =>
     { type: 'Feature-Created' },
     { project: '' },
   ]) {
-    assert.deepEqual(await search(log, query), { events: [], totalEvents: 0 });
+    assert.deepEqual(await search(log, query), { events: [], totalEvents: 0, nextOffset: null });
   }
 });
 
@@ -113,6 +120,42 @@ test('pages put end to end give every event once, across segments', async () => 
     offset = (page.events.at(-1)?.id ?? 0) - 1;
   }
   assert.deepEqual(seen, [6, 5, 4, 3, 2, 1]);
+});
+
+test('a page says where the next one starts, and the last page that there is none', async () => {
+  const log = await logOf(SIX, 200);
+  const nextOf = async (query: Partial<EventQuery>) => (await search(log, query)).nextOffset;
+  assert.equal(await nextOf({ limit: 2 }), 4);
+  assert.equal(await nextOf({ limit: 2, offset: 4 }), 2);
+  assert.equal(await nextOf({ limit: 2, offset: 2 }), null);
+  assert.equal(await nextOf({ limit: 1, project: 'shop' }), 2);
+  assert.equal(await nextOf({ limit: 1, query: 'archived' }), 2);
+  assert.equal(await nextOf({ limit: 6 }), null);
+});
+
+test('a page ends when it reaches its bytes, and pages put end to end still give every event once', async () => {
+  const large = { text: 'x'.repeat(PAGE_BYTES_MAX / 2) };
+  const escaped = { text: '\u0001'.repeat(PAGE_BYTES_MAX / 4) };
+  const log = await logOf([
+    { events: [{ data: large }, { data: large }, { data: large }, { data: 'small' }] },
+    { events: [{ data: large }] },
+    { events: [{ data: escaped }] },
+    { events: [{ data: large }] },
+    { events: [{ data: 'small' }] },
+  ]);
+  const pages: number[][] = [];
+  for (let offset: number | null = log.lastId; offset !== null; ) {
+    const page: Page = await search(log, { offset });
+    assert.equal(page.totalEvents, 8);
+    pages.push(ids(page));
+    offset = page.nextOffset;
+  }
+  // The escapes of event 6 are what makes its JSON six times its bytes on disk.
+  assert.deepEqual(pages, [
+    [8, 7, 6],
+    [5, 4, 3],
+    [2, 1],
+  ]);
 });
 
 test('text is found in type, author and data, whatever the case', async () => {

@@ -39,9 +39,9 @@ const DRY_RUN_PARAMETER: QueryParameter = {
 };
 
 function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<PastFlag | Refusal> {
-  const { params, engine, history } = context;
+  const { params, engine, reads, asker } = context;
   const { projectId: project, featureName: flag } = params;
-  return history.flagAt({ project, flag, eventId, durableId: engine.durableId });
+  return reads.flagAt({ project, flag, eventId, durableId: engine.durableId }, asker);
 }
 
 /** The answer of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */

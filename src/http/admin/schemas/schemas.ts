@@ -182,6 +182,10 @@ export const EventsSchema = v.pipe(
     version: v.literal(1),
     events: v.array(EventSchema),
     totalEvents: v.pipe(v.number(), v.integer()),
+    nextOffset: v.pipe(
+      v.exactOptional(v.pipe(v.number(), v.integer())),
+      v.description('The offset at which the next page starts; left out on the last page.'),
+    ),
   }),
   v.title('Events'),
 );

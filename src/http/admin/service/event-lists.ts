@@ -1,13 +1,12 @@
 /** Routes that list all events, the events of one flag, and the types of events. */
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import { etagOf } from '../../dispatch/etag.ts';
-import { taggedReply } from '../../dispatch/json-reply.ts';
-import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
+import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 import { settledAnswer } from '../views/answers.ts';
-import { EVENTS_LIMIT_MAX, EVENTS_VERSION } from './events.ts';
+import { EVENTS_LIMIT_MAX, readEvents } from './events.ts';
 
 interface Page {
   readonly limit: number;
@@ -45,58 +44,49 @@ function integerOf(text: string, absent: number): number | null {
   return /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
 }
 
-interface Scope {
-  readonly project?: string;
-  readonly feature?: string;
-}
+type ListRoute = Omit<
+  Parameters<typeof readRoute>[0],
+  'method' | 'tag' | 'permission' | 'refusals' | 'read'
+> & {
+  scope(context: RequestContext<unknown>): Pick<EventQuery, 'project' | 'feature'>;
+  /** What the response names besides the events. */
+  more?(context: RequestContext<unknown>): Readonly<Record<string, string>>;
+};
 
-async function eventsAnswer(
-  context: RequestContext<unknown>,
-  scope: Scope,
-  extra: object,
-): Promise<ReadAnswer | Refusal> {
-  const page = pageOf(context);
-  if (isRefusal(page)) return page;
-  const revision = context.engine.durableId;
-  const found = await context.engine.eventLog.search({ ...scope, ...page }, revision);
-  if (isRefusal(found)) return found;
-  const etag = etagOf(context.world, revision);
-  return {
-    revision,
-    reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...extra, ...found })),
-  };
+function listRoute({ scope, more, query, ...route }: ListRoute): Route {
+  return readRoute({
+    ...route,
+    method: 'GET',
+    tag: 'Events',
+    permission: 'read',
+    query: { ...query, ...PAGE_PARAMETERS },
+    refusals: ['ValidationError'],
+    read: (context) => {
+      const page = pageOf(context);
+      return isRefusal(page) ? page : readEvents(context, { ...scope(context), ...page }, more?.(context));
+    },
+  });
 }
 
 export const eventListRoutes: readonly Route[] = [
-  readRoute({
-    method: 'GET',
+  listRoute({
     path: '/events',
     operationId: 'getEvents',
-    tag: 'Events',
     summary: 'List the events, newest first.',
-    permission: 'read',
-    query: { project: { description: 'Id of the project whose events are listed.' }, ...PAGE_PARAMETERS },
+    query: { project: { description: 'Id of the project whose events are listed.' } },
     success: { status: 200, schema: EventsSchema },
-    refusals: ['ValidationError'],
-    read: (context) => {
+    scope: (context) => {
       const project = context.query('project');
-      return eventsAnswer(context, project === '' ? {} : { project }, {});
+      return project === '' ? {} : { project };
     },
   }),
-  readRoute({
-    method: 'GET',
+  listRoute({
     path: '/events/:featureName',
     operationId: 'getEventsForToggle',
-    tag: 'Events',
     summary: 'List the events of a flag, newest first, even of a deleted flag.',
-    permission: 'read',
-    query: PAGE_PARAMETERS,
     success: { status: 200, schema: FlagEventsSchema },
-    refusals: ['ValidationError'],
-    read: (context) => {
-      const { featureName } = context.params;
-      return eventsAnswer(context, { feature: featureName }, { toggleName: featureName });
-    },
+    scope: ({ params }) => ({ feature: params.featureName }),
+    more: ({ params }) => ({ toggleName: params.featureName }),
   }),
   readRoute({
     method: 'GET',

@@ -1,14 +1,15 @@
 /** The route that searches the event log (docs/specification/events.md#search). */
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
 import { etagOf } from '../../dispatch/etag.ts';
 import { taggedReply } from '../../dispatch/json-reply.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
 /** Of the answer; increases only when its format changes. */
-export const EVENTS_VERSION = 1;
+const EVENTS_VERSION = 1;
 export const EVENTS_LIMIT_MAX = 100;
 
 const LIMIT_PHRASE = `an integer from 1 to ${EVENTS_LIMIT_MAX}`;
@@ -53,22 +54,32 @@ export const eventRoutes: readonly Route[] = [
     permission: 'read',
     body: SearchBody,
     success: { status: 200, schema: EventsSchema },
-    read: async ({ world, engine, body }) => {
-      const { type, project, feature, query, limit, offset } = body;
+    read: (context) => {
+      const { type, project, feature, query, limit, offset } = context.body;
       const filter = {
         ...(type === undefined ? {} : { type }),
         ...(project === undefined ? {} : { project }),
         ...(feature === undefined ? {} : { feature }),
         ...(query === undefined ? {} : { query }),
       };
-      const revision = engine.durableId;
-      const page = await engine.eventLog.search({ ...filter, limit, offset }, revision);
-      if (isRefusal(page)) return page;
-      const etag = etagOf(world, revision);
-      return {
-        revision,
-        reply: taggedReply(etag, JSON.stringify({ version: EVENTS_VERSION, ...page })),
-      };
+      return readEvents(context, { ...filter, limit, offset });
     },
   }),
 ];
+
+/** A page of events as a response. `more` is written into its body, ahead of them. */
+export async function readEvents(
+  { world, engine, reads, asker }: RequestContext<unknown>,
+  query: EventQuery,
+  more: Readonly<Record<string, string>> = {},
+): Promise<ReadAnswer | Refusal> {
+  const revision = engine.durableId;
+  const page = await reads.search(query, revision, asker);
+  if (isRefusal(page)) return page;
+  const { json, totalEvents, nextOffset } = page;
+  const head = JSON.stringify({ version: EVENTS_VERSION, ...more }).slice(0, -1);
+  const next = nextOffset === null ? '' : `,"nextOffset":${nextOffset}`;
+  const tail = `,"totalEvents":${totalEvents}${next}}`;
+  const body = Buffer.concat([Buffer.from(`${head},"events":`), json, Buffer.from(tail)]);
+  return { revision, reply: taggedReply(etagOf(world, revision), body) };
+}

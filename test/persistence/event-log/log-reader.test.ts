@@ -9,18 +9,18 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
-import type { TextMatches, TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
 import {
-  inlineTextSearch,
-  SEARCHES_WAITING_MAX,
-  startTextSearchWorker,
-  type TextSearch,
-  type TextSearchReply,
-  type TextSearchTask,
-  textSearchSource,
-  WorkerTextSearch,
-} from '../../../src/persistence/event-log/text-search.ts';
+  inlineLogReader,
+  type LogReader,
+  logReaderSource,
+  type NumberedTask,
+  startLogReaderWorker,
+  type TaskReply,
+  WorkerLogReader,
+} from '../../../src/persistence/event-log/log-reader.ts';
+import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
 import { EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
+import { eventsOf } from '../../support/event-page.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 /** Enough that looking at every event takes the thread many turns of the main thread's event loop. */
@@ -47,12 +47,11 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true }));
 
-const openOn = (textSearch: TextSearch): Promise<EventLog> =>
-  EventLog.open({ fs: realFileSystem, folder, textSearch });
+const openOn = (logReader: LogReader): Promise<EventLog> =>
+  EventLog.open({ fs: realFileSystem, folder, logReader });
 
 async function total(log: EventLog, query: string): Promise<number> {
   const page = await log.search({ query, limit: 5, offset: 0 }, log.lastId);
-  if ('refused' in page) throw new Error(page.message);
   return page.totalEvents;
 }
 
@@ -71,8 +70,8 @@ async function turnsDuring(search: Promise<unknown>): Promise<number> {
 }
 
 test('the thread finds what a search in place finds', async () => {
-  const threaded = await openOn(new WorkerTextSearch());
-  const inline = await openOn(inlineTextSearch(realFileSystem));
+  const threaded = await openOn(new WorkerLogReader());
+  const inline = await openOn(inlineLogReader(realFileSystem));
   for (const query of ['launch 777', 'USER3', '9"', 'nothing like it', 'feature-created']) {
     const ask = { query, limit: 50, offset: 15_000 };
     assert.deepEqual(await threaded.search(ask, 19_000), await inline.search(ask, 19_000));
@@ -81,7 +80,7 @@ test('the thread finds what a search in place finds', async () => {
 });
 
 test('the event loop keeps turning while every event is looked at', async () => {
-  const threaded = await openOn(new WorkerTextSearch());
+  const threaded = await openOn(new WorkerLogReader());
   await total(threaded, 'the thread has started');
   const turns = await turnsDuring(total(threaded, '9"'));
   await threaded.close();
@@ -96,9 +95,9 @@ test('a search is answered while the main thread stands still', async () => {
     const { parentPort, workerData: answered } = require('node:worker_threads');
     const post = parentPort.postMessage.bind(parentPort);
     parentPort.postMessage = (reply) => { post(reply); Atomics.store(answered, 0, 1); Atomics.notify(answered, 0); };
-    ${textSearchSource()}`;
+    ${logReaderSource()}`;
   const log = await openOn(
-    new WorkerTextSearch(() => new Worker(source, { eval: true, execArgv: [], workerData: answered })),
+    new WorkerLogReader(() => new Worker(source, { eval: true, execArgv: [], workerData: answered })),
   );
   const search = total(log, '9"');
   assert.notEqual(Atomics.wait(answered, 0, 0, 30_000), 'timed-out');
@@ -109,9 +108,9 @@ test('a search is answered while the main thread stands still', async () => {
 test('when the thread dies, the search it was busy with fails and the next one gets a new thread', async () => {
   const endings = ['process.exit(3)', 'throw new Error("unforeseen")'];
   let started = 0;
-  const search = new WorkerTextSearch(() => {
+  const search = new WorkerLogReader(() => {
     const ending = endings[started++];
-    if (ending === undefined) return startTextSearchWorker();
+    if (ending === undefined) return startLogReaderWorker();
     return new Worker(`require('node:worker_threads').parentPort.once('message', () => { ${ending} });`, {
       eval: true,
       stderr: true,
@@ -119,23 +118,27 @@ test('when the thread dies, the search it was busy with fails and the next one g
   });
   const log = await openOn(search);
   await assert.rejects(total(log, 'launch'), /ended before it had answered/);
-  const [second, third] = await Promise.allSettled([total(log, 'launch'), total(log, 'launch 7')]);
-  assert.equal(second.status, 'rejected');
-  assert.deepEqual(third, { status: 'fulfilled', value: 1111 });
+  const both = await Promise.allSettled([total(log, 'launch'), total(log, 'launch 7')]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+    'whatever the thread was busy with',
+  );
+  assert.equal(await total(log, 'launch 7'), 1111);
   assert.equal(started, 3);
   await log.close();
 });
 
 test('a search that meets bad bytes fails with the reason, and the thread lives on', async () => {
   let started = 0;
-  const search = new WorkerTextSearch(() => {
+  const search = new WorkerLogReader(() => {
     started++;
-    return startTextSearchWorker();
+    return startLogReaderWorker();
   });
   const log = await openOn(search);
   const [view] = [{ firstId: 1, count: 1, bytesEnd: 100, columns: columnsOfOneRow(70) }];
   const request = { ...REQUEST, folder, segments: [view] as TextScanRequest['segments'] };
-  await assert.rejects(search.search(request), /does not hold event 1 where/);
+  await assert.rejects(search.scan(request), /does not hold event 1 where/);
   assert.equal(await total(log, 'launch'), EVENTS);
   assert.equal(started, 1);
   await log.close();
@@ -157,9 +160,9 @@ test('the thread starts in any working folder, and does not keep an idle process
   const url = (path: string): string =>
     JSON.stringify(new URL(`../../../src/persistence/${path}`, import.meta.url).href);
   const script = `
-    const [{ EventLog }, { WorkerTextSearch }, { realFileSystem }] =
-      await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/text-search.ts')}), import(${url('disk/file-system.ts')})]);
-    const log = await EventLog.open({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, textSearch: new WorkerTextSearch() });
+    const [{ EventLog }, { WorkerLogReader }, { realFileSystem }] =
+      await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/log-reader.ts')}), import(${url('disk/file-system.ts')})]);
+    const log = await EventLog.open({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;
   const parameters = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', script];
@@ -169,13 +172,13 @@ test('the thread starts in any working folder, and does not keep an idle process
 
 /** A thread that answers when the test says so. */
 class FakeWorker extends EventEmitter {
-  readonly tasks: TextSearchTask[] = [];
+  readonly tasks: NumberedTask[] = [];
   terminated = false;
 
-  postMessage(task: TextSearchTask): void {
+  postMessage(task: NumberedTask): void {
     this.tasks.push(task);
   }
-  answer(reply: TextSearchReply): void {
+  answer(reply: TaskReply): void {
     this.emit('message', reply);
   }
   async terminate(): Promise<number> {
@@ -202,68 +205,83 @@ const REQUEST: TextScanRequest = {
   segments: [],
 };
 
-const found = (total: number): TextSearchReply => ({ kind: 'found', matches: { ids: [], total } });
-
-function fakeSearch(): { worker: FakeWorker; search: WorkerTextSearch } {
-  const worker = new FakeWorker();
-  return { worker, search: new WorkerTextSearch(() => worker as unknown as Worker) };
-}
-
-test('searches run one at a time in their order, and one beyond the queue is refused at once', async () => {
-  const { worker, search } = fakeSearch();
-  const accepted = Array.from({ length: 1 + SEARCHES_WAITING_MAX }, () => search.search(REQUEST));
-  const refused = await search.search(REQUEST);
-  assert('refused' in refused && refused.name === 'ServiceUnavailableError');
-  for (let n = 1; n <= accepted.length; n++) {
-    assert.equal(worker.tasks.length, n);
-    worker.answer(found(n));
-  }
-  const totals = (await Promise.all(accepted)).map((matches) => (matches as TextMatches).total);
-  assert.deepEqual(
-    totals,
-    accepted.map((_, place) => place + 1),
-  );
-  const later = search.search(REQUEST);
-  worker.answer(found(99));
-  assert.deepEqual(await later, { ids: [], total: 99 });
+const found = (number: number, total: number): TaskReply => ({
+  number,
+  outcome: { kind: 'done', result: { ids: [], total } },
 });
 
-test('an abandoned search leaves the queue, and a running one is told to give up', async () => {
-  const { worker, search } = fakeSearch();
-  const [running, waiting] = [new AbortController(), new AbortController()];
-  const first = search.search(REQUEST, running.signal);
-  const second = search.search(REQUEST, waiting.signal);
-  const third = search.search(REQUEST);
-  waiting.abort(new Error('left'));
-  await assert.rejects(second, /left/);
+function fakeReader(): { worker: FakeWorker; reader: WorkerLogReader } {
+  const worker = new FakeWorker();
+  return { worker, reader: new WorkerLogReader(() => worker as unknown as Worker) };
+}
+
+test('tasks run side by side in one thread, and each gets its own answer', async () => {
+  const { worker, reader } = fakeReader();
+  const [first, second] = [reader.scan(REQUEST), reader.scan(REQUEST)];
+  assert.deepEqual(
+    worker.tasks.map(({ number }) => number),
+    [1, 2],
+  );
+  worker.answer(found(2, 22));
+  worker.answer({ number: 1, outcome: { kind: 'failed', problem: 'bad bytes' } });
+  assert.deepEqual(await second, { ids: [], total: 22 });
+  await assert.rejects(first, /bad bytes/);
+});
+
+test('an abandoned task is told to give up, and one that was abandoned before is not begun', async () => {
+  const { worker, reader } = fakeReader();
+  const running = new AbortController();
+  const task = reader.scan(REQUEST, running.signal);
   assert.equal(worker.tasks[0]?.cancelled[0], 0);
   running.abort(new Error('gone'));
   assert.equal(worker.tasks[0]?.cancelled[0], 1);
-  worker.answer({ kind: 'cancelled' });
-  await assert.rejects(first, /gone/);
-  worker.answer(found(3));
-  assert.deepEqual(await third, { ids: [], total: 3 });
-  assert.equal(worker.tasks.length, 2);
-  await assert.rejects(search.search(REQUEST, AbortSignal.abort(new Error('before'))), /before/);
+  worker.answer({ number: 1, outcome: { kind: 'cancelled' } });
+  await assert.rejects(task, /gone/);
+  await assert.rejects(reader.scan(REQUEST, AbortSignal.abort(new Error('before'))), /before/);
+  assert.equal(worker.tasks.length, 1);
 });
 
-test('closing ends the thread, fails what waits and refuses what comes', async () => {
-  const { worker, search } = fakeSearch();
-  const pending = [search.search(REQUEST), search.search(REQUEST)];
-  const settled = Promise.allSettled(pending);
-  await search.close();
+test('closing ends the thread, fails what is under way and refuses what comes', async () => {
+  const { worker, reader } = fakeReader();
+  const settled = Promise.allSettled([reader.scan(REQUEST), reader.scan(REQUEST)]);
+  await reader.close();
   assert.deepEqual(
     (await settled).map(({ status }) => status),
     ['rejected', 'rejected'],
   );
   assert.equal(worker.terminated, true);
-  assert('refused' in (await search.search(REQUEST)));
+  await assert.rejects(reader.scan(REQUEST), /closed/);
 });
 
 test('a cancelled scan stops between two pieces', async () => {
-  const log = await openOn(inlineTextSearch(realFileSystem));
+  const log = await openOn(inlineLogReader(realFileSystem));
   await assert.rejects(
     log.search({ query: '9"', limit: 1, offset: 0 }, log.lastId, AbortSignal.abort(new Error('stop'))),
     /stop/,
   );
+});
+
+test('a page of large frames is made by the thread, and is the same as one made in place', async () => {
+  const journal = await EventJournal.create();
+  const large = { text: 'x'.repeat(200_000) };
+  await journal.write({ events: [{ data: large }, { data: 'small' }] }, { events: [{ data: large }] });
+  const copies = await mkdtemp(join(tmpdir(), 'flagstaff-log-reader-'));
+  for (const name of journal.disk.namesIn(FOLDER))
+    await writeFile(join(copies, name), journal.disk.bytesOf(`${FOLDER}/${name}`));
+  let pages = 0;
+  const reader = new WorkerLogReader();
+  const counted: LogReader = {
+    scan: (...task) => reader.scan(...task),
+    page: (...task) => {
+      pages += 1;
+      return reader.page(...task);
+    },
+    close: () => reader.close(),
+  };
+  const threaded = await EventLog.open({ fs: realFileSystem, folder: copies, logReader: counted });
+  const page = await threaded.search({ limit: 100, offset: 0 }, 3);
+  assert.deepEqual(eventsOf(page), await threaded.read([3, 2, 1]));
+  assert.equal(pages, 1);
+  await threaded.close();
+  await rm(copies, { recursive: true });
 });

@@ -1,0 +1,50 @@
+/**
+ * All reads of the event log that requests ask for, in one place: each waits for its turn, so that neither the event
+ * loop, nor memory, nor file descriptors depend on how many ask. Text searches have a queue of their own, because one can take
+ * a second, in a thread, of which lists and the past of a flag need not hear.
+ */
+import type { Refusal } from '../domain/state/refusal.ts';
+import type { EventLog, EventPage, EventQuery } from '../persistence/event-log/event-log.ts';
+import type { FlagHistory, PastFlag, PastFlagQuery } from './flag-history.ts';
+import { type Asker, ReadQueue, type ReadQueueLimits } from './read-queue.ts';
+
+/** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
+const READS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
+
+/** They share one thread. At a second a search on a large log, the last in the queue waits 16 s. */
+const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMax: 1, waitingMax: 16 };
+
+export interface LogReadsOptions {
+  readonly eventLog: EventLog;
+  readonly history: FlagHistory;
+}
+
+/** Each method gives a 503 when its queue is full, and rejects with the reason of the asker's signal once it is aborted. */
+export class LogReads {
+  readonly #options: LogReadsOptions;
+  readonly #reads = new ReadQueue(READS);
+  readonly #textSearches = new ReadQueue(TEXT_SEARCHES);
+
+  constructor(options: LogReadsOptions) {
+    this.#options = options;
+  }
+
+  get runningCount(): number {
+    return this.#reads.runningCount + this.#textSearches.runningCount;
+  }
+
+  get waitingCount(): number {
+    return this.#reads.waitingCount + this.#textSearches.waitingCount;
+  }
+
+  /** Nothing newer than `durableId` is shown (invariant 4). */
+  search(query: EventQuery, durableId: number, asker: Asker): Promise<EventPage | Refusal> {
+    const queue = query.query ? this.#textSearches : this.#reads;
+    return queue.run(() => this.#options.eventLog.search(query, durableId, asker.signal), asker);
+  }
+
+  /** Also refuses with a 404, as `FlagHistory` does. */
+  flagAt(query: PastFlagQuery, asker: Asker): Promise<PastFlag | Refusal> {
+    return this.#reads.run(() => this.#options.history.flagAt({ ...query, signal: asker.signal }), asker);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * A queue for reads that cost more than an answer from memory: few run at a time, and those that wait take turns by caller, so
+ * that whoever asks a thousand times waits for himself. A read whose caller has gone leaves the queue, or is told to
+ * stop. When the queue is full, the last read of the caller with the most of them makes room.
+ */
+import assert from 'node:assert/strict';
+import { type Refusal, refuse } from '../domain/state/refusal.ts';
+
+/** On whose behalf something is read. */
+export interface Asker {
+  /** Equal for all that one caller asks. */
+  readonly name: string;
+  /** Aborted once nobody waits for the outcome any more. */
+  readonly signal: AbortSignal;
+}
+
+export interface ReadQueueLimits {
+  readonly runningMax: number;
+  /** Of one caller: fewer than `runningMax` leave room for somebody else at any time. */
+  readonly runningPerAskerMax: number;
+  readonly waitingMax: number;
+}
+
+interface Waiting {
+  readonly start: () => void;
+  readonly refuse: () => void;
+}
+
+interface Line {
+  readonly waiting: Waiting[];
+  running: number;
+}
+
+const BUSY: Refusal = refuse(
+  'ServiceUnavailableError',
+  'Too many reads of the event log are waiting. Try again in a few seconds.',
+);
+
+export class ReadQueue {
+  readonly #limits: ReadQueueLimits;
+  /** By the name of the asker, in the order of their turns. Only those who have something waiting or running. */
+  readonly #lines = new Map<string, Line>();
+  #running = 0;
+  #waiting = 0;
+
+  constructor(limits: ReadQueueLimits) {
+    this.#limits = limits;
+  }
+
+  get runningCount(): number {
+    return this.#running;
+  }
+
+  get waitingCount(): number {
+    return this.#waiting;
+  }
+
+  /** The refusal is a 503: the queue is full. Rejects with the signal's reason once it is aborted. */
+  run<T>(read: () => Promise<T>, { name, signal }: Asker): Promise<T | Refusal> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#waiting >= this.#limits.waitingMax && !this.#makeRoom(name)) return Promise.resolve(BUSY);
+    return new Promise((resolve, reject) => {
+      const line = this.#lineOf(name);
+      const leave = (): void => {
+        this.#leave(name, entry);
+        reject(signal.reason);
+      };
+      const entry: Waiting = {
+        start: () => {
+          signal.removeEventListener('abort', leave);
+          this.#run(name, read).then((outcome) => {
+            if (signal.aborted) reject(signal.reason);
+            else resolve(outcome);
+          }, reject);
+        },
+        refuse: () => {
+          signal.removeEventListener('abort', leave);
+          resolve(BUSY);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      line.waiting.push(entry);
+      this.#waiting += 1;
+      this.#startNext();
+    });
+  }
+
+  async #run<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const line = this.#lineOf(name);
+    line.running += 1;
+    this.#running += 1;
+    try {
+      return await read();
+    } finally {
+      line.running -= 1;
+      this.#running -= 1;
+      this.#forgetIfIdle(name, line);
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#limits.runningMax) {
+      const next = this.#nextLine();
+      if (next === null) return;
+      const [name, line] = next;
+      const entry = line.waiting.shift();
+      assert(entry !== undefined, 'a line is chosen only when something waits in it');
+      this.#waiting -= 1;
+      // To the end of the turns.
+      this.#lines.delete(name);
+      this.#lines.set(name, line);
+      entry.start();
+    }
+  }
+
+  #nextLine(): [string, Line] | null {
+    for (const [name, line] of this.#lines) {
+      if (line.waiting.length > 0 && line.running < this.#limits.runningPerAskerMax) return [name, line];
+    }
+    return null;
+  }
+
+  /** Refuses the last read of the longest line, unless that is the newcomer's own. */
+  #makeRoom(newcomer: string): boolean {
+    let [longest, length] = [newcomer, (this.#lines.get(newcomer)?.waiting.length ?? 0) + 1];
+    for (const [name, { waiting }] of this.#lines) {
+      if (waiting.length > length) [longest, length] = [name, waiting.length];
+    }
+    if (longest === newcomer) return false;
+    const last = this.#lines.get(longest)?.waiting.at(-1);
+    assert(last !== undefined, 'the longest line is not empty');
+    this.#leave(longest, last);
+    last.refuse();
+    return true;
+  }
+
+  #leave(name: string, entry: Waiting): void {
+    const line = this.#lines.get(name);
+    const place = line?.waiting.indexOf(entry) ?? -1;
+    assert(line !== undefined && place >= 0, 'only what waits can leave');
+    line.waiting.splice(place, 1);
+    this.#waiting -= 1;
+    this.#forgetIfIdle(name, line);
+  }
+
+  #lineOf(name: string): Line {
+    const known = this.#lines.get(name);
+    if (known !== undefined) return known;
+    const line: Line = { waiting: [], running: 0 };
+    this.#lines.set(name, line);
+    return line;
+  }
+
+  #forgetIfIdle(name: string, { waiting, running }: Line): void {
+    if (waiting.length === 0 && running === 0) this.#lines.delete(name);
+  }
+}

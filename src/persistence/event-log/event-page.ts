@@ -1,0 +1,73 @@
+/**
+ * A page of events as the JSON that clients get. The frames of a page can hold megabytes, of which decoding and writing
+ * would hold the event loop for long, so that EventLog has large pages made in a thread; nothing here knows where it runs.
+ */
+import type { FileSystem } from '../disk/file-system.ts';
+import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
+import { toLoggedEvent } from './logged-event.ts';
+
+/** Where a page ends although there are more events to list: enough for 100 usual ones, little enough to wait for. */
+export const PAGE_BYTES_MAX = 1024 * 1024;
+
+/** A frame, and the events of it that are asked for. */
+export interface EventPlace extends FramePlace {
+  readonly ids: readonly number[];
+}
+
+/** Plain data, so that it can be handed to another thread. */
+export interface PageRequest {
+  /** The journal folder. */
+  readonly folder: string;
+  /** Newest first. */
+  readonly ids: readonly number[];
+  /** The frames of these ids, whose `ids` are in the same order. */
+  readonly places: readonly EventPlace[];
+  /** The page ends with the event that reaches it. */
+  readonly bytesMax: number;
+}
+
+export interface RenderedPage {
+  /** A JSON array, in UTF-8. */
+  readonly json: Uint8Array;
+  /** How many of the ids the page covers; the others are for the next page. */
+  readonly covered: number;
+  /** Ids among those covered whose segment file is gone. */
+  readonly missing: readonly number[];
+}
+
+export async function renderPage(fs: FileSystem, request: PageRequest): Promise<RenderedPage> {
+  const { folder, ids, places, bytesMax } = request;
+  const texts = new Map<number, Buffer>();
+  await readFrames({ fs, folder, isKept: () => false }, places, (frame, place) => {
+    let bytes = 0;
+    for (const id of place.ids) {
+      // This frame alone fills the page: what is older is not on it.
+      if (bytes >= bytesMax) break;
+      const text = Buffer.from(JSON.stringify(toLoggedEvent(frame, id)));
+      texts.set(id, text);
+      bytes += text.length;
+    }
+  });
+  const parts: Buffer[] = [];
+  const missing: number[] = [];
+  let bytes = 0;
+  let covered = 0;
+  for (const id of ids) {
+    if (bytes >= bytesMax) break;
+    covered += 1;
+    const text = texts.get(id);
+    if (text === undefined) {
+      missing.push(id);
+      continue;
+    }
+    parts.push(parts.length === 0 ? OPENING : COMMA, text);
+    bytes += text.length;
+  }
+  const json = parts.length === 0 ? EMPTY : Buffer.concat([...parts, CLOSING]);
+  return { json, covered, missing };
+}
+
+const OPENING = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSING = Buffer.from(']');
+const EMPTY = Buffer.from('[]');

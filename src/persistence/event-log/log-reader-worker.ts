@@ -1,0 +1,33 @@
+/**
+ * The thread of log-reader.ts: does the tasks of its parent, several at a time, and answers each. A task that fails is
+ * an answer too; only what nobody foresaw ends the thread.
+ */
+import assert from 'node:assert/strict';
+import { parentPort } from 'node:worker_threads';
+import { realFileSystem } from '../disk/file-system.ts';
+import { renderPage } from './event-page.ts';
+import type { LogTask, NumberedTask, TaskReply } from './log-reader.ts';
+import { scanText } from './text-scan.ts';
+
+assert(parentPort !== null, 'runs as a worker thread only');
+const parent = parentPort;
+
+async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskReply['outcome']> {
+  try {
+    const result = await run(task, () => Atomics.load(cancelled, 0) === 1);
+    return result === null ? { kind: 'cancelled' } : { kind: 'done', result };
+  } catch (error) {
+    return { kind: 'failed', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Null when it was cancelled. */
+function run({ kind, request }: LogTask, isCancelled: () => boolean) {
+  return kind === 'scan'
+    ? scanText(request, realFileSystem, isCancelled)
+    : renderPage(realFileSystem, request);
+}
+
+parent.on('message', async (task: NumberedTask) => {
+  parent.postMessage({ number: task.number, outcome: await outcomeOf(task) } satisfies TaskReply);
+});

@@ -1,0 +1,160 @@
+/**
+ * Reading of the log that would hold the event loop: free-text scans, and pages made of large frames. It is done in a thread
+ * of its own. How many are done at once is up to the callers (src/actors/log-reads.ts).
+ *
+ * The thread is started by the first task and kept. If it dies, the tasks that it was busy with fail, and the next one
+ * starts a new thread.
+ */
+import { Worker } from 'node:worker_threads';
+import type { FileSystem } from '../disk/file-system.ts';
+import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
+import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
+
+/** Each method rejects with the reason of the signal once that is aborted. */
+export interface LogReader {
+  scan(request: TextScanRequest, signal?: AbortSignal): Promise<TextMatches>;
+  page(request: PageRequest, signal?: AbortSignal): Promise<RenderedPage>;
+  close(): Promise<void>;
+}
+
+/** Protects the process from a frame that is hostile once decoded; ordinary tasks need a tenth of it. */
+const WORKER_HEAP_MB_MAX = 256;
+
+export type LogTask =
+  | { readonly kind: 'scan'; readonly request: TextScanRequest }
+  | { readonly kind: 'page'; readonly request: PageRequest };
+
+export interface NumberedTask {
+  readonly number: number;
+  readonly task: LogTask;
+  /** One element in shared memory: 1 tells the thread to give the task up at the next occasion. */
+  readonly cancelled: Int32Array;
+}
+
+export interface TaskReply {
+  readonly number: number;
+  readonly outcome:
+    | { readonly kind: 'done'; readonly result: TextMatches | RenderedPage }
+    | { readonly kind: 'cancelled' }
+    | { readonly kind: 'failed'; readonly problem: string };
+}
+
+interface Job {
+  readonly cancelled: Int32Array;
+  readonly signal: AbortSignal | undefined;
+  readonly onAbort: () => void;
+  readonly resolve: (result: TextMatches | RenderedPage) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class WorkerLogReader implements LogReader {
+  readonly #startWorker: () => Worker;
+  readonly #jobs = new Map<number, Job>();
+  #lastNumber = 0;
+  #worker: Worker | null = null;
+  #closed = false;
+
+  constructor(startWorker: () => Worker = startLogReaderWorker) {
+    this.#startWorker = startWorker;
+  }
+
+  scan(request: TextScanRequest, signal?: AbortSignal): Promise<TextMatches> {
+    return this.#run({ kind: 'scan', request }, signal) as Promise<TextMatches>;
+  }
+
+  page(request: PageRequest, signal?: AbortSignal): Promise<RenderedPage> {
+    return this.#run({ kind: 'page', request }, signal) as Promise<RenderedPage>;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#failAll(new Error('The reader of the log is closed'));
+    await this.#worker?.terminate();
+  }
+
+  #run(task: LogTask, signal: AbortSignal | undefined): Promise<TextMatches | RenderedPage> {
+    if (this.#closed) return Promise.reject(new Error('The reader of the log is closed'));
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      this.#lastNumber += 1;
+      const number = this.#lastNumber;
+      const cancelled = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+      const onAbort = (): void => {
+        Atomics.store(cancelled, 0, 1);
+      };
+      signal?.addEventListener('abort', onAbort);
+      this.#jobs.set(number, { cancelled, signal, onAbort, resolve, reject });
+      this.#worker ??= this.#start();
+      this.#worker.ref();
+      this.#worker.postMessage({ number, task, cancelled } satisfies NumberedTask);
+    });
+  }
+
+  #start(): Worker {
+    const worker = this.#startWorker();
+    let cause: unknown;
+    worker.on('message', (reply: TaskReply) => this.#settle(reply));
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', () => {
+      this.#worker = null;
+      this.#failAll(new Error('The thread that reads the log ended before it had answered', { cause }));
+    });
+    return worker;
+  }
+
+  #settle({ number, outcome }: TaskReply): void {
+    const job = this.#take(number);
+    if (outcome.kind === 'done') job?.resolve(outcome.result);
+    else if (outcome.kind === 'cancelled') job?.reject(job.signal?.reason);
+    else job?.reject(new Error(outcome.problem));
+    // An idle thread must not keep a process alive that has nothing else to do.
+    if (this.#jobs.size === 0) this.#worker?.unref();
+  }
+
+  #failAll(error: Error): void {
+    for (const number of [...this.#jobs.keys()]) this.#take(number)?.reject(error);
+  }
+
+  #take(number: number): Job | undefined {
+    const job = this.#jobs.get(number);
+    this.#jobs.delete(number);
+    job?.signal?.removeEventListener('abort', job.onAbort);
+    return job;
+  }
+}
+
+/**
+ * What the thread runs: its TypeScript source, behind a line of JavaScript. Node 20 applies neither `--import tsx` nor
+ * hooks that the main thread has registered to the entry file of a worker, so they are registered in the worker first.
+ */
+export function logReaderSource(): string {
+  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const entry = JSON.stringify(new URL('./log-reader-worker.ts', import.meta.url).href);
+  return `import(${tsx}).then(({ register }) => { register(); return import(${entry}); });`;
+}
+
+export function startLogReaderWorker(): Worker {
+  return new Worker(logReaderSource(), {
+    eval: true,
+    execArgv: [],
+    name: 'log-reader',
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB_MAX },
+  });
+}
+
+/** For tools and simulations that have a file system but no need to stay responsive. */
+export function inlineLogReader(fs: FileSystem): LogReader {
+  return {
+    async scan(request, signal) {
+      const matches = await scanText(request, fs, () => signal?.aborted === true);
+      if (matches === null) throw signal?.reason;
+      return matches;
+    },
+    page: (request) => renderPage(fs, request),
+    async close() {
+      // Nothing is kept between tasks.
+    },
+  };
+}
