@@ -67,7 +67,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'persistence/event-log': {
     purpose: 'search in the journal: index files, filters, text search, retention',
     imports: [
-      'domain/state',
       'domain/state/upgrade',
       'persistence/codec',
       'persistence/disk',
@@ -209,6 +208,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/views',
       'http/dispatch',
       'http/transport',
+      'persistence/event-log',
     ],
   },
   'http/client': {
