@@ -12,29 +12,26 @@
  */
 
 import assert from 'node:assert/strict';
-import { type Command, decide } from '../domain/decide/decide.ts';
+import { decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
-import { jsonSize } from '../domain/json/json.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import {
-  ANSWER_LIFETIME_MS,
-  type RememberedAnswer,
-  rememberAnswer,
-} from '../domain/state/idempotency-cache.ts';
+import { ANSWER_LIFETIME_MS, type RememberedAnswer, withinLimit } from '../domain/state/idempotency-cache.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
 import { RULES_VERSION } from '../domain/state/upgrade/replay-rules.ts';
 import type { World } from '../domain/state/world.ts';
+import { EncodingError } from '../persistence/codec/message-pack.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
-import { type FrameBody, isNewer } from '../persistence/journal/frame-format.ts';
-import { decodePayload } from '../persistence/journal/frame-payload.ts';
+import { type FrameBody, isNewer, OWN_STAMP } from '../persistence/journal/frame-format.ts';
+import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
 import { Settlement } from './durability-waiters.ts';
 import { Scheduler } from './scheduler.ts';
+import type { Outcome, Retry, Submission } from './submission.ts';
 
 /**
  * What may be appended and not yet synced. When the disk hangs, this bounds the memory, whatever the number of
@@ -47,15 +44,11 @@ export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 /** A command that waited longer is not started: its client has given up, or will before the response. */
 export const QUEUE_DEADLINE_MS = 10_000;
 
-/** Commands with more events than this have their size checked before anything is applied. */
-const EVENTS_UNCHECKED_MAX = 4;
-
 /**
- * Size of one change, as `jsonSize` counts it. Protects the process: a frame beyond the journal's limits could
- * not be appended once its events are applied. A character takes at most 3 bytes of UTF-8 and a value at least 3
- * characters, so this stays below half of FRAME_BYTES_MAX and below VALUES_MAX (message-pack.ts).
+ * Bytes that the events of one change may take in the journal. Leaves room for the answer in a frame, and bounds how
+ * long one command holds everybody up while it is encoded.
  */
-export const CHANGE_SIZE_MAX = 5 * 2 ** 20;
+export const CHANGE_BYTES_MAX = 16 * 2 ** 20;
 
 export interface EngineClock {
   /** Milliseconds since 1970. The clock may jump, but recorded times never go backwards. */
@@ -81,31 +74,6 @@ export interface EngineOptions {
   readonly mailboxLengthMax?: number;
 }
 
-export interface Submission<T> {
-  readonly command: Command;
-  readonly actor: Actor;
-  /** Makes a retry of the same request get the first response (see idempotency-cache.ts). */
-  readonly retry?: Retry<T> | undefined;
-  /** Checked against the state right before the decision. A refusal becomes the outcome. */
-  readonly precondition?: ((world: World) => Refusal | null) | undefined;
-  /** Makes the response from the state right after the command, in the same step. */
-  readonly answer: (world: World, events: readonly DomainEvent[]) => T;
-  /** Called once, when the outcome is durable. */
-  readonly done: (outcome: Outcome<T>) => void;
-}
-
-export interface Retry<T> {
-  readonly key: string;
-  readonly fingerprint: string;
-  toRemember(answer: T): Pick<RememberedAnswer, 'status' | 'body'>;
-  fromMemory(remembered: RememberedAnswer): T;
-}
-
-export type Outcome<T> =
-  | { readonly kind: 'answer'; readonly answer: T }
-  | { readonly kind: 'refusal'; readonly refusal: Refusal }
-  | { readonly kind: 'fault'; readonly error: unknown };
-
 interface Moment {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -115,6 +83,14 @@ interface Moment {
   readonly createdAt: string;
   /** Milliseconds from any fixed point. */
   readonly monotonic: number;
+}
+
+/** What a command comes to, encoded and not yet applied; `change` is null when it changes nothing. */
+interface Decided {
+  readonly events: readonly DomainEvent[];
+  readonly change: Change | null;
+  /** Without the answer; overwritten by the next change. */
+  readonly payload: Buffer;
 }
 
 interface Queued {
@@ -131,6 +107,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #settlement: Settlement;
+  readonly #encoder = new FrameEncoder();
   #lastAt: number;
   /** When the turn that runs now began; null between turns. All of its commands share it. */
   #moment: Moment | null = null;
@@ -209,8 +186,10 @@ export class Engine {
    */
   record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
     const at = this.nextTime();
+    const change = this.#change(actor, events, at);
+    const payload = this.#encoder.encode(change, CHANGE_BYTES_MAX);
     this.#applyAll(events, new Date(at).toISOString());
-    this.#append(this.#change(actor, events, at), undefined);
+    this.#append(change, undefined, { payload, ...OWN_STAMP });
     this.journal.commit();
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
   }
@@ -261,7 +240,7 @@ export class Engine {
   #run({ submission, queuedAt }: Queued): void {
     this.#moment ??= this.#thisMoment();
     const moment = this.#moment;
-    let decided: Outcome<unknown> | readonly DomainEvent[];
+    let decided: Outcome<unknown> | Decided;
     try {
       decided = this.#decide(submission, queuedAt, moment);
     } catch (error) {
@@ -269,7 +248,7 @@ export class Engine {
       decided = { kind: 'fault', error };
     }
     if ('kind' in decided) this.#finish(submission, decided);
-    else this.#carryOut(submission, decided, moment);
+    else this.#carryOut(submission, decided, moment.createdAt);
   }
 
   #thisMoment(): Moment {
@@ -285,10 +264,12 @@ export class Engine {
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
   #decide(
-    { command, actor, retry, precondition }: Submission<unknown>,
+    { command, actor, mayStart, retry, precondition }: Submission<unknown>,
     queuedAt: number,
     moment: Moment,
-  ): Outcome<unknown> | readonly DomainEvent[] {
+  ): Outcome<unknown> | Decided {
+    const unwanted = mayStart?.(this.world) ?? null;
+    if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
     const earlier = this.#earlierOutcome(retry, moment.at);
     if (earlier !== null) return earlier;
     const refusal = this.#refusalBefore(moment.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
@@ -297,8 +278,23 @@ export class Engine {
     const context: DecideContext = { now, clockMs, actor, newId: this.#options.newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
-    const tooLarge = refuseTooLarge(decision);
-    return tooLarge === null ? decision : { kind: 'refusal', refusal: tooLarge };
+    return this.#encode(actor, decision, moment.at);
+  }
+
+  /** What cannot be recorded never happens: the frame is encoded before anything of it is applied. */
+  #encode(actor: Actor, events: readonly DomainEvent[], at: number): Outcome<unknown> | Decided {
+    if (events.length === 0) return UNCHANGED;
+    const change = this.#change(
+      actor,
+      events.map((event) => this.#withTags(event)),
+      at,
+    );
+    try {
+      return { events, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
+    } catch (error) {
+      if (!(error instanceof EncodingError)) throw error;
+      return { kind: 'refusal', refusal: tooLarge(error) };
+    }
   }
 
   #refusalBefore(waitedMs: number): Refusal | null {
@@ -331,12 +327,7 @@ export class Engine {
   }
 
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
-  #carryOut(
-    submission: Submission<unknown>,
-    events: readonly DomainEvent[],
-    { at, createdAt }: Moment,
-  ): void {
-    const recorded = events.map((event) => this.#withTags(event));
+  #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
     this.#applyAll(events, createdAt);
     let outcome: Outcome<unknown>;
     try {
@@ -344,8 +335,10 @@ export class Engine {
     } catch (error) {
       outcome = { kind: 'fault', error };
     }
-    if (recorded.length > 0) {
-      this.#append(this.#change(submission.actor, recorded, at), rememberable(submission.retry, outcome));
+    if (change !== null) {
+      const answer = rememberable(submission.retry, outcome);
+      const complete = answer === undefined ? payload : this.#encoder.addAnswer(answer);
+      this.#append(change, answer, { payload: complete, ...OWN_STAMP });
     }
     this.#finish(submission, outcome);
   }
@@ -364,14 +357,14 @@ export class Engine {
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
-  #append(change: Change, answer: RememberedAnswer | undefined, body?: FrameBody): void {
+  #append(change: Change, answer: RememberedAnswer | undefined, body: FrameBody): void {
     assert(change.at >= this.#lastAt, 'recorded times never go back');
-    const position = this.#appendToJournal(change, answer, body);
+    const position = this.#appendToJournal(change, body);
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = change.at;
     this.eventLog.add(change, position);
     this.feed.add(change, position.length);
-    if (answer !== undefined) rememberAnswer(this.world.directory.answers, answer, change.at);
+    if (answer !== undefined) this.world.directory.answers.remember(answer, change.at, body.rules);
   }
 
   #change(actor: Actor, events: readonly RecordedEvent[], at: number): Change {
@@ -382,13 +375,9 @@ export class Engine {
    * The state already holds the events, so a frame that cannot be encoded would leave it ahead of the journal for
    * good.
    */
-  #appendToJournal(
-    change: Change,
-    answer: RememberedAnswer | undefined,
-    body: FrameBody | undefined,
-  ): FramePosition {
+  #appendToJournal(change: Change, body: FrameBody): FramePosition {
     try {
-      return this.journal.append(answer === undefined ? change : { ...change, answer }, body);
+      return this.journal.append(change, body);
     } catch (error) {
       this.#options.stop(
         new Error(`event ${change.id} could not be appended to the journal`, { cause: error }),
@@ -416,12 +405,22 @@ export class Engine {
   }
 }
 
+const UNCHANGED: Decided = { events: [], change: null, payload: Buffer.alloc(0) };
+
+function tooLarge({ message }: EncodingError): Refusal {
+  return refuse(
+    'PayloadTooLargeError',
+    `The change cannot be recorded, because it has ${message}. Split it into parts.`,
+  );
+}
+
 function rememberable(
   retry: Retry<unknown> | undefined,
   outcome: Outcome<unknown>,
 ): RememberedAnswer | undefined {
   if (retry === undefined || outcome.kind !== 'answer') return undefined;
-  return { key: retry.key, fingerprint: retry.fingerprint, ...retry.toRemember(outcome.answer) };
+  const { key, fingerprint } = retry;
+  return withinLimit({ key, fingerprint, ...retry.toRemember(outcome.answer) });
 }
 
 function mailboxFull(address: string): Refusal {
@@ -429,21 +428,5 @@ function mailboxFull(address: string): Refusal {
   return refuse(
     'ServiceUnavailableError',
     `Too many commands are waiting for ${whose}; try again in a moment.`,
-  );
-}
-
-/**
- * Only a few commands write more than they were sent: those with many events, and clones, whose `hidden` part repeats
- * the variants for each environment. None of them may exceed what a frame can hold.
- */
-function refuseTooLarge(events: readonly DomainEvent[]): Refusal | null {
-  const [first] = events;
-  if (first === undefined || (events.length <= EVENTS_UNCHECKED_MAX && !('hidden' in first))) return null;
-  let size = 0;
-  for (const event of events) size += jsonSize(event);
-  if (size <= CHANGE_SIZE_MAX) return null;
-  return refuse(
-    'PayloadTooLargeError',
-    `The change would take about ${Math.ceil(size / 2 ** 20)} MiB; one change may take ${CHANGE_SIZE_MAX / 2 ** 20} MiB. Split it into parts.`,
   );
 }

@@ -122,7 +122,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       directory.personalTokens.set((record as PersonalToken).digest, record as PersonalToken);
       return;
     case 'answers':
-      directory.answers.set((record as DatedAnswer).key, record as DatedAnswer);
+      directory.answers.restore(record as DatedAnswer);
       return;
     case 'projects':
       loadProject(world, record as ProjectRecord);

@@ -1,9 +1,10 @@
 /** The engine, behind its mailboxes and before its journal: what waits, what is refused, what cannot happen. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CHANGE_SIZE_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
+import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
+import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
@@ -242,24 +243,69 @@ describe('the engine', () => {
     assert.deepEqual(stops, []);
   });
 
-  it('refuses a change too large for a frame before anything of it happens', async () => {
+  it('refuses a change of more bytes than the journal takes before anything of it happens', async () => {
     const { execute, store, stops } = await openTestEngine();
     await execute(createFlag('f'));
-    const variants = [variantOf(Math.floor(CHANGE_SIZE_MAX / 6))];
-    await execute({ type: 'set-variants', project: 'default', flag: 'f', environment: null, variants });
-    for (let index = 0; index < 3; index += 1) await execute(strategy('x'.repeat(CHANGE_SIZE_MAX / 5)));
+    // Characters of three bytes each: by their count a clone would be small enough.
+    const values = ['ↂ'.repeat(FLAG_SIZE_MAX / 2 - 10_000)];
+    assert.equal((await execute(setVariants('f', values))).kind, 'answer');
     const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
-    const clone = {
-      type: 'clone-flag',
-      project: 'default',
-      flag: 'f',
-      name: 'g',
-      replaceGroupId: false,
-    } as const;
-    const outcome = await execute(clone);
+    const clone = { type: 'clone-flag', project: 'default', flag: 'f', name: 'g', replaceGroupId: false };
+    const outcome = await execute(clone as Command);
     assert.equal(refusalOf({ outcome }), 'PayloadTooLargeError');
+    assert.match(JSON.stringify(outcome), new RegExp(`more than ${CHANGE_BYTES_MAX / 2 ** 20} MiB`));
     assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
     assert.deepEqual(stops, []);
+  });
+
+  it('refuses a bulk change of more values than a frame may hold, and carries it out in parts', async () => {
+    const { execute, store, stops } = await openTestEngine();
+    const flags = ['a', 'b', 'c', 'd'];
+    for (const name of flags) {
+      await execute(createFlag(name));
+      assert.equal((await execute(setVariants(name, Array(690_000).fill('')))).kind, 'answer');
+      await execute({ type: 'archive-flag', project: 'default', flag: name });
+    }
+    const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
+    const remove = (some: readonly string[]): Command => ({
+      type: 'delete-flags',
+      project: 'default',
+      flags: some,
+    });
+    const outcome = await execute(remove(flags));
+    assert.equal(refusalOf({ outcome }), 'PayloadTooLargeError');
+    assert.match(JSON.stringify(outcome), /more than 2097152 values/);
+    assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
+    for (const part of [flags.slice(0, 2), flags.slice(2)]) {
+      assert.equal((await execute(remove(part))).kind, 'answer');
+    }
+    assert.deepEqual(stops, []);
+  });
+
+  it('keeps what looks like code in data as data', async () => {
+    const { execute, store, stops, disk } = await openTestEngine();
+    await execute(createFlag('f'));
+    const hostile = { constructor: 1, toJSON: 1, valueOf: 1 };
+    assert.equal((await execute(strategy(hostile))).kind, 'answer');
+    const again = await openTestEngine({ disk: disk.crash() });
+    assert.equal(stateHash(again.store.engine.world), stateHash(store.engine.world));
+    assert.deepEqual(stops, []);
+  });
+
+  it('does not start a command that its caller may no longer give, or that nobody waits for', async () => {
+    const { submit, manual, store } = await openTestEngine();
+    const { lastId } = store.engine;
+    let asked = 0;
+    const submitted = submit(createFlag('f'), {
+      mayStart: () => {
+        asked += 1;
+        return { refused: true, name: 'NoAccessError', message: 'No.', details: [] };
+      },
+    });
+    assert.equal(asked, 0, 'it is asked in its turn');
+    manual.runTurns();
+    await settle();
+    assert.deepEqual([asked, refusalOf(submitted), store.engine.lastId], [1, 'NoAccessError', lastId]);
   });
 
   it('stops the process when events do not fit the state', async () => {
@@ -274,7 +320,7 @@ describe('the engine', () => {
     assert.match(stops[0]?.message ?? '', /could not be applied/);
   });
 
-  it('stops the process when the journal cannot hold what the state holds already', async () => {
+  it('applies nothing of what the journal cannot hold', async () => {
     const { store, stops } = await openTestEngine();
     let data: unknown = 1;
     for (let depth = 0; depth < 200; depth += 1) data = [data];
@@ -285,18 +331,22 @@ describe('the engine', () => {
       environment: null,
       preData: null,
     };
-    assert.throws(() => store.engine.record(TESTER, [{ ...created, data } as unknown as DomainEvent]));
-    assert.match(stops[0]?.message ?? '', /could not be appended/);
+    const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
+    const events = [{ ...created, data } as unknown as DomainEvent];
+    assert.throws(() => store.engine.record(TESTER, events), /nesting deeper than/);
+    assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
+    assert.deepEqual(stops, []);
   });
 });
 
-function variantOf(bytes: number) {
-  return {
+/** Variants of one flag in all environments. */
+function setVariants(flag: string, values: readonly string[]): Command {
+  const variant = {
     name: 'large',
     weight: 1000,
     weightType: 'variable' as const,
     stickiness: 'default',
-    payload: { type: 'string' as const, value: 'x'.repeat(bytes) },
-    overrides: [],
+    overrides: [{ contextName: 'userId', values }],
   };
+  return { type: 'set-variants', project: 'default', flag, environment: null, variants: [variant] };
 }

@@ -3,7 +3,8 @@
  * was answered and what it still waits for, and retries as clients do. All that it is shown, the witness is told.
  */
 import assert from 'node:assert/strict';
-import type { Engine, Outcome, Retry } from '../../src/actors/engine.ts';
+import type { Engine } from '../../src/actors/engine.ts';
+import type { Outcome, Retry } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { ANSWER_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';

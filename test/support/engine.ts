@@ -3,8 +3,8 @@
  * moved, and syncs of the journal can be held back. So "not yet" can be tested without waiting for anything.
  */
 import assert from 'node:assert/strict';
-import type { Outcome, Submission } from '../../src/actors/engine.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
+import type { Outcome, Submission } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { initialEvents } from '../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';

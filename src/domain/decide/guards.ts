@@ -13,12 +13,20 @@ export const FLAG_SIZE_MAX = 5 * 2 ** 20;
 /** Refuses a change that removes `removed` from the flag and adds `added` to it `copies` times. */
 export function refuseOversized(flag: Flag, removed: unknown, added: unknown, copies = 1): Refusal | null {
   const growth = copies === 1 ? jsonGrowth(removed, added) : copies * jsonSize(added) - jsonSize(removed);
-  if (growth <= 0) return null;
-  const size = jsonSize(flag) + growth;
+  return growth <= 0 ? null : refuseSize(flag.name, jsonSize(flag) + growth);
+}
+
+/** The same for a flag that is replaced as a whole. One that shrinks is let through, whatever its size. */
+export function refuseLargeFlag(before: Flag, after: Flag): Refusal | null {
+  const size = jsonSize(after);
+  return size <= jsonSize(before) ? null : refuseSize(after.name, size);
+}
+
+function refuseSize(name: string, size: number): Refusal | null {
   if (size <= FLAG_SIZE_MAX) return null;
   return refuse(
     'PayloadTooLargeError',
-    `The flag "${flag.name}" would take about ${Math.ceil(size / 2 ** 20)} MiB; a flag may take ${FLAG_SIZE_MAX / 2 ** 20} MiB.`,
+    `The flag "${name}" would take about ${Math.ceil(size / 2 ** 20)} MiB; a flag may take ${FLAG_SIZE_MAX / 2 ** 20} MiB.`,
   );
 }
 

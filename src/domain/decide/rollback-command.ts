@@ -16,7 +16,7 @@ import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';
-import { refuseArchived } from './guards.ts';
+import { refuseArchived, refuseLargeFlag } from './guards.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { hasTag } from './tag-commands.ts';
 import { variantEvents } from './variant-commands.ts';
@@ -51,6 +51,8 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
   const environments = located.project.settings.environments.filter((name) =>
     command.environments.includes(name),
   );
+  const oversized = refuseLargeFlag(flag, restored(flag, target, environments));
+  if (oversized !== null) return oversized;
   const variants = variantChanges(world, located, target, environments);
   if (isRefusal(variants)) return variants;
   return [
@@ -59,6 +61,13 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
     ...variants,
     ...tagChanges(flag, target),
   ];
+}
+
+/** The flag as it will be, apart from its metadata: with the target's tags, and its part in `environments`. */
+function restored(flag: Flag, target: Flag, environments: readonly string[]): Flag {
+  const others = flag.environments.filter(({ name }) => !environments.includes(name));
+  const parts = environments.map((name) => environmentOf(target, name));
+  return { ...flag, tags: target.tags, environments: [...others, ...parts] };
 }
 
 /** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */

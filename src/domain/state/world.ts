@@ -13,7 +13,7 @@ import type { Flag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
-import type { DatedAnswer } from './idempotency-cache.ts';
+import { IdempotencyCache } from './idempotency-cache.ts';
 import { References } from './references.ts';
 
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
@@ -112,8 +112,8 @@ export interface DirectoryState {
   readonly strategyTypes: Map<string, StrategyType>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
-  /** Idempotency key → the response that a retry gets; oldest first. */
-  readonly answers: Map<string, DatedAnswer>;
+  /** The responses that retries get. */
+  readonly answers: IdempotencyCache;
   lastUserId: number;
   lastPersonalTokenId: number;
   lastSegmentId: number;
@@ -146,7 +146,7 @@ export function emptyWorld(): World {
       contextFields: new Map(),
       strategyTypes: new Map(),
       flagProjects: new Map(),
-      answers: new Map(),
+      answers: new IdempotencyCache(),
       lastUserId: 0,
       lastPersonalTokenId: 0,
       lastSegmentId: 0,

@@ -5,9 +5,10 @@
  * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
  * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
-import type { Engine, Outcome } from '../../actors/engine.ts';
+import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Asker } from '../../actors/read-queue.ts';
+import type { Outcome } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -71,6 +72,8 @@ interface BoundRoute {
   /** Position of `:featureName`, which determines the project when the path does not name it; -1 without one. */
   readonly flagAt: number;
 }
+
+type MayStart = (world: World) => Refusal | null;
 
 interface Call {
   readonly request: TransportRequest;
@@ -219,23 +222,17 @@ class Dispatcher {
     return null;
   }
 
-  #prepare(
-    call: Call,
-    { paramNames }: BoundRoute,
-    route: Route,
-    caller: Caller,
-    values: readonly string[],
-  ): void {
+  #prepare(call: Call, bound: BoundRoute, route: Route, caller: Caller, values: readonly string[]): void {
     // What refused the caller when the head arrived has changed since; the body is lost.
     if (call.request.bodyDropped) return this.#refuse(call, RIGHTS_CHANGED);
-    const params = paramsOf(paramNames, values);
+    const params = paramsOf(bound.paramNames, values);
     const located = route.locate?.(this.#world, params);
     if (isRefusal(located)) return this.#refuseSettled(call, located);
     const body = readBody(route, call.request);
     if (isRefusal(body)) return this.#refuse(call, body);
     const context = new Context(this.#options, call, { caller, params, body: body.value });
     if (route.kind === 'read') this.#read(call, route, context, located);
-    else this.#write(call, route, context);
+    else this.#write(call, route, context, this.#starter(call, bound, route, values));
   }
 
   #read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
@@ -254,16 +251,33 @@ class Dispatcher {
     else this.#engine.whenDurable(answer.revision, () => this.#send(call, reply));
   }
 
-  #write(call: Call, route: WriteRoute, context: RequestContext<unknown>): void {
+  /**
+   * Asks again, when the turn of a command has come, whether anybody still waits for it and its caller may still do it:
+   * reading what a command needs, and its mailbox, may have taken seconds.
+   */
+  #starter(call: Call, bound: BoundRoute, route: Route, values: readonly string[]): MayStart {
+    return () => {
+      if (!call.response.isWanted) return NOT_WANTED;
+      const caller = this.#identify(call.request, bound, route, values);
+      return isRefusal(caller) ? caller : null;
+    };
+  }
+
+  #write(call: Call, route: WriteRoute, context: RequestContext<unknown>, mayStart: MayStart): void {
     const command = route.command(context);
-    if (!(command instanceof Promise)) return this.#submit(call, route, context, command);
+    if (!(command instanceof Promise)) return this.#submit(call, route, context, { command, mayStart });
     command.then(
-      (late) => this.#guarded(call, () => this.#submit(call, route, context, late)),
+      (late) => this.#guarded(call, () => this.#submit(call, route, context, { command: late, mayStart })),
       (error: unknown) => this.#fail(call, error),
     );
   }
 
-  #submit(call: Call, route: WriteRoute, context: RequestContext<unknown>, command: Command | Refusal): void {
+  #submit(
+    call: Call,
+    route: WriteRoute,
+    context: RequestContext<unknown>,
+    { command, mayStart }: { readonly command: Command | Refusal; readonly mayStart: MayStart },
+  ): void {
     if (isRefusal(command)) return this.#refuseSettled(call, command);
     const { request } = call;
     const retry = retryOf(request, (body) => redacted(body, route.secretField));
@@ -272,6 +286,7 @@ class Dispatcher {
     this.#engine.submit({
       command,
       actor: context.caller.actor,
+      mayStart,
       retry,
       precondition,
       answer: answerMaker(route, context, command),
@@ -284,6 +299,7 @@ class Dispatcher {
   }
 
   #answerWrite(call: Call, outcome: Outcome<Reply>): void {
+    if (!call.response.isWanted) return;
     if (outcome.kind === 'answer') this.#send(call, outcome.answer);
     else if (outcome.kind === 'refusal') this.#refuse(call, outcome.refusal);
     else this.#fail(call, outcome.error);
@@ -321,6 +337,9 @@ class Dispatcher {
     this.#send(call, reply);
   }
 }
+
+/** Nobody gets to see it: the client is gone, or was told at the deadline that the request had failed. */
+const NOT_WANTED = refuse('ServiceUnavailableError', 'The client no longer waits for this request.');
 
 function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
   const paramNames = paramNamesOf(route.path);

@@ -4,7 +4,7 @@
  * changed something are kept: a refusal changed nothing, and its cause may be gone.
  */
 import { createHash } from 'node:crypto';
-import type { Retry } from '../../actors/engine.ts';
+import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
 import { NO_HEADERS } from '../transport/reply-headers.ts';
 import type { Reply, TransportRequest } from '../transport/transport.ts';

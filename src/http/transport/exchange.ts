@@ -83,9 +83,13 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   /** Ends the connection at once. */
   protected abstract disconnect(): void;
 
+  get isWanted(): boolean {
+    return !this.isAnswered && !this.aborted;
+  }
+
   get signal(): AbortSignal {
     this.#unwanted ??= new AbortController();
-    if (this.aborted || this.isAnswered) this.#unwanted.abort();
+    if (!this.isWanted) this.#unwanted.abort();
     return this.#unwanted.signal;
   }
 

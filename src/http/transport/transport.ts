@@ -79,7 +79,9 @@ export interface TransportResponse {
   stream(head: StreamHead): ResponseStream | null;
   /** The client is gone. What the request set in motion may still have happened. */
   readonly aborted: boolean;
-  /** Aborted once no response is wanted any more: the client is gone, or the deadline has passed. */
+  /** Whether a response is wanted: the client is there, and nothing was sent yet, not even at the deadline. */
+  readonly isWanted: boolean;
+  /** Aborted once no response is wanted any more. */
   readonly signal: AbortSignal;
 }
 

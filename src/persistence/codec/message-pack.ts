@@ -17,7 +17,18 @@ export const DEPTH_MAX = 128;
 /** Protects the heap: a value costs up to 60 bytes decoded, and a megabyte of JSON holds half a million at most. */
 export const VALUES_MAX = 2 ** 21;
 
-const packr = new Packr({ useRecords: false, variableMapSize: true, int64AsType: 'number' });
+/** A value that must not be written: a reader would refuse it, or it is over a limit. The message names the limit. */
+export class EncodingError extends Error {
+  override readonly name = 'EncodingError';
+}
+
+// `useToJSON`: a field of that name in users' data is data, and not a function to call.
+const packr = new Packr({
+  useRecords: false,
+  variableMapSize: true,
+  int64AsType: 'number',
+  useToJSON: false,
+});
 
 /**
  * Encodes a value. The result is a view into a shared buffer that the next call overwrites, so copy it to keep it.
@@ -33,7 +44,7 @@ export function unpack(bytes: Uint8Array): unknown {
 
 export type GuardVerdict =
   | { readonly problem: string }
-  | { readonly problem: null; readonly mapEntries: number };
+  | { readonly problem: null; readonly values: number; readonly mapEntries: number };
 
 const refuse = (problem: string, at: number): GuardVerdict => ({ problem: `${problem} at byte ${at}` });
 
@@ -87,7 +98,7 @@ export function guard(bytes: Buffer, outerDepth = 0): GuardVerdict {
     remaining[top] = head.items;
     inMap[top] = head.isMap ? 1 : 0;
   }
-  return at === bytes.length ? { problem: null, mapEntries } : refuse('bytes after the value', at);
+  return at === bytes.length ? { problem: null, values, mapEntries } : refuse('bytes after the value', at);
 }
 
 /** Bytes of content after the first byte, for the kinds from 0xc0 on that are fixed in size; -1 where not written. */

@@ -5,8 +5,7 @@
  *
  * The encodings are those that the general encoder chooses: the shortest for integers and lengths.
  */
-import assert from 'node:assert/strict';
-import { guard, pack } from './message-pack.ts';
+import { EncodingError, guard, pack } from './message-pack.ts';
 
 /** Holds almost every frame; a larger one makes it grow, and stay so. */
 const BUFFER_BYTES_FIRST = 64 * 1024;
@@ -28,6 +27,16 @@ export class PayloadWriter {
   /** What was written since `begin`; overwritten after the next one. */
   end(): Buffer {
     return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** Bytes written since `begin`. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** Writes the first byte again, when what it announced has grown. */
+  amendFirst(byte: number): void {
+    this.#bytes[0] = byte;
   }
 
   /** Keys and heads of maps and lists that never change. */
@@ -67,7 +76,7 @@ export class PayloadWriter {
     if (value === null) return this.#byte(0xc0);
     const packed = pack(value);
     const { problem } = guard(packed, depth);
-    assert(problem === null, `a value that cannot be read back: ${problem}`);
+    if (problem !== null) throw new EncodingError(problem);
     this.#makeRoom(packed.length);
     this.#bytes.set(packed, this.#at);
     this.#at += packed.length;

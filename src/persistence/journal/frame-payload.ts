@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import { upgradeEvents } from '../../domain/state/upgrade/upgrade.ts';
-import { countMapEntries, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
+import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { PayloadWriter } from '../codec/payload-writer.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
 import type { PayloadStamp } from './frame-format.ts';
@@ -18,36 +18,73 @@ export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
 
 const ID_AT = 1 + PAYLOAD_MARK.length;
 
+/** Heads of the payload's map: five fields, and the answer as the sixth. */
+const MAP_OF_FIVE = 0x85;
+const MAP_OF_SIX = 0x86;
+
 /** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
 export function encodePayload(frame: Frame): Buffer {
-  const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
-  assert(shape === null, `a frame that recovery would refuse: ${shape}`);
-  const { id, at, by, userId, events, answer } = frame;
-  writer.begin();
-  writer.map(answer === undefined ? 5 : 6);
-  writer.fixed(KEYS.id);
-  writer.number(id);
-  writer.fixed(KEYS.at);
-  writer.number(at);
-  writer.fixed(KEYS.by);
-  writer.string(by);
-  writer.fixed(KEYS.userId);
-  writer.number(userId);
-  writer.fixed(KEYS.events);
-  writer.list(events.length);
-  for (const event of events) writeEvent(event);
-  if (answer !== undefined) writeValue(KEYS.answer, answer, 1);
+  const payload = shared.encode(frame, FRAME_BYTES_MAX);
+  return frame.answer === undefined ? payload : shared.addAnswer(frame.answer);
+}
+
+/**
+ * Encodes frames in two steps: what was decided, before it is applied, and then the answer, which is only known after.
+ * Both return the payload as far as it is complete, overwritten by the next call.
+ */
+export class FrameEncoder {
+  readonly #writer = new PayloadWriter();
+
+  /**
+   * Encodes all but the answer, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on what is
+   * over a limit, and on what could not be read back.
+   */
+  encode(frame: Frame, bytesMax: number): Buffer {
+    const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
+    assert(shape === null, `a frame that recovery would refuse: ${shape}`);
+    const writer = this.#writer;
+    const { id, at, by, userId, events } = frame;
+    writer.begin();
+    writer.map(MAP_OF_FIVE & 15);
+    writer.fixed(KEYS.id);
+    writer.number(id);
+    writer.fixed(KEYS.at);
+    writer.number(at);
+    writer.fixed(KEYS.by);
+    writer.string(by);
+    writer.fixed(KEYS.userId);
+    writer.number(userId);
+    writer.fixed(KEYS.events);
+    writer.list(events.length);
+    for (const event of events) {
+      writeEvent(writer, event);
+      if (writer.length > bytesMax) throw new EncodingError(overLimit(bytesMax));
+    }
+    return checked(writer);
+  }
+
+  /** Completes what `encode` made last. */
+  addAnswer(answer: unknown): Buffer {
+    this.#writer.amendFirst(MAP_OF_SIX);
+    writeValue(this.#writer, KEYS.answer, answer, 1);
+    return checked(this.#writer);
+  }
+}
+
+/** Each part has passed the guard. Only a very large payload could hold too many values in all parts together. */
+function checked(writer: PayloadWriter): Buffer {
   const payload = writer.end();
-  assert(payload.length <= FRAME_BYTES_MAX, `a frame of ${payload.length} bytes is over the limit`);
-  // Each part has passed the guard. Only a very large payload could hold too many values in all parts together.
+  if (payload.length > FRAME_BYTES_MAX) throw new EncodingError(overLimit(FRAME_BYTES_MAX));
   if (payload.length > VALUES_MAX) {
     const { problem } = guard(payload);
-    assert(problem === null, `a frame that cannot be read back: ${problem}`);
+    if (problem !== null) throw new EncodingError(problem);
   }
   return payload;
 }
 
-const writer = new PayloadWriter();
+const overLimit = (bytesMax: number): string => `more than ${bytesMax / 2 ** 20} MiB`;
+
+const shared = new FrameEncoder();
 
 const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'answer');
 const EVENT_KEYS = keysOf(
@@ -64,7 +101,8 @@ const EVENT_KEYS = keysOf(
 /** In a map in a list in a map. */
 const EVENT_DEPTH = 3;
 
-function writeEvent({ type, project, featureName, environment, data, preData, tags, hidden }: RecordedEvent) {
+function writeEvent(writer: PayloadWriter, event: RecordedEvent): void {
+  const { type, project, featureName, environment, data, preData, tags, hidden } = event;
   writer.map(6 + (tags === undefined ? 0 : 1) + (hidden === undefined ? 0 : 1));
   writer.fixed(EVENT_KEYS.type);
   writer.string(type);
@@ -74,13 +112,13 @@ function writeEvent({ type, project, featureName, environment, data, preData, ta
   writer.name(featureName);
   writer.fixed(EVENT_KEYS.environment);
   writer.name(environment);
-  writeValue(EVENT_KEYS.data, data, EVENT_DEPTH);
-  writeValue(EVENT_KEYS.preData, preData, EVENT_DEPTH);
-  if (tags !== undefined) writeValue(EVENT_KEYS.tags, tags, EVENT_DEPTH);
-  if (hidden !== undefined) writeValue(EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
+  writeValue(writer, EVENT_KEYS.data, data, EVENT_DEPTH);
+  writeValue(writer, EVENT_KEYS.preData, preData, EVENT_DEPTH);
+  if (tags !== undefined) writeValue(writer, EVENT_KEYS.tags, tags, EVENT_DEPTH);
+  if (hidden !== undefined) writeValue(writer, EVENT_KEYS.hidden, hidden, EVENT_DEPTH);
 }
 
-function writeValue(key: Uint8Array, value: unknown, depth: number): void {
+function writeValue(writer: PayloadWriter, key: Uint8Array, value: unknown, depth: number): void {
   writer.fixed(key);
   writer.value(value, depth);
 }

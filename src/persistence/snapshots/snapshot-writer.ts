@@ -9,7 +9,7 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { guard, pack } from '../codec/message-pack.ts';
+import { guard, pack, VALUES_MAX } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
@@ -37,6 +37,9 @@ const BLOCK_BYTES_TARGET = 128 * 1024;
 
 /** The newest, and two more in case it goes bad on the disk: what retention leaves of the journal may need them. */
 export const SNAPSHOTS_KEPT = 3;
+
+/** A record stands in the array of its block. */
+const RECORD_DEPTH = 1;
 
 /** `array 32` and its count, before the records of a block. */
 const ARRAY_HEAD_BYTES = 5;
@@ -120,6 +123,8 @@ class SnapshotWriter {
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
   #blockRecords = 0;
+  /** What the reader's guard will count in it: the array and all in it. */
+  #blockValues = 1;
   #checksum = 0;
   #sliceStartedAt = 0;
   bytes = 0;
@@ -149,7 +154,10 @@ class SnapshotWriter {
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
     const before = this.records;
     for (const record of records) {
-      this.#addRecord(name, record);
+      if (!this.#addRecord(name, record)) {
+        await this.#writeRecords();
+        if (!this.#addRecord(name, record)) throw new Error(`A record of section "${name}" is too large`);
+      }
       if (this.#blockBytes >= BLOCK_BYTES_TARGET) await this.#writeRecords();
       if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#endSliceIfDue();
     }
@@ -157,14 +165,25 @@ class SnapshotWriter {
     await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
   }
 
-  #addRecord(section: string, record: unknown): void {
+  /** False where the block has no room for the record: the reader guards each block as a whole. */
+  #addRecord(section: string, record: unknown): boolean {
     const packed = pack(record);
-    const { problem } = guard(packed);
-    if (problem !== null)
-      throw new Error(`A record of section "${section}" could not be read back: ${problem}`);
+    const verdict = guard(packed, RECORD_DEPTH);
+    if (verdict.problem !== null) {
+      throw new Error(`A record of section "${section}" could not be read back: ${verdict.problem}`);
+    }
+    if (!this.#hasRoom(packed.length, verdict.values)) return false;
+    this.#put(packed, verdict.values);
+    return true;
+  }
+
+  #hasRoom(bytes: number, values: number): boolean {
+    const payloadBytes = this.#blockBytes - BLOCK_HEADER_BYTES + bytes;
+    return payloadBytes <= BLOCK_BYTES_MAX && this.#blockValues + values <= VALUES_MAX;
+  }
+
+  #put(packed: Buffer, values: number): void {
     const needed = this.#blockBytes + packed.length;
-    if (needed > BLOCK_BYTES_MAX)
-      throw new Error(`A record of section "${section}" has ${packed.length} bytes`);
     if (needed > this.#block.length) {
       const larger = Buffer.allocUnsafe(needed);
       larger.set(this.#block.subarray(0, this.#blockBytes));
@@ -172,6 +191,7 @@ class SnapshotWriter {
     }
     this.#block.set(packed, this.#blockBytes);
     this.#blockBytes = needed;
+    this.#blockValues += values;
     this.#blockRecords += 1;
     this.records += 1;
   }
@@ -185,6 +205,7 @@ class SnapshotWriter {
     await this.#write(block);
     this.#blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
     this.#blockRecords = 0;
+    this.#blockValues = 1;
     this.#options.onProgress?.(this.records);
   }
 

@@ -111,7 +111,7 @@ test('a sidecar of another journal is not trusted, though it is whole and of the
   journal.disk.put(SIDECAR, other.disk.bytesOf(SIDECAR));
   const notes: string[] = [];
   assert.deepEqual(await answers(await journal.openLog(notes)), expected);
-  assert.match(notes.join(), /does not fit its segment/);
+  assert.match(notes.join(), /does not match its segment/);
 });
 
 test('a sidecar that covers more than its segment holds is not trusted', async () => {

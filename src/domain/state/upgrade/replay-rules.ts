@@ -18,7 +18,15 @@ interface ReplayRule {
 
 const REPLAY_RULES: readonly ReplayRule[] = [
   { number: 1, reason: 'What the first release does.', release: '0.1.0' },
+  {
+    number: 2,
+    reason: 'The responses kept for retries are bounded in bytes, because large ones could fill the memory.',
+    release: '0.2.0',
+  },
 ];
+
+/** From this rule on the idempotency cache is bounded in bytes, and not only in count. */
+export const ANSWERS_BOUNDED_IN_BYTES = 2;
 
 /** The newest rule that this build knows: what it does live. */
 export const RULES_VERSION = REPLAY_RULES.length;

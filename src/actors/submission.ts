@@ -1,0 +1,37 @@
+/** A command on its way through a mailbox, and what comes of it. */
+import type { Command } from '../domain/decide/decide.ts';
+import type { Actor } from '../domain/decide/decision.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import type { RememberedAnswer } from '../domain/state/idempotency-cache.ts';
+import type { Refusal } from '../domain/state/refusal.ts';
+import type { World } from '../domain/state/world.ts';
+
+export interface Submission<T> {
+  readonly command: Command;
+  readonly actor: Actor;
+  /**
+   * Asked first in the command's turn: whether it is still wanted and allowed. It may have waited for seconds, in which
+   * its client left or its caller lost the right. A refusal becomes the outcome.
+   */
+  readonly mayStart?: ((world: World) => Refusal | null) | undefined;
+  /** Makes a retry of the same request get the first response (see idempotency-cache.ts). */
+  readonly retry?: Retry<T> | undefined;
+  /** Checked against the state right before the decision. A refusal becomes the outcome. */
+  readonly precondition?: ((world: World) => Refusal | null) | undefined;
+  /** Makes the response from the state right after the command, in the same step. */
+  readonly answer: (world: World, events: readonly DomainEvent[]) => T;
+  /** Called once, when the outcome is durable. */
+  readonly done: (outcome: Outcome<T>) => void;
+}
+
+export interface Retry<T> {
+  readonly key: string;
+  readonly fingerprint: string;
+  toRemember(answer: T): Pick<RememberedAnswer, 'status' | 'body'>;
+  fromMemory(remembered: RememberedAnswer): T;
+}
+
+export type Outcome<T> =
+  | { readonly kind: 'answer'; readonly answer: T }
+  | { readonly kind: 'refusal'; readonly refusal: Refusal }
+  | { readonly kind: 'fault'; readonly error: unknown };
