@@ -29,6 +29,8 @@ export interface Config {
   readonly eventRetentionDays: number | null;
   /** Whether responses are counted and timed, and the metrics page exists. */
   readonly metrics: boolean;
+  /** What a reader of the metrics page must present as a bearer token; null: nothing. */
+  readonly metricsToken: string | null;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -55,6 +57,7 @@ export function readConfig(env: Environment): Config {
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
+    metricsToken: metricsToken(env),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
@@ -132,6 +135,12 @@ function basePath(env: Environment): string {
     throw new ConfigError(`BASE_URI_PATH must be a path such as /flags, not "${value}".`);
   }
   return path;
+}
+
+function metricsToken(env: Environment): string | null {
+  const token = text(env, 'METRICS_TOKEN') ?? null;
+  if (token === null || /^[\x21-\x7e]{16,250}$/.test(token)) return token;
+  throw new ConfigError('METRICS_TOKEN must be 16 to 250 visible ASCII characters without a space.');
 }
 
 /** Messages never repeat a token: logs outlive secrets. */

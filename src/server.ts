@@ -157,7 +157,9 @@ function createHandler(
       ...SURFACES,
       probeSurface({
         engine,
-        metrics: config.metrics ? createMetrics(sources) : null,
+        metrics: config.metrics
+          ? { registry: createMetrics(sources), token: config.metricsToken, clock: () => performance.now() }
+          : null,
         phase: () => front.phase,
       }),
       pageSurface({

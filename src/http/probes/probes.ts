@@ -1,7 +1,8 @@
 /**
  * What supervisors and load balancers ask: `/health` whether the process is alive and can write, `/ready` whether
- * it should get requests, and the metrics page.
+ * it should get requests, and the metrics page, which is made at most once a second.
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import { refuse } from '../../domain/state/refusal.ts';
@@ -10,17 +11,28 @@ import { jsonReply } from '../dispatch/json-reply.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply, RequestHandler } from '../transport/transport.ts';
+import type { Reply, RequestHandler, TransportRequest } from '../transport/transport.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
 
 /** Where the process is in its life. */
 export type Phase = 'starting' | 'ready' | 'draining';
 
+/** Protects the event loop: making the page takes milliseconds, and without a token anybody may ask. */
+export const METRICS_AGE_MS_MAX = 1_000;
+
+interface MetricsPage {
+  readonly registry: Registry;
+  /** Null: whoever reaches the port may read them. */
+  readonly token: string | null;
+  /** Milliseconds, monotonic. */
+  clock(): number;
+}
+
 export interface ProbeOptions {
   readonly engine: Engine;
   /** Null: there is no metrics page. */
-  readonly metrics: Registry | null;
+  readonly metrics: MetricsPage | null;
   phase(): Phase;
 }
 
@@ -39,16 +51,38 @@ export function probeSurface({ engine, metrics, phase }: ProbeOptions): Surface 
   };
 }
 
-function metricsRoute(registry: Registry): PlainRoute {
+const TOKEN_REQUIRED = refuse(
+  'AuthenticationRequired',
+  'The token of the metrics is required in the header Authorization, as "Bearer <token>".',
+);
+
+function metricsRoute({ registry, token, clock }: MetricsPage): PlainRoute {
+  const headers = ReplyHeaders.of('content-type', registry.contentType);
+  const page = shared(clock, async (): Promise<Reply> => {
+    return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
+  });
   return {
     kind: 'plain',
     method: 'GET',
     path: METRICS_PATH,
-    answer: async () => ({
-      status: 200,
-      headers: ReplyHeaders.of('content-type', registry.contentType),
-      body: await registry.metrics(),
-    }),
+    answer: (request) =>
+      token === null || holdsToken(request, token) ? page() : refusalReply(TOKEN_REQUIRED),
+  };
+}
+
+/** Compares digests, so that the time it takes tells nothing about the token. */
+function holdsToken(request: TransportRequest, token: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(request.header('authorization')), digest(`Bearer ${token}`));
+}
+
+/** What `make` gives, made at most once in METRICS_AGE_MS_MAX for everybody who asks. */
+function shared<T>(clock: () => number, make: () => Promise<T>): () => Promise<T> {
+  let made: { readonly at: number; readonly value: Promise<T> } | null = null;
+  return () => {
+    const now = clock();
+    if (made === null || now - made.at >= METRICS_AGE_MS_MAX) made = { at: now, value: make() };
+    return made.value;
   };
 }
 

@@ -154,10 +154,34 @@ function closeDescriptor(fd: number): Promise<void> {
   });
 }
 
-function openDescriptor(path: string, flags: string | number): Promise<number> {
+/** Far longer than other users of descriptors keep theirs; then something else is wrong. */
+const DESCRIPTOR_WAIT_MS_MAX = 60_000;
+const DESCRIPTOR_RETRY_MS = 20;
+
+/**
+ * Waits while all descriptors are taken: connections and readers give theirs back soon, and nothing has been written yet,
+ * so that to wait is safe where to fail would end the process.
+ */
+async function openDescriptor(path: string, flags: string | number): Promise<number> {
+  for (let waitedMs = 0; ; waitedMs += DESCRIPTOR_RETRY_MS) {
+    try {
+      return await tryToOpen(path, flags);
+    } catch (error) {
+      if (!isOutOfDescriptors(error) || waitedMs >= DESCRIPTOR_WAIT_MS_MAX) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, DESCRIPTOR_RETRY_MS));
+  }
+}
+
+function tryToOpen(path: string, flags: string | number): Promise<number> {
   return new Promise((resolve, reject) => {
     fs.open(path, flags, 0o600, (error, fd) => (error ? reject(error) : resolve(fd)));
   });
+}
+
+/** Of the process, or of the whole machine. */
+function isOutOfDescriptors(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
 }
 
 export const realFileSystem: FileSystem = {

@@ -14,7 +14,7 @@ import {
   recording,
   refused,
 } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
+import { type Answer, describeInterface } from '../../support/server.ts';
 
 const BULK = ['archive', 'revive', 'delete', 'stale'] as const;
 
@@ -228,5 +228,27 @@ describeInterface('many flags at once', (server) => {
       path: '/projects/default/stale',
       body: { features: ['f1'] },
     });
+  });
+
+  it('comes in pages, which put end to end give every flag once', async () => {
+    const { call } = server();
+    for (const name of ['page-1', 'page-2', 'page-3']) {
+      await makeFlag(call, name);
+      await archive(call, name);
+    }
+    const all = (await call('GET', '/archive/features')).body;
+    assert.equal(all.nextOffset, undefined);
+    const names: string[] = [];
+    for (let offset: number | undefined = 0; offset !== undefined; ) {
+      const { body }: Answer = await call('GET', `/archive/features?limit=2&offset=${offset}`);
+      assert(body.features.length <= 2);
+      names.push(...body.features.map(({ name }: { name: string }) => name));
+      offset = body.nextOffset;
+    }
+    assert.deepEqual(
+      names,
+      all.features.map(({ name }: { name: string }) => name),
+    );
+    await refused(server(), 400, 'ValidationError', { method: 'GET', path: '/archive/features?limit=1001' });
   });
 });

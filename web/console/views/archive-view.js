@@ -13,9 +13,22 @@ export function archiveView(session, project) {
   const element = h('div', null);
   const refresh = loader(
     element,
-    () => session.client.get(path`/archive/features/${project}`),
-    ({ features }) => element.replaceChildren(...content(features)),
+    () => allArchived(),
+    (flags) => element.replaceChildren(...content(flags)),
   );
+
+  /** The archive comes in pages. */
+  async function allArchived() {
+    /** @type {ArchivedFlag[]} */
+    const flags = [];
+    for (let offset = 0; ; ) {
+      const url = path`/archive/features/${project}?offset=${String(offset)}`;
+      const { features, nextOffset } = await session.client.get(url);
+      flags.push(...features);
+      if (nextOffset === undefined) return flags;
+      offset = nextOffset;
+    }
+  }
 
   /** @param {readonly ArchivedFlag[]} flags */
   function content(flags) {

@@ -3,13 +3,20 @@ import * as v from 'valibot';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
-import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { emptyReply } from '../../dispatch/json-reply.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { type LocatedFlag, locateFlagAnywhere } from '../../../domain/state/locate.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { ProjectState } from '../../../domain/state/world.ts';
+import { emptyReply, JSON_HEADERS } from '../../dispatch/json-reply.ts';
+import {
+  type ReadAnswer,
+  type RequestContext,
+  type Route,
+  readRoute,
+  writeRoute,
+} from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
 
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
@@ -27,15 +34,50 @@ const NamesSchema = v.pipe(
 const BulkBody = v.pipe(v.object({ features: NamesSchema }), v.title('BatchFeatures'));
 const BulkStaleBody = v.pipe(v.object({ features: NamesSchema, stale: v.boolean() }), v.title('BatchStale'));
 
-function archivedFlags(world: World, projects: Iterable<ProjectState>) {
-  const features: object[] = [];
+/** Where a page of the archive ends although there are more flags. Protects the event loop. */
+const PAGE_BYTES_MAX = 1024 * 1024;
+
+const PAGE = pageParameters({
+  limitMax: 1000,
+  limit: 'The maximum number of flags.',
+  offset: 'How many flags to pass over.',
+  offsetPhrase: 'an integer from 0',
+});
+
+function* archived(projects: Iterable<ProjectState>): Generator<LocatedFlag> {
   for (const project of projects) {
-    for (const record of project.flags.values()) {
-      const { archivedAt } = record.flag;
-      if (archivedAt !== null) features.push({ ...dataOf(world, { project, record }), archivedAt });
-    }
+    for (const record of project.flags.values())
+      if (record.flag.archivedAt !== null) yield { project, record };
   }
-  return { version: ARCHIVE_VERSION, features };
+}
+
+/** A page of the archive. It ends with the flag that reaches one of its limits; more follow at `nextOffset`. */
+function archivePage(
+  context: RequestContext<unknown>,
+  projects: Iterable<ProjectState>,
+): ReadAnswer | Refusal {
+  const page = PAGE.of(context);
+  if (isRefusal(page)) return page;
+  const { world, engine } = context;
+  const features: string[] = [];
+  let bytes = 0;
+  let position = 0;
+  let nextOffset: number | undefined;
+  for (const located of archived(projects)) {
+    position += 1;
+    if (position <= page.offset) continue;
+    if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
+      nextOffset = position - 1;
+      break;
+    }
+    const { archivedAt } = located.record.flag;
+    const feature = JSON.stringify({ ...dataOf(world, located), archivedAt });
+    features.push(feature);
+    bytes += Buffer.byteLength(feature);
+  }
+  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset }).slice(1);
+  const body = `{"features":[${features.join(',')}],${rest}`;
+  return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body } };
 }
 
 interface BulkRoute {
@@ -83,8 +125,10 @@ export const archiveRoutes: readonly Route[] = [
     tag: 'Archive',
     summary: 'List all archived flags.',
     permission: 'read',
+    query: PAGE.parameters,
     success: { status: 200, schema: ArchivedFlagsSchema },
-    read: (context) => settledAnswer(context, archivedFlags(context.world, context.world.projects.values())),
+    refusals: ['ValidationError'],
+    read: (context) => archivePage(context, context.world.projects.values()),
   }),
   readRoute({
     method: 'GET',
@@ -94,8 +138,10 @@ export const archiveRoutes: readonly Route[] = [
     summary: 'List the archived flags of a project.',
     permission: 'read',
     locate: locate.project,
+    query: PAGE.parameters,
     success: { status: 200, schema: ArchivedFlagsSchema },
-    read: (context, project) => settledAnswer(context, archivedFlags(context.world, [project])),
+    refusals: ['ValidationError'],
+    read: (context, project) => archivePage(context, [project]),
   }),
   writeRoute({
     method: 'POST',

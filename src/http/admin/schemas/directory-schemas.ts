@@ -246,6 +246,10 @@ export const ArchivedFlagsSchema = v.pipe(
     features: v.array(
       v.pipe(v.object({ ...FlagSchema.entries, archivedAt: Timestamp }), v.title('ArchivedFlag')),
     ),
+    nextOffset: v.pipe(
+      v.exactOptional(Integer),
+      v.description('The offset at which the next page starts; left out on the last page.'),
+    ),
   }),
   v.title('ArchivedFlags'),
 );

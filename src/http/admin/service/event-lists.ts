@@ -1,48 +1,20 @@
 /** Routes that list all events, the events of one flag, and the types of events. */
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
-import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
 import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { pageParameters } from '../requests/page-parameters.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 import { settledAnswer } from '../views/answers.ts';
 import { EVENTS_LIMIT_MAX, readEvents } from './events.ts';
 
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-const PAGE_PARAMETERS = {
-  limit: {
-    description: 'The maximum number of events.',
-    schema: { type: 'integer', minimum: 1, maximum: EVENTS_LIMIT_MAX },
-  },
-  offset: {
-    description: 'Id of the event to start from, going to older events; 0 starts at the newest.',
-    schema: { type: 'integer', minimum: 0 },
-  },
-} as const;
-
-/** `limit` and `offset` of the query string, with the meaning they have in the search. */
-function pageOf(context: RequestContext<unknown>): Page | Refusal {
-  const limit = integerOf(context.query('limit'), EVENTS_LIMIT_MAX);
-  if (limit === null || limit < 1 || limit > EVENTS_LIMIT_MAX) {
-    return invalid(
-      `The query parameter limit must be an integer from 1 to ${EVENTS_LIMIT_MAX}.`,
-      '/query/limit',
-    );
-  }
-  const offset = integerOf(context.query('offset'), 0);
-  if (offset !== null) return { limit, offset };
-  return invalid('The query parameter offset must be an event id, or 0 for the newest.', '/query/offset');
-}
-
-/** Null unless the text is an integer that a double holds exactly. */
-function integerOf(text: string, absent: number): number | null {
-  if (text === '') return absent;
-  return /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
-}
+const PAGE = pageParameters({
+  limitMax: EVENTS_LIMIT_MAX,
+  limit: 'The maximum number of events.',
+  offset: 'Id of the event to start from, going to older events; 0 starts at the newest.',
+  offsetPhrase: 'an event id, or 0 for the newest',
+});
 
 type ListRoute = Omit<
   Parameters<typeof readRoute>[0],
@@ -59,10 +31,10 @@ function listRoute({ scope, more, query, ...route }: ListRoute): Route {
     method: 'GET',
     tag: 'Events',
     permission: 'read',
-    query: { ...query, ...PAGE_PARAMETERS },
+    query: { ...query, ...PAGE.parameters },
     refusals: ['ValidationError'],
     read: (context) => {
-      const page = pageOf(context);
+      const page = PAGE.of(context);
       return isRefusal(page) ? page : readEvents(context, { ...scope(context), ...page }, more?.(context));
     },
   });
