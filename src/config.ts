@@ -31,6 +31,8 @@ export interface Config {
   readonly metrics: boolean;
   /** What a reader of the metrics page must present as a bearer token; null: nothing. */
   readonly metricsToken: string | null;
+  /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
+  readonly frontendOrigins: readonly string[];
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -58,6 +60,7 @@ export function readConfig(env: Environment): Config {
     eventRetentionDays: retentionDays(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: metricsToken(env),
+    frontendOrigins: frontendOrigins(env),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
@@ -141,6 +144,22 @@ function metricsToken(env: Environment): string | null {
   const token = text(env, 'METRICS_TOKEN') ?? null;
   if (token === null || /^[\x21-\x7e]{16,250}$/.test(token)) return token;
   throw new ConfigError('METRICS_TOKEN must be 16 to 250 visible ASCII characters without a space.');
+}
+
+/** As Unleash names it. */
+function frontendOrigins(env: Environment): readonly string[] {
+  const name = 'UNLEASH_FRONTEND_API_ORIGINS';
+  const origins = (text(env, name) ?? '*')
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '');
+  const wrong = origins.find(
+    (origin) => origin !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/.test(origin),
+  );
+  if (wrong === undefined) return origins;
+  throw new ConfigError(
+    `${name} must be origins such as https://shop.example, separated by commas, or *, not "${wrong}".`,
+  );
 }
 
 /** Messages never repeat a token: logs outlive secrets. */

@@ -168,6 +168,7 @@ function createHandler(
       }),
     ],
     basePath,
+    frontendOrigins: config.frontendOrigins,
     log,
     now: Date.now,
     clock: () => performance.now(),

@@ -46,6 +46,8 @@ describe('configuration', () => {
     ['BASE_URI_PATH', '/../x'],
     ['INIT_ADMIN_API_TOKENS', 'secret'],
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
+    ['UNLEASH_FRONTEND_API_ORIGINS', 'shop.example'],
+    ['UNLEASH_FRONTEND_API_ORIGINS', 'https://shop.example/path'],
     ['EVENT_RETENTION_DAYS', '0'],
     ['EVENT_RETENTION_DAYS', '1.5'],
     ['EVENT_RETENTION_DAYS', '36501'],

@@ -109,6 +109,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin',
       'http/client',
       'http/dispatch',
+      'http/frontend',
       'http/transport',
       'http/transport/node',
       'http/transport/uws',
@@ -222,6 +223,22 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/dispatch',
     ],
+  },
+  'http/evaluation': {
+    purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/dispatch',
+    ],
+  },
+  'http/frontend': {
+    purpose: 'what SDKs in browsers read: the flags that are on for one context',
+    imports: ['domain/evaluation', 'domain/state', 'http/dispatch', 'http/evaluation'],
   },
   'http/openapi': {
     purpose: 'the description of the interface, made from the surfaces and their routes',

@@ -2,5 +2,6 @@
 import { adminSurface } from './admin/surface.ts';
 import { clientSurface } from './client/surface.ts';
 import type { Surface } from './dispatch/surface.ts';
+import { frontendSurface } from './frontend/surface.ts';
 
-export const SURFACES: readonly Surface[] = [adminSurface, clientSurface];
+export const SURFACES: readonly Surface[] = [adminSurface, clientSurface, frontendSurface];

@@ -1,6 +1,6 @@
 /**
  * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments. Its owner
- * tells it of each flag that changed, which costs as much as that flag; the Map of segments is the owner's, and is read
+ * tells it of each flag that changed, which costs as much as that flag; the segments are the owner's, and are looked up
  * at each evaluation. The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
  */
 import type { Flag } from '../flags/flag.ts';
@@ -17,7 +17,7 @@ export interface EvaluationScope {
   readonly environmentEnabled: boolean;
   /** Archived ones count as not there. A parent outside the scope is not there either. */
   readonly flags: Iterable<Flag>;
-  readonly segments: ReadonlyMap<number, SegmentSource>;
+  readonly segments: Pick<ReadonlyMap<number, SegmentSource>, 'get'>;
 }
 
 export class Evaluator {
@@ -83,6 +83,11 @@ export class Evaluator {
   explain(name: string, input: EvaluationInput): Explanation | null {
     const compiled = this.#flags.get(name);
     return compiled === undefined ? null : explainFlag(compiled, this.#scope, new Run(input));
+  }
+
+  /** How many flags are in the scope. */
+  get size(): number {
+    return this.#sorted.length;
   }
 
   has(name: string): boolean {

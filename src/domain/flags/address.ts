@@ -31,3 +31,16 @@ export function isWithin(inner: AddressRange, outer: AddressRange): boolean {
   const ignored = BigInt(outer.bits - outer.prefixLength);
   return inner.address >> ignored === outer.address >> ignored;
 }
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const IPV4_PATTERN = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
+
+/** The shortest spelling of one address; an IPv4 address inside an IPv6 one becomes itself. Null when it is none. */
+export function canonicalAddress(text: string): string | null {
+  if (IPV4_PATTERN.test(text)) return text;
+  const parsed = parseAddress(text);
+  if (parsed === null || parsed.prefixLength !== parsed.bits) return null;
+  if (parsed.bits === 32) return Address4.fromBigInt(parsed.address).correctForm();
+  const address = Address6.fromBigInt(parsed.address);
+  return address.isMapped4() ? address.to4().correctForm() : address.correctForm();
+}

@@ -5,9 +5,9 @@
  * Queries that a query string narrows have a cache of their own: whoever has one token can think up any number of them,
  * and must not drive out what all others read.
  */
-import { performance } from 'node:perf_hooks';
 import { LRUCache } from 'lru-cache';
 import type { FlagRecord, World } from '../../domain/state/world.ts';
+import { inSlices } from '../dispatch/slices.ts';
 import { Compressor } from './compressor.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FeatureBlocks } from './feature-blocks.ts';
@@ -22,9 +22,6 @@ const BYTES_EACH = 4 * 1024;
 
 /** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
 const FLAGS_AT_ONCE = 2_000;
-
-/** How long a slice holds the event loop. */
-const SLICE_MS = 5;
 
 export interface FeatureDocumentsOptions extends Partial<BodyWorkshop> {
   readonly world: World;
@@ -111,12 +108,7 @@ export class FeatureDocuments {
   /** Renders in slices what `update` would render; the state may change meanwhile, so that one goes over it again. */
   async #lookAhead(document: FeatureDocument): Promise<void> {
     const builder = document.builder();
-    for (;;) {
-      const end = performance.now() + SLICE_MS;
-      do if (builder.advance()) return;
-      while (performance.now() < end);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await inSlices(() => builder.advance());
   }
 }
 

@@ -22,6 +22,7 @@ import type {
 } from '../transport/transport.ts';
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified } from './conditional.ts';
+import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
 import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
@@ -52,6 +53,8 @@ export interface ApiOptions {
   readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
+  /** Origins of pages whose requests browsers let through, for surfaces that pages call; `*` for any. */
+  readonly frontendOrigins: readonly string[];
   readonly log: ApiLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -82,7 +85,9 @@ interface Call {
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
   /** Of the surface. */
-  errors: ErrorShape;
+  surface: Surface | null;
+  /** Of the path, once a route has been found. */
+  params: Params | null;
 }
 
 const RIGHTS_CHANGED: Refusal = refuse(
@@ -112,6 +117,7 @@ class Dispatcher {
   readonly meters: RouteMeter[] = [this.#unmatched];
   readonly #logsAccess: boolean;
   readonly #isTimed: boolean;
+  readonly #crossOrigin: CrossOrigin;
 
   constructor(options: ApiOptions) {
     this.#options = options;
@@ -119,6 +125,7 @@ class Dispatcher {
     this.#world = options.engine.world;
     this.#logsAccess = options.log.isLevelEnabled('debug');
     this.#isTimed = options.metered || this.#logsAccess;
+    this.#crossOrigin = crossOriginOf(options.frontendOrigins);
     this.#matcher = compileRoutes(
       options.surfaces.flatMap((surface) => surface.routes.map((route) => this.#bind(surface, route))),
       options.basePath,
@@ -135,7 +142,7 @@ class Dispatcher {
 
   readonly handle: RequestHandler = (request, response) => {
     const startedAt = this.#isTimed ? this.#options.clock() : 0;
-    const call: Call = { request, response, startedAt, meter: this.#unmatched, errors: COMMON_ERRORS };
+    const call: Call = { request, response, startedAt, meter: this.#unmatched, surface: null, params: null };
     try {
       this.#route(call);
     } catch (error) {
@@ -153,7 +160,8 @@ class Dispatcher {
   /** Sends every response, counts it, and writes it to the access log at the level debug. */
   #send(call: Call, reply: Reply): void {
     if (this.#isTimed) this.#record(call, reply.status);
-    call.response.send(reply);
+    const isForPages = call.surface?.isForPages === true;
+    call.response.send(isForPages ? this.#crossOrigin.allow(call.request, reply) : reply);
   }
 
   #record(call: Call, status: number): void {
@@ -170,14 +178,15 @@ class Dispatcher {
     if (match.kind === 'found') {
       const bound = match.found;
       call.meter = bound.meter;
-      call.errors = bound.surface.errors;
+      call.surface = bound.surface;
       if (bound.route.kind === 'plain') this.#answerPlain(call, bound.route);
       else this.#authorize(call, bound, bound.route, match.params);
       return;
     }
-    const surface = surfaceAt(this.#options.surfaces, this.#belowBase(request.path));
-    if (surface !== undefined) call.errors = surface.errors;
-    this.#refuse(call, ...unmatched(request, match));
+    call.surface = surfaceAt(this.#options.surfaces, this.#belowBase(request.path)) ?? null;
+    const isPreflight = request.method === 'OPTIONS' && call.surface?.isForPages === true;
+    if (isPreflight) this.#send(call, this.#crossOrigin.preflight(request));
+    else this.#refuse(call, ...unmatched(request, match));
   }
 
   #belowBase(path: string): string {
@@ -226,6 +235,7 @@ class Dispatcher {
     // What refused the caller when the head arrived has changed since; the body is lost.
     if (call.request.bodyDropped) return this.#refuse(call, RIGHTS_CHANGED);
     const params = paramsOf(bound.paramNames, values);
+    call.params = params;
     const located = route.locate?.(this.#world, params);
     if (isRefusal(located)) return this.#refuseSettled(call, located);
     const body = readBody(route, call.request);
@@ -313,7 +323,7 @@ class Dispatcher {
   }
 
   #refuse(call: Call, refusal: Refusal, extraHeaders?: readonly string[]): void {
-    this.#send(call, call.errors.refusal(refusal, extraHeaders));
+    this.#send(call, errorsOf(call).refusal(refusal, extraHeaders, call.params));
   }
 
   /** Catches everything, because otherwise a request would get no response. */
@@ -329,7 +339,7 @@ class Dispatcher {
     const { request, response } = call;
     // What a reader gives up because no response is wanted is no failure.
     if (response.signal.aborted && error === response.signal.reason) return;
-    const { errorId, reply } = call.errors.fault();
+    const { errorId, reply } = errorsOf(call).fault();
     this.#options.log.error(
       { err: error, errorId, method: request.method, path: request.path },
       'request failed',
@@ -340,6 +350,10 @@ class Dispatcher {
 
 /** Nobody gets to see it: the client is gone, or was told at the deadline that the request had failed. */
 const NOT_WANTED = refuse('ServiceUnavailableError', 'The client no longer waits for this request.');
+
+function errorsOf({ surface }: Call): ErrorShape {
+  return surface?.errors ?? COMMON_ERRORS;
+}
 
 function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
   const paramNames = paramNamesOf(route.path);
@@ -400,6 +414,10 @@ class Context implements RequestContext<unknown> {
 
   get now(): () => number {
     return this.#shared.now;
+  }
+
+  remoteAddress(): string {
+    return this.#request.remoteAddress();
   }
 
   get rawQuery(): string {

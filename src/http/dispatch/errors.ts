@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { Reply } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-reply.ts';
+import type { Params } from './params.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
 
@@ -58,8 +59,8 @@ function faultReply(): { readonly reply: Reply; readonly errorId: string } {
 export interface ErrorShape {
   /** Those whose body has only a message; the others are described by the common schema of errors. */
   readonly messageOnly: ReadonlySet<ErrorName>;
-  /** `extraHeaders`: name, value, name, value. */
-  refusal(refusal: Refusal, extraHeaders?: readonly string[]): Reply;
+  /** `extraHeaders`: name, value, name, value. `params`: of the path; null before a route has been found. */
+  refusal(refusal: Refusal, extraHeaders?: readonly string[], params?: Params | null): Reply;
   /** A fault inside the server; `errorId` is for the log, where the reason stands. */
   fault(): { readonly reply: Reply; readonly errorId: string };
 }

@@ -40,6 +40,8 @@ export interface RequestContext<Body> {
   readonly rawQuery: string;
   /** Of the request, by its name in lower case; empty when absent. */
   header(name: string): string;
+  /** Of the other end of the connection, which may be a proxy; empty once the client has gone. */
+  remoteAddress(): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;

@@ -10,14 +10,16 @@ const WRONG_TOKEN: Refusal = refuse(
   'invalid token: expected a different token type for this endpoint',
 );
 
-/** For a surface that takes tokens of this kind alone, and everybody where authentication is off. */
-export function sdkAccess(kind: 'client' | 'frontend'): SurfaceAccess {
+/** For a surface that takes tokens of these kinds alone, and everybody where authentication is off. */
+export function sdkAccess(...kinds: readonly ('client' | 'frontend')[]): SurfaceAccess {
+  const kind = kinds.join(' or ');
   return {
     unauthenticated: refuse(
       'AuthenticationRequired',
       `A valid ${kind} token is required in the header Authorization.`,
     ),
-    refuse: (_, caller) => (caller.kind === kind || caller.kind === 'anyone' ? null : WRONG_TOKEN),
+    refuse: (_, caller) =>
+      caller.kind === 'anyone' || kinds.some((one) => one === caller.kind) ? null : WRONG_TOKEN,
     whoMay: () => `A ${kind} token, for the projects and the environment that it covers.`,
     credentials: `A ${kind} token \`<project>:<environment>.<secret>\`, with \`*\` for every project and \`[]\` for several.`,
   };

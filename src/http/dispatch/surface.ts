@@ -15,6 +15,8 @@ export interface Surface {
   readonly access: SurfaceAccess | null;
   readonly errors: ErrorShape;
   readonly routes: readonly (Route | PlainRoute)[];
+  /** Whether pages of other origins call it, so that browsers must be told that they may. */
+  readonly isForPages?: boolean;
   /** What it is for, in a paragraph of the interface's description; null: it is not described there. */
   readonly description: string | null;
 }

@@ -7,6 +7,7 @@ import { CLIENT_EXAMPLES } from './client-examples.ts';
 import type { JsonSchema } from './component-schemas.ts';
 import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
+import { FRONTEND_EXAMPLES } from './frontend-examples.ts';
 import { TARGETING_EXAMPLES } from './targeting-examples.ts';
 
 /** By the name of the component. */
@@ -14,6 +15,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...FLAG_EXAMPLES,
   ...DIRECTORY_EXAMPLES,
   ...CLIENT_EXAMPLES,
+  ...FRONTEND_EXAMPLES,
   ...TARGETING_EXAMPLES,
 };
 

@@ -72,7 +72,11 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
     super();
     this.server = server;
     this.request = request;
+    request.connection = this;
   }
+
+  /** Empty once the client has gone. */
+  abstract remoteAddress(): string;
 
   /** Writes a reply that is fit to be sent. Called once at most, and never after an abort. */
   protected abstract write(reply: Reply): void;

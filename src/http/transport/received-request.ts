@@ -63,6 +63,8 @@ export class ReceivedRequest implements TransportRequest {
   /** Whether the client asked for the connection to end after the answer. */
   wantsClose = false;
   fault: Fault | null = null;
+  /** Set by the engine: where the request came from. It is asked only when somebody wants to know. */
+  connection: { remoteAddress(): string } | null = null;
   /** Flat: name, value. Requests carry a handful of headers, so a scan beats building a map. */
   readonly #headers: string[] = [];
   #hasHost = false;
@@ -95,6 +97,10 @@ export class ReceivedRequest implements TransportRequest {
     const headers = this.#headers;
     for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
     return '';
+  }
+
+  remoteAddress(): string {
+    return this.connection?.remoteAddress() ?? '';
   }
 
   /** Adds the next header, its name in lower case, and records what is wrong with it. */

@@ -25,6 +25,8 @@ export interface TransportRequestHead {
   readonly query: string;
   /** The first header of that lower-case name; empty when absent. Bytes arrive as Latin-1 characters. */
   header(name: string): string;
+  /** Of the other end of the connection, as the engine writes it; empty once the client has gone. */
+  remoteAddress(): string;
 }
 
 export interface TransportRequest extends TransportRequestHead {

@@ -4,16 +4,10 @@ import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-answers.ts';
 import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
+import { addToken } from '../../support/sdk-tokens.ts';
 import { type Answer, describeInterface, type TestServer } from '../../support/server.ts';
 
 const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };
-
-/** A token made through the interface; its secret. */
-async function addToken(server: TestServer, fields: object): Promise<string> {
-  const { status, body } = await server.call('POST', '/api-tokens', { tokenName: 'sdk', ...fields });
-  assert.equal(status, 201, JSON.stringify(body));
-  return body.secret;
-}
 
 const SPEC = { 'unleash-client-spec': '5.2.0' };
 

@@ -53,6 +53,10 @@ export class NodeExchange extends Exchange {
     else this.handle();
   }
 
+  remoteAddress(): string {
+    return this.#message.socket.remoteAddress ?? '';
+  }
+
   override abort(): void {
     super.abort();
     this.#stream?.abort();

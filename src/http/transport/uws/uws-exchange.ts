@@ -75,6 +75,10 @@ export class UwsExchange extends Exchange {
     this.#isCorked = false;
   }
 
+  remoteAddress(): string {
+    return this.#isOpen ? Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1') : '';
+  }
+
   override abort(): void {
     this.#isOpen = false;
     super.abort();

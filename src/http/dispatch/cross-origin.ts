@@ -1,0 +1,54 @@
+/**
+ * Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
+ * included, because a page that may not read an error cannot tell what went wrong.
+ */
+import { ReplyHeaders } from '../transport/reply-headers.ts';
+import type { Reply, TransportRequest } from '../transport/transport.ts';
+
+export interface CrossOrigin {
+  /** The response to the question whether the request that follows may be made. */
+  preflight(request: TransportRequest): Reply;
+  /** The reply with the headers that let the page read it. */
+  allow(request: TransportRequest, reply: Reply): Reply;
+}
+
+/** Any origin. */
+const ANY = '*';
+
+/** How long a browser may remember the response to a preflight request. */
+const PREFLIGHT_MAX_AGE_SECONDS = '86400';
+
+/** Names of headers, which a preflight response repeats. */
+const HEADER_NAMES_PATTERN = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}$/;
+
+/** `origins`: such as `https://shop.example`; `*` among them stands for every one. */
+export function crossOriginOf(origins: readonly string[]): CrossOrigin {
+  const allowAny = origins.includes(ANY);
+  const known = new Map(origins.map((origin) => [origin, pairsFor(origin)]));
+  const pairsOf = (request: TransportRequest): readonly string[] =>
+    known.get(allowAny ? ANY : request.header('origin')) ?? FOR_NOBODY;
+  return {
+    preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
+    allow: (request, { status, headers, body }) => ({
+      status,
+      headers: headers.with(...pairsOf(request)),
+      body,
+    }),
+  };
+}
+
+/** A cache must not give one origin what was meant for another. */
+const FOR_NOBODY = ['vary', 'Origin'];
+
+function pairsFor(origin: string): readonly string[] {
+  return [...FOR_NOBODY, 'access-control-allow-origin', origin, 'access-control-expose-headers', 'ETag'];
+}
+
+function preflightHeaders(request: TransportRequest): ReplyHeaders {
+  const asked = request.header('access-control-request-headers');
+  return ReplyHeaders.of(
+    ...['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
+    ...(HEADER_NAMES_PATTERN.test(asked) ? ['access-control-allow-headers', asked] : []),
+    ...['access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS],
+  );
+}

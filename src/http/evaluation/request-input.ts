@@ -1,0 +1,77 @@
+/** From the context that a request carries to what an evaluation takes. */
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { contextFault, contextOf, type EvaluationContext } from '../../domain/evaluation/context.ts';
+import type { EvaluationInput } from '../../domain/evaluation/run.ts';
+import { canonicalAddress } from '../../domain/flags/address.ts';
+import { isJsonObject } from '../../domain/json/json.ts';
+import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import type { RequestContext } from '../dispatch/route.ts';
+
+const CONTEXT_PHRASE = 'an object whose field properties, if it has one, is an object';
+
+/** Unknown fields are properties of the context, so every object is one. */
+export const ContextSchema = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>(isContext, CONTEXT_PHRASE),
+  v.metadata({
+    type: 'object',
+    additionalProperties: true,
+    description:
+      'Fields of whom or what to evaluate for, such as userId, sessionId and appName. Any other field is a property, as are those below properties.',
+  }),
+);
+
+function isContext(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { properties } = value;
+  return properties === undefined || properties === null || isJsonObject(properties);
+}
+
+/**
+ * The input for the context that was `sent`, with the caller's address and a session of its own where these are missing.
+ * `path` is where it stands in the request, as a JSON pointer.
+ */
+export function requestInput(
+  request: RequestContext<unknown>,
+  sent: Readonly<Record<string, unknown>>,
+  path: string,
+): EvaluationInput | Refusal {
+  const given = contextOf(sent);
+  const fault = contextFault(given);
+  if (fault !== null) return invalid(fault, path);
+  const context: EvaluationContext = {
+    ...given,
+    sessionId: given.sessionId ?? randomUUID(),
+    remoteAddress: given.remoteAddress ?? callerAddress(request),
+  };
+  return { context, nowMs: request.now(), random: Math.random, hostName: null };
+}
+
+/**
+ * The first address of X-Forwarded-For, or that of the connection. Whoever writes a false one into that header gains nothing: the
+ * context may name any address anyway.
+ */
+function callerAddress(request: RequestContext<unknown>): string {
+  const forwarded = request.header('x-forwarded-for');
+  const first = forwarded === '' ? null : canonicalAddress(forwarded.split(',', 1)[0]!.trim());
+  return first ?? canonicalAddress(request.remoteAddress()) ?? '';
+}
+
+const PROPERTY_PATTERN = /^properties\[(.+)\]$/s;
+
+/** The context in a query string: `userId=1&properties[region]=eu`. A name given twice has its last value. */
+export function contextInQuery(rawQuery: string): Readonly<Record<string, unknown>> {
+  if (rawQuery === '') return {};
+  const fields: [string, string][] = [];
+  const properties: [string, string][] = [];
+  for (const [name, value] of new URLSearchParams(rawQuery)) {
+    const property = PROPERTY_PATTERN.exec(name)?.[1];
+    if (property === undefined) fields.push([name, value]);
+    else properties.push([property, value]);
+  }
+  // Made by definition and not by assignment, so that __proto__ is a name like any other.
+  return {
+    ...Object.fromEntries(fields.filter(([name]) => name !== 'properties')),
+    properties: Object.fromEntries(properties),
+  };
+}
