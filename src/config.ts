@@ -2,8 +2,10 @@
  * The environment variables, checked once at the start. A value that cannot be used stops the start with one line
  * that names the variable, the value and what would be right.
  */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -17,8 +19,8 @@ export interface Config {
   /** The prefix of every path. Empty, or with a slash at its start and none at its end. */
   readonly basePath: string;
   readonly dataDir: string;
-  /** Secrets of the admin tokens of a new data folder. When empty, one token is made. */
-  readonly initialAdminTokens: readonly string[];
+  /** API tokens of a new data folder. Without an admin token among them, one is made. */
+  readonly initialTokens: readonly InitialToken[];
   /** `none`: no token is needed and everybody may do everything. */
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
@@ -37,6 +39,17 @@ export interface Config {
   readonly importFile: string | null;
 }
 
+export interface InitialToken {
+  /** The variable that it comes from. */
+  readonly variable: string;
+  readonly secret: string;
+  readonly type: ApiTokenType;
+  /** An id, or `*` for every project. */
+  readonly project: string;
+  /** A name; `*` for an admin token. */
+  readonly environment: string;
+}
+
 /** The message is everything that the operator needs to read. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -52,7 +65,7 @@ export function readConfig(env: Environment): Config {
     port: env['HTTP_PORT'] ? port(env, 'HTTP_PORT') : port(env, 'PORT'),
     basePath: basePath(env),
     dataDir: dataDirOf(env),
-    initialAdminTokens: adminTokens(env),
+    initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
     authType: oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source'),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
@@ -146,13 +159,18 @@ function metricsToken(env: Environment): string | null {
   throw new ConfigError('METRICS_TOKEN must be 16 to 250 visible ASCII characters without a space.');
 }
 
+/** A list, separated by commas or by the ends of lines. */
+function itemsOf(list: string): readonly string[] {
+  return list
+    .split(/[,\n]/)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
 /** As Unleash names it. */
 function frontendOrigins(env: Environment): readonly string[] {
   const name = 'UNLEASH_FRONTEND_API_ORIGINS';
-  const origins = (text(env, name) ?? '*')
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== '');
+  const origins = itemsOf(text(env, name) ?? '*');
   const wrong = origins.find(
     (origin) => origin !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/.test(origin),
   );
@@ -162,18 +180,40 @@ function frontendOrigins(env: Environment): readonly string[] {
   );
 }
 
-/** Messages never repeat a token: logs outlive secrets. */
-function adminTokens(env: Environment): readonly string[] {
-  const tokens = (text(env, 'INIT_ADMIN_API_TOKENS') ?? '')
-    .split(',')
-    .map((token) => token.trim())
-    .filter((token) => token !== '');
-  for (const [index, token] of tokens.entries()) {
-    if (!/^\*:\*\.[\x21-\x7e]{1,250}$/.test(token)) {
-      throw new ConfigError(
-        `INIT_ADMIN_API_TOKENS must be admin tokens such as *:*.some-secret, separated by commas; number ${index + 1} is not.`,
-      );
-    }
+/** The variables, each with the kind of its tokens. Unleash calls client tokens backend tokens since its version 7. */
+const INITIAL_TOKENS: readonly (readonly [variable: string, type: ApiTokenType])[] = [
+  ['INIT_ADMIN_API_TOKENS', 'admin'],
+  ['INIT_CLIENT_API_TOKENS', 'client'],
+  ['INIT_BACKEND_API_TOKENS', 'client'],
+  ['INIT_FRONTEND_API_TOKENS', 'frontend'],
+];
+
+/** A project, an environment and a secret, as SDKs and Unleash Edge take a token apart. */
+const TOKEN_PATTERN = /^([^:[\]]+):([^.:]+)\.[\x21-\x7e]{1,250}$/;
+
+/** Messages never repeat a token, because logs live longer than secrets. */
+function tokensOf(env: Environment, variable: string, type: ApiTokenType): readonly InitialToken[] {
+  const secrets = itemsOf(text(env, variable) ?? tokenFile(env, variable));
+  return [...new Set(secrets)].map((secret, index) => {
+    const [, project = '', environment = ''] = TOKEN_PATTERN.exec(secret) ?? [];
+    const isForAll = project === '*' && environment === '*';
+    const isGood = type === 'admin' ? isForAll : project !== '' && environment !== '*';
+    if (isGood) return { variable, secret, type, project, environment };
+    const like =
+      type === 'admin'
+        ? 'admin tokens such as *:*.some-secret'
+        : `${type} tokens such as default:development.some-secret, or with * for every project`;
+    throw new ConfigError(`${variable} must be ${like}, separated by commas; number ${index + 1} is not.`);
+  });
+}
+
+/** The content of the file that `<variable>_FILE` names, as containers get their secrets; empty without it. */
+function tokenFile(env: Environment, variable: string): string {
+  const file = text(env, `${variable}_FILE`);
+  if (file === undefined) return '';
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${variable}_FILE cannot be read: ${(error as Error).message}.`);
   }
-  return tokens;
 }

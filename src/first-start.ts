@@ -12,9 +12,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { importState } from './actors/state-file.ts';
 import type { Store } from './actors/store.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, type InitialToken } from './config.ts';
+import { ALL } from './domain/decide/token-commands.ts';
 import type { DomainEvent } from './domain/state/events.ts';
-import { adminTokenEvent, initialEvents } from './domain/state/seed-events.ts';
+import { initialEvents, initialTokenEvent } from './domain/state/seed-events.ts';
+import type { World } from './domain/state/world.ts';
 import { digestOf } from './http/dispatch/access.ts';
 import { parseJsonBody } from './http/dispatch/json-body.ts';
 import type { Log } from './log.ts';
@@ -25,6 +27,9 @@ export const IMPORT_MARKER = 'import.unfinished';
 
 /** Who records the first events of a data folder. */
 const SYSTEM = { name: 'system', userId: -1337 } as const;
+
+/** What IMPORT_FILE holds is on disk by then, and the folder would not start again without its tokens. */
+const IMPORTED_ADVICE = ' Delete the data folder, and start again with other tokens.';
 
 export interface FirstStartOptions {
   readonly config: Config;
@@ -53,8 +58,11 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
     return;
   }
   const now = new Date(engine.nextTime()).toISOString();
-  if (config.importFile === null)
-    return engine.record(SYSTEM, [...initialEvents(now), ...tokenEvents(options, now)]);
+  if (config.importFile === null) {
+    const events = initialEvents(now);
+    refuseUnknownNames(config.initialTokens, namesIn(events));
+    return engine.record(SYSTEM, [...events, ...tokenEvents(tokensOf(options), now)]);
+  }
   const document = await readDocument(config.importFile);
   const marker = await placeMarker(options);
   const outcome = await importState(engine, document);
@@ -62,23 +70,64 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
     await options.fs.remove(marker);
     throw refusedImport(config.importFile, outcome.problems);
   }
-  const tokens = tokenEvents(options, now);
-  if (tokens.length > 0) await engine.record(SYSTEM, tokens);
+  refuseUnknownNames(config.initialTokens, namesOf(engine.world), IMPORTED_ADVICE);
+  const tokens = tokensOf(options);
+  if (tokens.length > 0) await engine.record(SYSTEM, tokenEvents(tokens, now));
   await options.fs.remove(marker);
   await options.fs.syncFolder(config.dataDir);
   log.info({ file: config.importFile, events: outcome.eventCount }, 'state imported');
 }
 
-function tokenEvents(options: FirstStartOptions, now: string): readonly DomainEvent[] {
-  return adminSecrets(options).map((secret, at) => adminTokenEvent(digestOf(secret), at + 1, now));
+function tokenEvents(tokens: readonly InitialToken[], now: string): readonly DomainEvent[] {
+  const counts = new Map<string, number>();
+  return tokens.map(({ secret, ...token }) => {
+    const number = (counts.get(token.type) ?? 0) + 1;
+    counts.set(token.type, number);
+    return initialTokenEvent({ ...token, digest: digestOf(secret) }, number, now);
+  });
 }
 
-/** Without authentication no token is needed, so none is made. */
-function adminSecrets({ config, announceToken }: FirstStartOptions): readonly string[] {
-  if (config.initialAdminTokens.length > 0 || config.authType === 'none') return config.initialAdminTokens;
+/** Those of the settings, and an admin token if there is none. Without authentication none is needed, so none is made. */
+function tokensOf({ config, announceToken }: FirstStartOptions): readonly InitialToken[] {
+  const { initialTokens, authType } = config;
+  if (authType === 'none' || initialTokens.some(({ type }) => type === 'admin')) return initialTokens;
   const secret = `*:*.${randomBytes(32).toString('hex')}`;
   announceToken(secret);
-  return [secret];
+  return [{ variable: '', type: 'admin', secret, project: ALL, environment: ALL }, ...initialTokens];
+}
+
+interface KnownNames {
+  readonly projects: ReadonlySet<string>;
+  readonly environments: ReadonlySet<string>;
+}
+
+/** A token for what is not there would let its application in and show it nothing, without a word. */
+function refuseUnknownNames(tokens: readonly InitialToken[], known: KnownNames, advice = ''): void {
+  for (const { variable, project, environment } of tokens) {
+    if (environment !== ALL && !known.environments.has(environment)) {
+      throw new ConfigError(
+        `${variable} has a token for the environment "${environment}", which does not exist; there are: ${[...known.environments].join(', ')}.${advice}`,
+      );
+    }
+    if (project !== ALL && !known.projects.has(project)) {
+      throw new ConfigError(
+        `${variable} has a token for the project "${project}", which does not exist.${advice}`,
+      );
+    }
+  }
+}
+
+function namesIn(events: readonly DomainEvent[]): KnownNames {
+  const created = <T extends DomainEvent['type']>(type: T) => events.filter((event) => event.type === type);
+  return {
+    projects: new Set(created('project-created').flatMap(({ project }) => project ?? [])),
+    environments: new Set(created('environment-created').flatMap(({ environment }) => environment ?? [])),
+  };
+}
+
+function namesOf({ directory, projects }: World): KnownNames {
+  const environments = new Set(directory.environments.map(({ name }) => name));
+  return { projects: new Set(projects.keys()), environments };
 }
 
 async function readDocument(path: string): Promise<unknown> {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ConfigError, ignoredVariables, readConfig } from '../src/config.ts';
 
@@ -12,7 +15,7 @@ describe('configuration', () => {
     assert.equal(rest.authType, 'open-source');
     assert.equal(rest.logLevel, 'info');
     assert.equal(rest.httpEngine, 'auto');
-    assert.deepEqual(rest.initialAdminTokens, []);
+    assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
   });
 
@@ -31,7 +34,34 @@ describe('configuration', () => {
 
   it('takes several admin tokens, separated by commas', () => {
     const config = readConfig({ INIT_ADMIN_API_TOKENS: '*:*.one, *:*.two' });
-    assert.deepEqual(config.initialAdminTokens, ['*:*.one', '*:*.two']);
+    assert.deepEqual(
+      config.initialTokens.map(({ type, secret }) => [type, secret]),
+      [
+        ['admin', '*:*.one'],
+        ['admin', '*:*.two'],
+      ],
+    );
+  });
+
+  it('takes client and frontend tokens with their scope, from a variable or from the file that one names', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const file = join(folder, 'tokens');
+    writeFileSync(file, '*:production.two\ndefault:development.three\n');
+    const { initialTokens } = readConfig({
+      INIT_CLIENT_API_TOKENS: 'default:development.one',
+      INIT_BACKEND_API_TOKENS_FILE: file,
+      INIT_FRONTEND_API_TOKENS: '*:development.four',
+    });
+    rmSync(folder, { recursive: true });
+    assert.deepEqual(
+      initialTokens.map(({ type, project, environment, secret }) => [type, project, environment, secret]),
+      [
+        ['client', 'default', 'development', 'default:development.one'],
+        ['client', '*', 'production', '*:production.two'],
+        ['client', 'default', 'development', 'default:development.three'],
+        ['frontend', '*', 'development', '*:development.four'],
+      ],
+    );
   });
 
   const refused: readonly (readonly [string, string])[] = [
@@ -48,6 +78,10 @@ describe('configuration', () => {
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'shop.example'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'https://shop.example/path'],
+    ['INIT_ADMIN_API_TOKENS_FILE', '/nowhere/tokens'],
+    ['INIT_CLIENT_API_TOKENS', '*:*.secret'],
+    ['INIT_CLIENT_API_TOKENS', '[]:development.secret'],
+    ['INIT_FRONTEND_API_TOKENS', 'development.secret'],
     ['EVENT_RETENTION_DAYS', '0'],
     ['EVENT_RETENTION_DAYS', '1.5'],
     ['EVENT_RETENTION_DAYS', '36501'],

@@ -56,6 +56,46 @@ describe('a new data folder', () => {
     await second.stop();
   });
 
+  it('starts with the client and frontend tokens of the settings, each good for its own surface', async () => {
+    const env = {
+      INIT_CLIENT_API_TOKENS: 'default:development.client-secret',
+      INIT_FRONTEND_API_TOKENS: '*:production.frontend-secret',
+    };
+    const server = await startTestServer({ env });
+    const { body } = await server.call('GET', '/api-tokens');
+    assert.deepEqual(
+      body.tokens.map(({ tokenName, type, projects, environment }: Record<string, unknown>) => [
+        ...[tokenName, type, projects, environment],
+      ]),
+      [
+        ['admin', 'admin', ['*'], '*'],
+        ['client', 'client', ['default'], 'development'],
+        ['frontend', 'frontend', ['*'], 'production'],
+      ],
+    );
+    const status = async (token: string) =>
+      (await server.callBelow('/api/client')('GET', '/features', undefined, { token })).status;
+    assert.deepEqual(
+      [await status(env.INIT_CLIENT_API_TOKENS), await status(env.INIT_FRONTEND_API_TOKENS)],
+      [200, 403],
+    );
+    await server.stop();
+  });
+
+  for (const token of ['default:staging.x', 'nothing:development.x']) {
+    it(`does not start with the client token ${token}, whose scope does not exist`, async () => {
+      const folder = newFolder();
+      const start = startTestServer({ folder, env: { INIT_CLIENT_API_TOKENS: token } });
+      await assert.rejects(
+        start,
+        (error) => error instanceof ConfigError && /does not exist/.test(error.message),
+      );
+      const server = await startTestServer({ folder });
+      assert.equal((await server.call('GET', '/projects/default')).status, 200, 'nothing was recorded');
+      await server.stop();
+    });
+  }
+
   for (const [what, text, place] of [
     ['no JSON', '{ "formatVersion": 1,', /line 1/],
     ['of the wrong shape', '{ "formatVersion": 1, "projects": 5 }', /at \/projects/],

@@ -117,7 +117,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/dispatch': {
     purpose: 'from a request to its response: route, caller, body, conditions',
-    imports: ['actors', 'domain/decide', 'domain/json', 'domain/state', 'http/transport'],
+    imports: ['actors', 'domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/transport'],
   },
   'http/probes': {
     purpose: 'health, readiness and metrics',
@@ -165,7 +165,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
-      'domain/flags',
       'domain/json',
       'domain/state',
       'http/admin/requests',
@@ -320,6 +319,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
+      'domain/decide',
       'domain/state',
       'http',
       'http/dispatch',

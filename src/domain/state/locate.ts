@@ -97,9 +97,12 @@ export function firstEnvironment(world: World, project: ProjectState): string | 
   return projectEnvironments(world, project)[0]?.name;
 }
 
-/** What is meant where a token or a request could name an environment and does not: the first in order. */
-export function defaultEnvironment(world: World): string | undefined {
-  return world.directory.environments[0]?.name;
+/**
+ * What is meant where a token or a request could name an environment and does not: the one that is named so, or the
+ * first in order; undefined where there are none.
+ */
+export function defaultEnvironment({ directory: { environments } }: World): string | undefined {
+  return (environments.find(({ name }) => name === 'default') ?? environments[0])?.name;
 }
 
 export function locateEnvironment(world: World, name: string): Environment | Refusal {

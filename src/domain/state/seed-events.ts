@@ -10,7 +10,7 @@ import {
   ofEnvironment,
 } from './events.ts';
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from './roles.ts';
-import type { Environment, ProjectSettings, User } from './world.ts';
+import type { ApiTokenType, Environment, ProjectSettings, User } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';
 
@@ -59,13 +59,25 @@ export function initialEvents(now: string): readonly DomainEvent[] {
   ];
 }
 
-/** The event of an admin API token with this digest. `number` distinguishes several tokens. */
-export function adminTokenEvent(digest: string, number: number, now: string): DomainEvent {
+interface InitialTokenScope {
+  readonly digest: string;
+  readonly type: ApiTokenType;
+  /** An id, or `*` for every project. */
+  readonly project: string;
+  readonly environment: string;
+}
+
+/** The event of an API token with this digest. `number` distinguishes several tokens of one type. */
+export function initialTokenEvent(
+  { digest, type, project, environment }: InitialTokenScope,
+  number: number,
+  now: string,
+): DomainEvent {
   const data: ApiTokenData = {
-    tokenName: number === 1 ? 'admin' : `admin-${number}`,
-    type: 'admin',
-    projects: ['*'],
-    environment: '*',
+    tokenName: number === 1 ? type : `${type}-${number}`,
+    type,
+    projects: [project],
+    environment,
     createdAt: now,
     expiresAt: null,
   };

@@ -10,10 +10,11 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
+import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FeatureBlocks } from './feature-blocks.ts';
-import { type FeatureQuery, matches } from './feature-query.ts';
+import type { FeatureQuery } from './feature-query.ts';
 import type { FeatureSurroundings } from './feature-view.ts';
 import { segmentsOf } from './segments.ts';
 
@@ -211,7 +212,7 @@ export class BlockBuilder {
 function* recordsOf(projects: Iterable<ProjectState>, query: FeatureQuery): Generator<FlagRecord> {
   for (const { flags } of projects) {
     for (const record of flags.values()) {
-      if (record.flag.archivedAt === null && matches(query, record.flag)) yield record;
+      if (record.flag.archivedAt === null && passes(query, record.flag)) yield record;
     }
   }
 }

@@ -3,6 +3,7 @@
 import type { Engine } from '../../actors/engine.ts';
 import { locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
+import { FILTER_PARAMETERS } from '../dispatch/flag-filter.ts';
 import { JSON_HEADERS } from '../dispatch/json-reply.ts';
 import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import type { FeatureDocument } from './feature-document.ts';
@@ -35,10 +36,7 @@ const QUERY_PARAMETERS = {
   project: {
     description: 'Id of a project; may be given more than once. A token for some projects decides itself.',
   },
-  namePrefix: { description: 'How the names of the flags begin.' },
-  tag: {
-    description: 'A tag such as simple:checkout; may be given more than once, and a flag needs one of them.',
-  },
+  ...FILTER_PARAMETERS,
   environment: {
     description: 'Only without authentication: the environment. Otherwise it is that of the token.',
   },

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
@@ -85,11 +86,6 @@ function tokenFields(world: World, body: v.InferOutput<typeof CreateTokenBody>):
   const named = [...new Set(body.projects ?? [body.project ?? ALL])];
   const projects = named.includes(ALL) ? [ALL] : named;
   return { tokenName, type, environment, projects, expiresAt };
-}
-
-/** The environment that is named so, or the first in order; undefined where there are none. */
-function defaultEnvironment({ directory: { environments } }: World): string | undefined {
-  return (environments.find(({ name }) => name === 'default') ?? environments[0])?.name;
 }
 
 /** `[]` stands for several projects, whose names would be too long. */

@@ -3,8 +3,7 @@
  * something in the project changes, or the health figure does, which also depends on the date. After a change of one
  * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
  */
-import { hasTag } from '../../../domain/decide/tag-commands.ts';
-import { type Flag, LIFETIME_DAYS, type Tag } from '../../../domain/flags/flag.ts';
+import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
 import {
   type FlagRecord,
   type ProjectState,
@@ -12,6 +11,7 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
+import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
 import { blocksOf, type JsonBlock, withList } from '../../dispatch/json-blocks.ts';
 import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 import { flagSummary } from './render-flag.ts';
@@ -70,17 +70,9 @@ export function flagList(world: World, project: ProjectState, now: number): Tagg
   return bytes.list;
 }
 
-export interface FlagFilter {
-  /** A flag is listed when it has any of these; empty: whatever its tags. */
-  readonly tags: readonly Tag[];
-  readonly namePrefix: string;
-}
-
 /** The list of some of the flags, put together anew each time. */
 export function filteredFlagList(world: World, project: ProjectState, filter: FlagFilter): TaggedReply {
-  const { tags, namePrefix } = filter;
-  const isWanted = ({ flag }: FlagRecord) =>
-    flag.name.startsWith(namePrefix) && (tags.length === 0 || tags.some((tag) => hasTag(flag, tag)));
+  const isWanted = ({ flag }: FlagRecord) => passes(filter, flag);
   return taggedReply(
     etagOf(world, projectRevision(world, project)),
     withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summariesOf(world, project, isWanted), [])),
