@@ -7,7 +7,7 @@ import { type FeatureSurroundings, featureView } from './feature-view.ts';
 
 export interface FeatureBlock {
   readonly json: string;
-  /** Those that its strategies refer to; undefined for one that does not exist. */
+  /** Those that its strategies refer to, without disabled ones; undefined for one that does not exist. */
   readonly segments: readonly (SegmentSource | undefined)[];
   readonly environmentEnabled: boolean;
 }
@@ -23,7 +23,8 @@ export class FeatureBlocks {
     const known = this.#kept.get(record);
     if (known !== undefined && isCurrent(known, around)) return known;
     const { flag } = record;
-    const ids = new Set(environmentOf(flag, around.environment).strategies.flatMap((one) => one.segments));
+    const { strategies } = environmentOf(flag, around.environment);
+    const ids = new Set(strategies.flatMap(({ disabled, segments }) => (disabled === true ? [] : segments)));
     const fresh: FeatureBlock = {
       json: JSON.stringify(featureView(flag, around)),
       segments: ids.size === 0 ? NO_SEGMENTS : [...ids].map((id) => around.segment(id)),

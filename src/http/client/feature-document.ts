@@ -16,7 +16,6 @@ import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FeatureBlocks } from './feature-blocks.ts';
 import type { FeatureQuery } from './feature-query.ts';
 import type { FeatureSurroundings } from './feature-view.ts';
-import { segmentsOf } from './segments.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
@@ -221,13 +220,12 @@ export function surroundingsOf(
   world: World,
   { environment, inlineSegments }: FeatureQuery,
 ): FeatureSurroundings {
-  const segments = segmentsOf(world);
   const found = world.directory.environments.find(({ name }) => name === environment);
   return {
     environment,
     environmentEnabled: found?.enabled === true,
     inlineSegments,
-    segment: (id) => segments.get(id),
+    segment: (id) => world.directory.segments.get(id)?.segment,
   };
 }
 

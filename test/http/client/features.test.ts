@@ -219,6 +219,30 @@ describeInterface('the flags of an SDK', (server) => {
     assert.equal((await raw('gzip;q=0, identity')).coding, undefined);
   });
 
+  it('refer to segments, or have their constraints for clients that do not know them; a change of one is seen', async () => {
+    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['1'] }];
+    const segment = await server().call('POST', '/segments', { name: 'ours', constraints });
+    assert.equal(segment.status, 201);
+    const { id } = segment.body;
+    await makeFlag(server().call, 'segmented');
+    await addStrategy(server().call, 'segmented', { segments: [id] });
+    const read = reader(server(), await client());
+    const sent = [{ ...constraints[0], caseInsensitive: false, inverted: false }];
+    const { body, headers } = await read('?namePrefix=segmented');
+    assert.deepEqual(body.segments, [{ id, name: 'ours', constraints: sent }]);
+    assert.deepEqual(body.features[0].strategies[0].segments, [id]);
+    const inlined = await read('?namePrefix=segmented', { 'unleash-client-spec': '4.1.0' });
+    assert.deepEqual(inlined.body.features[0].strategies[0].constraints, sent);
+    assert.equal('segments' in inlined.body.features[0].strategies[0], false);
+    const other = { name: 'ours', constraints: [{ ...constraints[0], values: ['2'] }] };
+    assert.equal((await server().call('PUT', `/segments/${id}`, other)).status, 204);
+    const after = await read('?namePrefix=segmented');
+    assert.deepEqual(after.body.segments[0].constraints[0].values, ['2']);
+    assert.notEqual(after.headers.get('etag'), headers.get('etag'));
+    const againInlined = await read('?namePrefix=segmented', { 'unleash-client-spec': '4.1.0' });
+    assert.deepEqual(againInlined.body.features[0].strategies[0].constraints[0].values, ['2']);
+  });
+
   it('are sent without segments to clients that do not know them', async () => {
     const read = reader(server(), await client());
     for (const [spec, knows] of [
