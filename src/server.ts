@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { StorageReader } from './actors/disk-usage.ts';
+import { DiskUsageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
@@ -137,7 +137,7 @@ function createHandler(
   const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
   const instance = createInstance({
     version: VERSION,
-    storage: new StorageReader({ fs: realFileSystem, folder: config.dataDir }),
+    storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,
     memoryUsage: process.memoryUsage,

@@ -4,7 +4,7 @@ import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
@@ -24,7 +24,7 @@ export class MicroWorld {
 
   constructor(flags: number) {
     this.flags = flags;
-    this.#applyAll(initialEvents(NOW));
+    this.#applyAll(seedEvents(NOW));
     for (const command of flagCommands({ flags, projects: 1, events: 0 })) this.carryOut(command);
   }
 

@@ -9,7 +9,7 @@ import { SEGMENT_SUFFIX } from '../persistence/journal/segment.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshots/snapshot-format.ts';
 
-export interface StorageFigures {
+export interface DiskUsage {
   readonly journalBytes: number;
   readonly journalSegments: number;
   readonly snapshots: number;
@@ -29,7 +29,7 @@ export interface StorageSource {
   readonly folder: string;
 }
 
-export class StorageReader {
+export class DiskUsageReader {
   readonly #source: StorageSource;
   /** By path, for segment files that have a successor. */
   readonly #sealedBytes = new Map<string, number>();
@@ -38,7 +38,7 @@ export class StorageReader {
     this.#source = source;
   }
 
-  async read(): Promise<StorageFigures> {
+  async read(): Promise<DiskUsage> {
     const { fs, folder } = this.#source;
     const names = await fs.list(dataFolder(folder).journal);
     const segments = names.filter((name) => name.endsWith(SEGMENT_SUFFIX));
@@ -66,7 +66,7 @@ export class StorageReader {
   }
 
   /** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
-  async #readSnapshot(path: string): Promise<StorageFigures['newestSnapshot']> {
+  async #readSnapshot(path: string): Promise<DiskUsage['newestSnapshot']> {
     return withFile(this.#source.fs, path, async (file) => {
       const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
       const read = await file.read(head, 0, head.length, 0);

@@ -9,7 +9,7 @@ interface Waiter {
   readonly resume: () => void;
 }
 
-export class Settlement {
+export class DurabilityWaiters {
   #durableId: number;
   /** In order of id. Most responses wait for the newest event, so they are inserted at the end. */
   #waiters: Waiter[] = [];

@@ -29,7 +29,7 @@ import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payloa
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
-import { Settlement } from './durability-waiters.ts';
+import { DurabilityWaiters } from './durability-waiters.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Outcome, Retry, Submission } from './submission.ts';
 
@@ -106,7 +106,7 @@ export class Engine {
   readonly feed: ChangeFeed;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
-  readonly #settlement: Settlement;
+  readonly #durabilityWaiters: DurabilityWaiters;
   readonly #encoder = new FrameEncoder();
   #lastAt: number;
   /** When the turn that runs now began; null between turns. All of its commands share it. */
@@ -121,7 +121,7 @@ export class Engine {
     this.#lastAt = options.lastAt;
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
-    this.#settlement = new Settlement(durableId);
+    this.#durabilityWaiters = new DurabilityWaiters(durableId);
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#scheduler = new Scheduler({
       run: (_actor, item) => this.#run(item),
@@ -223,7 +223,7 @@ export class Engine {
 
   /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
   whenDurable(id: number, resume: () => void): void {
-    this.#settlement.whenDurable(id, resume);
+    this.#durabilityWaiters.whenDurable(id, resume);
   }
 
   /** The journal's word that events up to `id` are on disk. Caches hear of a change before who made it does. */
@@ -233,7 +233,7 @@ export class Engine {
       'the journal tells of all that is on disk, and no more',
     );
     this.feed.advance(id);
-    this.#settlement.advance(id);
+    this.#durabilityWaiters.advance(id);
     this.#scheduler.wake();
   }
 
@@ -401,7 +401,7 @@ export class Engine {
     if (outcome.kind === 'refusal' && outcome.refusal.name === 'ServiceUnavailableError') {
       return submission.done(outcome);
     }
-    this.#settlement.whenDurable(this.lastId, () => submission.done(outcome));
+    this.#durabilityWaiters.whenDurable(this.lastId, () => submission.done(outcome));
   }
 }
 

@@ -1,5 +1,5 @@
 /** `flagstaff diff`: show what changed between two moments. */
-import { type Comparison, compareMoments } from '../operations/diff/between.ts';
+import { type Comparison, diffBetween } from '../operations/diff/between.ts';
 import type { FieldChange, ThingChange } from '../operations/diff/diff.ts';
 import {
   type AddCommand,
@@ -39,7 +39,7 @@ Examples:
     )
     .action(async (options: DiffCommandOptions) => {
       const bars = stateProgressOn(context.terminal);
-      const comparison = await compareMoments({
+      const comparison = await diffBetween({
         fs: context.fs,
         folder: dataDirectory(context, options),
         from: momentOf('--from', options.from),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { StorageReader } from '../../src/actors/disk-usage.ts';
+import { DiskUsageReader } from '../../src/actors/disk-usage.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import '../support/check-answers.ts';
 import { makeFlag } from '../support/interface.ts';
@@ -54,7 +54,7 @@ describe('the figures of a running server', () => {
   });
 
   it('leave out a segment that retention has removed since it was listed', async () => {
-    const reader = new StorageReader({ fs: vanishing, folder: server.folder });
+    const reader = new DiskUsageReader({ fs: vanishing, folder: server.folder });
     const { journalBytes, journalSegments } = await reader.read();
     const sizes = bytesIn('journal', '.journal');
     assert.equal(journalSegments, sizes.length + 1);

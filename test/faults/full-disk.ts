@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore, type Store } from '../../src/actors/store.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { createFlag, TESTER } from '../support/engine.ts';
@@ -68,7 +68,7 @@ async function fillOne(
   mkdirSync(folder);
   const stops: Error[] = [];
   const store = await openOn(folder, stops);
-  await store.engine.record(TESTER, initialEvents('2024-01-01T00:00:00.000Z'));
+  await store.engine.record(TESTER, seedEvents('2024-01-01T00:00:00.000Z'));
   const acknowledged: string[] = [];
   let sent = 0;
   // Every frame takes over 200 bytes: far more of them than fit.

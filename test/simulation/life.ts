@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
@@ -174,7 +174,7 @@ export class Life implements Service {
     if (engine.lastId > 0) return;
     const { witness } = this.#around;
     const at = engine.nextTime();
-    const events = initialEvents(new Date(at).toISOString());
+    const events = seedEvents(new Date(at).toISOString());
     witness.decided(engine, { request: 0, at, events });
     const recorded = engine.record({ name: 'system', userId: -1337 }, events);
     witness.look(engine);

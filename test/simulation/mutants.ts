@@ -179,8 +179,8 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   {
     name: 'searches the bytes of old events for what their upgrade says',
     file: 'persistence/event-log/text-scan.ts',
-    find: 'changesEvents(await oldestContent(segment, format)) ? null : this.#needle',
-    replace: 'this.#needle',
+    find: 'changesEvents(await oldestContent(segment, format)) ? null : this.#prefilter',
+    replace: 'this.#prefilter',
   },
   {
     name: 'replays old frames by the newest rules',

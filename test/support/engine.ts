@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import type { Outcome, Submission } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
@@ -141,7 +141,7 @@ export async function openTestEngine({
   });
   const { engine } = store;
   if (engine.lastId === 0 && !follows)
-    await engine.record(TESTER, initialEvents(new Date(START_AT).toISOString()));
+    await engine.record(TESTER, seedEvents(new Date(START_AT).toISOString()));
   const submit: TestEngine['submit'] = (command, more = {}) => {
     const submitted: Submitted = { outcome: null };
     engine.submit({

@@ -5,7 +5,7 @@ import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
-import { initialEvents } from '../../src/domain/state/seed-events.ts';
+import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 
@@ -22,7 +22,7 @@ export class TestWorld {
   #idCount = 0;
 
   /** With what a new data folder starts with, unless `events` are given. */
-  constructor(events: readonly DomainEvent[] = initialEvents(new Date(STARTED_AT).toISOString())) {
+  constructor(events: readonly DomainEvent[] = seedEvents(new Date(STARTED_AT).toISOString())) {
     this.record(events);
   }
 

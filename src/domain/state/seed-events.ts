@@ -23,7 +23,7 @@ const environment = (name: string, sortOrder: number): Environment => ({
 });
 
 /** Two environments, the user `admin`, and the project `default`, of which that user is the Owner. */
-export function initialEvents(now: string): readonly DomainEvent[] {
+export function seedEvents(now: string): readonly DomainEvent[] {
   const environments = [environment('development', 1), environment('production', 2)];
   const admin: User = {
     id: 1,

@@ -1,13 +1,13 @@
 /** Figures of the running process: what it holds, what is on disk, and what resources it uses. */
 
-import type { StorageFigures, StorageReader } from '../../actors/disk-usage.ts';
+import type { DiskUsage, DiskUsageReader } from '../../actors/disk-usage.ts';
 import type { Engine } from '../../actors/engine.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export interface InstanceSources {
   /** Of this program. */
   readonly version: string;
-  readonly storage: StorageReader;
+  readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
   uptimeMs(): number;
@@ -26,7 +26,7 @@ export function createInstance(sources: InstanceSources): Instance {
   };
 }
 
-function figuresOf(sources: InstanceSources, engine: Engine, storage: StorageFigures, now: number) {
+function figuresOf(sources: InstanceSources, engine: Engine, storage: DiskUsage, now: number) {
   const { transport } = sources;
   const { rss, heapUsed } = sources.memoryUsage();
   const { world, journal } = engine;

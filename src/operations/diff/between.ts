@@ -27,7 +27,7 @@ export interface Comparison {
 }
 
 /** `to` may be before `from`; the result then says what going back would change. */
-export async function compareMoments(options: CompareOptions): Promise<Comparison> {
+export async function diffBetween(options: CompareOptions): Promise<Comparison> {
   const { fs, folder, project, onProgress } = options;
   const source = { fs, folder: dataFolder(folder).journal };
   const from = await resolveMoment(source, options.from);

@@ -21,7 +21,7 @@ import { EventIndex } from './event-index.ts';
 import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from './event-page.ts';
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildProgress, buildIndex } from './index-building.ts';
-import { SidecarStore } from './index-file-store.ts';
+import { IndexFileStore } from './index-file-store.ts';
 import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
@@ -84,13 +84,13 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
-  readonly #sidecars: SidecarStore;
+  readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
     this.#yield = options.yieldToEventLoop ?? nextTurn;
-    this.#sidecars = new SidecarStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
+    this.#indexFiles = new IndexFileStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
   }
 
   /** Indexes the journal as it stands on disk. Call it after recovery, before the first append. */
@@ -101,7 +101,7 @@ export class EventLog {
       fs,
       folder,
       index: log.#index,
-      restore: (segment) => log.#sidecars.restore(segment),
+      restore: (segment) => log.#indexFiles.restore(segment),
       ...(onProgress === undefined ? {} : { onProgress }),
     });
     return log;
@@ -289,13 +289,13 @@ export class EventLog {
 
   /** Saves what a restart would have to decode again. Failing costs time at the next start, nothing else. */
   saveIndex(durableId: number): Promise<void> {
-    return this.#sidecars.save(durableId);
+    return this.#indexFiles.save(durableId);
   }
 
   /** Forgets whole segments older than `id`. The caller deletes their files afterwards; returns their first ids. */
   dropSegmentsBefore(id: number): readonly number[] {
     const dropped = this.#index.dropSegmentsBefore(id);
-    this.#sidecars.forget(dropped);
+    this.#indexFiles.forget(dropped);
     return dropped;
   }
 }

@@ -33,7 +33,7 @@ export interface Restored {
 
 export interface BuildOptions extends JournalSource {
   readonly index: EventIndex;
-  /** What a sidecar knows about this segment; null when there is none that can be trusted. */
+  /** What an index file knows about this segment; null when there is none that can be trusted. */
   restore(segment: OpenSegment): Promise<Restored | null>;
   onProgress?(progress: BuildProgress): void;
 }

@@ -13,9 +13,9 @@ import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 import type { Restored } from './index-building.ts';
-import { decodeSidecar, encodeSidecar, SIDECAR_SUFFIX, type Sidecar } from './index-file.ts';
+import { decodeIndexFile, encodeIndexFile, INDEX_FILE_SUFFIX, type IndexFile } from './index-file.ts';
 
-export interface SidecarStoreOptions {
+export interface IndexFileStoreOptions {
   readonly fs: FileSystem;
   /** The journal folder. */
   readonly folder: string;
@@ -24,29 +24,29 @@ export interface SidecarStoreOptions {
   yieldToEventLoop(): Promise<void>;
 }
 
-export class SidecarStore {
-  readonly #options: SidecarStoreOptions;
+export class IndexFileStore {
+  readonly #options: IndexFileStoreOptions;
   /** By first id: how many events the index file on disk covers. */
   readonly #saved = new Map<number, number>();
   #saving: Promise<void> = Promise.resolve();
 
-  constructor(options: SidecarStoreOptions) {
+  constructor(options: IndexFileStoreOptions) {
     this.#options = options;
   }
 
-  /** The columns that a trustworthy sidecar holds for this segment, or null. */
+  /** The columns that a trustworthy index file holds for this segment, or null. */
   async restore(segment: OpenSegment): Promise<Restored | null> {
     const { firstId } = segment;
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);
     if (bytes === null) return null;
-    const sidecar = decodeSidecar(bytes);
-    if (sidecar === null || sidecar.firstId !== firstId || !(await fitsSegment(sidecar, segment))) {
+    const indexFile = decodeIndexFile(bytes);
+    if (indexFile === null || indexFile.firstId !== firstId || !(await fitsSegment(indexFile, segment))) {
       this.#options.note?.(`The index file ${path} does not match its segment file and is rebuilt`);
       return null;
     }
-    this.#saved.set(firstId, sidecar.count);
-    return { columns: sidecar.toColumns(this.#options.index), chain: sidecar.chain };
+    this.#saved.set(firstId, indexFile.count);
+    return { columns: indexFile.toColumns(this.#options.index), chain: indexFile.chain };
   }
 
   /** Saves what is not saved yet of the events up to `durableId`; calls queue up, so that two never share a file. */
@@ -79,18 +79,18 @@ export class SidecarStore {
     const lastOffset = view.columns.offset[view.count - 1] ?? 0;
     const chain = await withSegment({ fs, folder }, view.firstId, (one) => checksumOfFrame(one, lastOffset));
     if (chain === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
-    const bytes = await encodeSidecar(view, { index, chain, yieldToEventLoop });
+    const bytes = await encodeIndexFile(view, { index, chain, yieldToEventLoop });
     await replaceFile(fs, this.#pathOf(view.firstId), bytes);
   }
 
   #pathOf(firstId: number): string {
-    return join(this.#options.folder, `${paddedId(firstId)}${SIDECAR_SUFFIX}`);
+    return join(this.#options.folder, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`);
   }
 }
 
-async function fitsSegment(sidecar: Sidecar, segment: OpenSegment): Promise<boolean> {
-  if (sidecar.count === 0 || sidecar.bytesEnd > (await segment.file.size())) return false;
-  return (await checksumOfFrame(segment, sidecar.lastOffset)) === sidecar.chain;
+async function fitsSegment(indexFile: IndexFile, segment: OpenSegment): Promise<boolean> {
+  if (indexFile.count === 0 || indexFile.bytesEnd > (await segment.file.size())) return false;
+  return (await checksumOfFrame(segment, indexFile.lastOffset)) === indexFile.chain;
 }
 
 async function checksumOfFrame({ file, header }: OpenSegment, offset: number): Promise<number | null> {

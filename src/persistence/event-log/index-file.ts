@@ -44,7 +44,7 @@ import {
 import type { EventIndex } from './event-index.ts';
 import type { NameTable } from './name-table.ts';
 
-export const SIDECAR_SUFFIX = '.index';
+export const INDEX_FILE_SUFFIX = '.index';
 
 const MAGIC = Buffer.from('FLAGINDX', 'latin1');
 const VERSION = 2;
@@ -101,7 +101,7 @@ export interface EncodeOptions {
 }
 
 /** Encodes a view, in slices, giving way to the event loop between them. */
-export async function encodeSidecar(view: SegmentView, options: EncodeOptions): Promise<Buffer> {
+export async function encodeIndexFile(view: SegmentView, options: EncodeOptions): Promise<Buffer> {
   const tables = tablesOf(options.index);
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + COLUMN_NAMES.length * view.count * 4);
   const names: (readonly (string | null)[])[] = [];
@@ -115,7 +115,7 @@ export async function encodeSidecar(view: SegmentView, options: EncodeOptions): 
       await options.yieldToEventLoop();
     }
   }
-  assert(at === bytes.length, 'a sidecar holds its columns, then the names');
+  assert(at === bytes.length, 'an index file holds its columns, then the names');
   const namesBlock = pack(names);
   const whole = Buffer.concat([bytes, namesBlock]);
   writeHead(whole, { view, chain: options.chain, namesBytes: namesBlock.length });
@@ -147,7 +147,7 @@ function writeHead(bytes: Buffer, { view, chain, namesBytes }: HeadFields): void
 }
 
 /** An index file with a good checksum. Its content has not been compared with the segment yet. */
-export interface Sidecar {
+export interface IndexFile {
   readonly firstId: number;
   readonly count: number;
   readonly bytesEnd: number;
@@ -158,8 +158,8 @@ export interface Sidecar {
   toColumns(index: EventIndex): EventColumns;
 }
 
-/** Null when the bytes are not a whole sidecar of this format and of the content that this build records. */
-export function decodeSidecar(bytes: Buffer): Sidecar | null {
+/** Null when the bytes are not a whole index file of this format and of the content that this build records. */
+export function decodeIndexFile(bytes: Buffer): IndexFile | null {
   if (bytes.length < HEAD_BYTES || bytes.compare(MAGIC, 0, 8, 0, 8) !== 0) return null;
   if (bytes.readUInt32LE(8) !== VERSION) return null;
   if (bytes.readUInt32LE(CHECKSUM_AT) !== crc32(bytes.subarray(CHECKED_FROM))) return null;
@@ -169,7 +169,7 @@ export function decodeSidecar(bytes: Buffer): Sidecar | null {
   const bytesEnd = bytes.readUInt32LE(28);
   const columnAt = (column: number): number => HEAD_BYTES + column * count * 4;
   const namesAt = columnAt(COLUMN_NAMES.length);
-  assert(bytes.length === namesAt + bytes.readUInt32LE(36), 'a sidecar with a good checksum is whole');
+  assert(bytes.length === namesAt + bytes.readUInt32LE(36), 'an index file with a good checksum is whole');
   return {
     firstId,
     count,

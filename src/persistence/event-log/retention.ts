@@ -15,7 +15,7 @@ import { paddedId, segmentFileName } from '../journal/segment.ts';
 import { listSegments } from '../journal/segment-file.ts';
 import { listSnapshots } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
-import { SIDECAR_SUFFIX } from './index-file.ts';
+import { INDEX_FILE_SUFFIX } from './index-file.ts';
 
 export interface RetentionOptions {
   readonly fs: FileSystem;
@@ -45,7 +45,7 @@ export async function dropEventsBefore(
   const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
-    await removeIfThere(fs, join(journal, `${paddedId(firstId)}${SIDECAR_SUFFIX}`));
+    await removeIfThere(fs, join(journal, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`));
     await fs.syncFolder(journal);
   }
   const [from] = dropped;

@@ -21,7 +21,7 @@
 const RUN_MIN = 3;
 
 /** One bit a position in a 32-bit mask; longer runs would not be found any sooner. */
-const NEEDLE_MAX = 31;
+const TEXT_PREFILTER_MAX = 31;
 
 const RUN = /[ !#-+\--9;-@^-z|~]+/g;
 
@@ -40,7 +40,7 @@ const FOLDING_INTO_ASCII: ReadonlyMap<string, Buffer> = new Map([
   ['k', Buffer.from('\u212a')],
 ]);
 
-export class Needle {
+export class TextPrefilter {
   readonly #length: number;
   /** By byte: bit p is set when position p accepts it. */
   readonly #accepts = new Uint32Array(256);
@@ -105,7 +105,7 @@ function bytesOf(character: string, acceptsEscape: boolean): number[] {
 }
 
 /** For the longest usable run of a lower-case query; null when there is none, and every event has to be looked at. */
-export function needleFor(folded: string): Needle | null {
+export function textPrefilterFor(folded: string): TextPrefilter | null {
   let longest = '';
   let acceptsEscape = false;
   for (const [run] of folded.matchAll(RUN)) {
@@ -116,7 +116,9 @@ export function needleFor(folded: string): Needle | null {
     longest = sure;
     acceptsEscape = escapeEnd > 0;
   }
-  return longest.length < RUN_MIN ? null : new Needle(longest.slice(0, NEEDLE_MAX), acceptsEscape);
+  return longest.length < RUN_MIN
+    ? null
+    : new TextPrefilter(longest.slice(0, TEXT_PREFILTER_MAX), acceptsEscape);
 }
 
 const isEvidence = (run: string): boolean =>

@@ -21,7 +21,7 @@ import { firstRowAtOffset } from './event-columns.ts';
 import { type CodeFilter, rowMatches } from './event-filter.ts';
 import { FoldedJson } from './folded-json.ts';
 import { dataText } from './logged-event.ts';
-import { type Needle, needleFor } from './text-prefilter.ts';
+import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
 
 /** Bounds the scan's memory. A single larger frame gets its own buffer while it is read. */
 const PIECE_BYTES = 1024 * 1024;
@@ -93,7 +93,7 @@ interface Searched {
   readonly path: string;
   readonly format: FrameFormat;
   /** Null where the bytes do not show what its events hold. */
-  readonly needle: Needle | null;
+  readonly prefilter: TextPrefilter | null;
 }
 
 /** The rows of one frame. */
@@ -107,7 +107,7 @@ class TextScan {
   readonly #fs: FileSystem;
   readonly #isCancelled: () => boolean;
   readonly #query: Buffer;
-  readonly #needle: Needle | null;
+  readonly #prefilter: TextPrefilter | null;
   readonly #outline = new FrameOutline();
   readonly #foldedJson = new FoldedJson();
   readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
@@ -117,7 +117,7 @@ class TextScan {
     this.#fs = fs;
     this.#isCancelled = isCancelled;
     this.#query = Buffer.from(request.folded);
-    this.#needle = needleFor(request.folded);
+    this.#prefilter = textPrefilterFor(request.folded);
   }
 
   /** One verdict a row, FOUND or RULED_OUT; null when cancelled. */
@@ -138,10 +138,10 @@ class TextScan {
     const { path, header } = segment;
     if (header === null) throw new Error(`the header of ${path} is damaged`);
     const { format } = header;
-    const needle = changesEvents(await oldestContent(segment, format)) ? null : this.#needle;
+    const prefilter = changesEvents(await oldestContent(segment, format)) ? null : this.#prefilter;
     for (const piece of piecesOf(rows.view, rows.verdicts)) {
       if (this.#isCancelled()) return null;
-      this.#judgePiece(await this.#read(segment, piece), piece, { ...rows, path, format, needle });
+      this.#judgePiece(await this.#read(segment, piece), piece, { ...rows, path, format, prefilter });
     }
     return rows.verdicts;
   }
@@ -167,9 +167,9 @@ class TextScan {
   }
 
   #judgePiece(bytes: Buffer, piece: Piece, searched: Searched): void {
-    const { view, verdicts, needle } = searched;
+    const { view, verdicts, prefilter } = searched;
     const offsets = view.columns.offset;
-    const find = needle?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
+    const find = prefilter?.finder(bytes) ?? ((from: number) => (from < bytes.length ? from : -1));
     let firstRow = piece.firstRow;
     for (let at = find(0); at >= 0; at = find((offsets[firstRow] ?? 0) - piece.offset)) {
       const endRow = firstRowAtOffset(view, piece.offset + at + 1, firstRow);

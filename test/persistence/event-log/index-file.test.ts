@@ -6,7 +6,7 @@ import { ioError } from '../../support/memory-file-system.ts';
 
 const FIRST = `${FOLDER}/00000000000000000001`;
 const SEGMENT = `${FIRST}.journal`;
-const SIDECAR = `${FIRST}.index`;
+const INDEX_FILE = `${FIRST}.index`;
 
 const command = (n: number): CommandSketch => ({
   by: `user${n % 3}`,
@@ -46,7 +46,7 @@ async function saved(): Promise<{ journal: EventJournal; expected: unknown }> {
   return { journal, expected: await answers(log) };
 }
 
-/** A segment of which only the header and the header of the last frame are left: good for nothing but a sidecar. */
+/** A segment of which only the header and the header of the last frame are left: good for nothing but an index file. */
 function blankSegment(journal: EventJournal): void {
   const bytes = journal.disk.bytesOf(SEGMENT);
   const last = journal.added.at(-1)?.position.offset ?? 0;
@@ -56,44 +56,44 @@ function blankSegment(journal: EventJournal): void {
   );
 }
 
-test('what a sidecar covers is not read again', async () => {
+test('what an index file covers is not read again', async () => {
   const { journal } = await saved();
   blankSegment(journal);
   const notes: string[] = [];
   const log = await journal.openLog(notes);
   assert.deepEqual([log.firstId, log.lastId, log.count, notes], [1, 40, 40, []]);
-  journal.disk.take(SIDECAR);
+  journal.disk.take(INDEX_FILE);
   await assert.rejects(journal.openLog(), { name: 'DataFolderError' });
 });
 
-test('a log restored from a sidecar answers as before', async () => {
+test('a log restored from an index file answers as before', async () => {
   const { journal, expected } = await saved();
   assert.deepEqual(await answers(await journal.openLog()), expected);
 });
 
-test('a sidecar saved before the last events covers what it knows, the rest is decoded', async () => {
+test('an index file saved before the last events covers what it knows, the rest is decoded', async () => {
   const { journal } = await saved();
   await journal.write(...commands(20, 30));
   const restored = await answers(await journal.openLog());
-  journal.disk.take(SIDECAR);
+  journal.disk.take(INDEX_FILE);
   assert.deepEqual(restored, await answers(await journal.openLog()));
 });
 
-test('a missing sidecar is rebuilt without a word', async () => {
+test('a missing index file is rebuilt without a word', async () => {
   const { journal, expected } = await saved();
-  journal.disk.take(SIDECAR);
+  journal.disk.take(INDEX_FILE);
   const notes: string[] = [];
   assert.deepEqual(await answers(await journal.openLog(notes)), expected);
   assert.deepEqual(notes, []);
 });
 
-test('a sidecar with any byte changed, or cut at any length, is noticed and rebuilt', async () => {
+test('an index file with any byte changed, or cut at any length, is noticed and rebuilt', async () => {
   const { journal, expected } = await saved();
-  const whole = journal.disk.bytesOf(SIDECAR);
+  const whole = journal.disk.bytesOf(INDEX_FILE);
   const flipped = Array.from(whole, (byte, place) => Buffer.from(whole).fill(byte ^ 0x10, place, place + 1));
   const cut = Array.from(whole, (_, length) => whole.subarray(0, length));
   for (const [which, bytes] of [...flipped, ...cut].entries()) {
-    journal.disk.put(SIDECAR, bytes);
+    journal.disk.put(INDEX_FILE, bytes);
     const notes: string[] = [];
     const log = await journal.openLog(notes);
     assert.equal(notes.length, 1, `variant ${which} was trusted`);
@@ -102,19 +102,19 @@ test('a sidecar with any byte changed, or cut at any length, is noticed and rebu
   }
 });
 
-test('a sidecar of another journal is not trusted, though it is whole and of the right length', async () => {
+test('an index file of another journal is not trusted, though it is whole and of the right length', async () => {
   const { journal, expected } = await saved();
   const other = await EventJournal.create();
   await other.write(...commands(0, 20).map((sketch) => ({ ...sketch, at: 5 })));
   const log = await other.openLog();
   await log.saveIndex(40);
-  journal.disk.put(SIDECAR, other.disk.bytesOf(SIDECAR));
+  journal.disk.put(INDEX_FILE, other.disk.bytesOf(INDEX_FILE));
   const notes: string[] = [];
   assert.deepEqual(await answers(await journal.openLog(notes)), expected);
   assert.match(notes.join(), /does not match its segment/);
 });
 
-test('a sidecar that covers more than its segment holds is not trusted', async () => {
+test('an index file that covers more than its segment holds is not trusted', async () => {
   const { journal } = await saved();
   const keep = journal.added[10]?.position.offset ?? 0;
   journal.disk.put(SEGMENT, journal.disk.bytesOf(SEGMENT).subarray(0, keep));
@@ -135,7 +135,7 @@ test('only durable events are saved', async () => {
   assert.equal((await journal.openLog()).lastId, 6);
 });
 
-test('every segment gets its sidecar, and one that is saved already is left alone', async () => {
+test('every segment gets its index file, and one that is saved already is left alone', async () => {
   const journal = await EventJournal.create({ segmentBytes: 600 });
   await journal.write(...commands(0, 10));
   const log = await journal.openLog();
@@ -177,7 +177,7 @@ test('a failure at any step of saving is noted, harms nothing, and the next save
   }
 });
 
-test('a full disk shows as a short write, and leaves no sidecar that would be trusted', async () => {
+test('a full disk shows as a short write, and leaves no index file that would be trusted', async () => {
   const journal = await EventJournal.create();
   await journal.write(...commands(0, 5));
   const notes: string[] = [];
@@ -206,7 +206,7 @@ test('the documented sample is what is written', async () => {
   await journal.write({ by: 'b', at: 1, events: [{ type: 'a' }] });
   const log = await journal.openLog();
   await log.saveIndex(1);
-  const bytes = journal.disk.bytesOf(SIDECAR);
+  const bytes = journal.disk.bytesOf(INDEX_FILE);
   bytes.fill(0, 12, 16).fill(0, 32, 36);
   const head = '464c4147494e4458 02000000 00000000';
   const counts = '0100000000000000 01000000 b0000000 00000000 0d000000 01000000';

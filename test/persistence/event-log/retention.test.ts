@@ -75,8 +75,8 @@ describe('retention', () => {
 
   it('deletes whole segments with their index, and the search no longer knows their events', async () => {
     const ids = segmentsIn(server.folder).map(firstIdOf);
-    const sidecars = readdirSync(join(server.folder, 'journal')).filter((name) => name.endsWith('.index'));
-    assert(sidecars.every((name) => ids.includes(Number(name.slice(0, 20)))));
+    const indexFiles = readdirSync(join(server.folder, 'journal')).filter((name) => name.endsWith('.index'));
+    assert(indexFiles.every((name) => ids.includes(Number(name.slice(0, 20)))));
     const { body } = await server.call('POST', '/events/search', { limit: 100 });
     const { lastId } = server.server.store.engine;
     assert.equal(body.totalEvents, lastId - oldestEvent() + 1);

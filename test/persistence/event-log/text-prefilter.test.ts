@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { needleFor } from '../../../src/persistence/event-log/text-prefilter.ts';
+import { textPrefilterFor } from '../../../src/persistence/event-log/text-prefilter.ts';
 
 function find(query: string, bytes: string | Buffer, from = 0): number | null {
-  const needle = needleFor(query.toLowerCase());
-  return needle === null ? null : needle.finder(Buffer.from(bytes as string))(from);
+  const prefilter = textPrefilterFor(query.toLowerCase());
+  return prefilter === null ? null : prefilter.finder(Buffer.from(bytes as string))(from);
 }
 
-test('a needle is found whatever the case, at either end, and not where it is not', () => {
+test('a prefilter is found whatever the case, at either end, and not where it is not', () => {
   assert.equal(find('Checkout', 'xxCHECKout'), 2);
   assert.equal(find('checkout', 'cHeCkOuTxx'), 0);
   assert.equal(find('checkout', 'checkouchecko'), -1);
@@ -16,7 +16,7 @@ test('a needle is found whatever the case, at either end, and not where it is no
 });
 
 test('a search goes on from where it is told to', () => {
-  const finder = needleFor('kilo')?.finder(Buffer.from('kilo \u212ailo kilo'));
+  const finder = textPrefilterFor('kilo')?.finder(Buffer.from('kilo \u212ailo kilo'));
   assert.deepEqual(
     [0, 1, 6, 12].map((from) => finder?.(from)),
     [0, 5, 12, 12],
@@ -74,7 +74,7 @@ test('only two characters outside ASCII fold into it, and both count as found', 
   assert.notEqual(find('wiki', 'W\u0130\u212aI'), -1);
 });
 
-test('a run longer than a needle is looked for by its front', () => {
+test('a run longer than a prefilter is looked for by its front', () => {
   const long = 'abcdefghij'.repeat(5);
   assert.equal(find(long, `..${long}`), 2);
 });
