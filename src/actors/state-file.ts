@@ -64,7 +64,7 @@ function targetingDocument({
   directory,
 }: World): Pick<StateDocument, 'segments' | 'contextFields' | 'strategyTypes'> {
   return {
-    segments: [...directory.segments.values()].map(({ segment }) => segment),
+    segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
   } as unknown as StateDocument;

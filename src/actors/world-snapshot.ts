@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
+import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
 import type { DatedAnswer } from '../domain/state/idempotency-cache.ts';
 import type {
@@ -17,7 +18,6 @@ import type {
   Environment,
   PersonalToken,
   ProjectSettings,
-  SegmentRecord,
   User,
   World,
 } from '../domain/state/world.ts';
@@ -101,11 +101,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'environments':
       directory.environments = [...directory.environments, record as Environment];
       return;
-    case 'segments': {
-      const held = record as SegmentRecord;
-      directory.segments.set(held.segment.id, held);
+    case 'segments':
+      directory.segments.set((record as Segment).id, record as Segment);
       return;
-    }
     case 'contextFields':
       directory.contextFields.set((record as ContextField).name, record as ContextField);
       return;

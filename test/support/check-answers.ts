@@ -52,7 +52,10 @@ function checkSuccess(method: string, { success, operationId }: Route, answer: A
   assert.equal(answer.status, success.status, `the status of ${operationId}`);
   if (success.schema === null) {
     assert.equal(answer.body, undefined, `${operationId} answers without a body`);
-    assert.equal(answer.headers.get('content-length'), success.status === 204 ? null : '0');
+    const length = answer.headers.get('content-length');
+    // uWebSockets.js sends a length with the last response of a connection, a 204 included.
+    if (success.status === 204) assert(length === null || length === '0');
+    else assert.equal(length, '0');
     assert.equal(answer.headers.get('content-type'), null);
     return;
   }

@@ -45,9 +45,8 @@ export interface UpdateSegment {
 
 /** Replaces all that a client can send. A segment that is used elsewhere cannot be kept for one project. */
 export function updateSegment(world: World, { id, fields }: UpdateSegment): Decision {
-  const located = locateSegment(world, id);
-  if (isRefusal(located)) return located;
-  const { segment: preData } = located;
+  const preData = locateSegment(world, id);
+  if (isRefusal(preData)) return preData;
   const refusal =
     (fields.name === preData.name ? null : refuseTakenSegmentName(world, fields.name)) ??
     refuseUnknownProject(world, fields) ??
@@ -65,9 +64,8 @@ export interface DeleteSegment {
 
 /** A strategy without its segment would serve more people than before, so a segment in use stays. */
 export function deleteSegment(world: World, { id }: DeleteSegment): Decision {
-  const located = locateSegment(world, id);
-  if (isRefusal(located)) return located;
-  const { segment } = located;
+  const segment = locateSegment(world, id);
+  if (isRefusal(segment)) return segment;
   const users = usersOf(world, segment);
   if (users.length === 0) return [segmentDeleted(segment)];
   return invalidOperation(
@@ -78,8 +76,8 @@ export function deleteSegment(world: World, { id }: DeleteSegment): Decision {
 /** The segments that only the project's strategies may use end with it. */
 export function segmentsOfProjectDeleted(world: World, project: string): DomainEvent[] {
   return [...world.directory.segments.values()]
-    .filter(({ segment }) => segment.project === project)
-    .map(({ segment }) => segmentDeleted(segment));
+    .filter((segment) => segment.project === project)
+    .map(segmentDeleted);
 }
 
 function segmentDeleted(segment: Segment): DomainEvent {
@@ -91,7 +89,7 @@ const refuseTooLarge = (segment: Segment): Refusal | null =>
 
 /** Segment names are unique over the whole service. */
 export function refuseTakenSegmentName({ directory }: World, name: string): Refusal | null {
-  for (const { segment } of directory.segments.values()) {
+  for (const segment of directory.segments.values()) {
     if (segment.name === name) return nameExists(`A segment named "${name}" exists already.`);
   }
   return null;

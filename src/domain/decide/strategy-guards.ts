@@ -30,7 +30,7 @@ function refuseUnknownSegments(
   if (before?.segments === after.segments) return null;
   for (const [index, id] of after.segments.entries()) {
     if (before?.segments.includes(id)) continue;
-    const segment = directory.segments.get(id)?.segment;
+    const segment = directory.segments.get(id);
     const path = `/body/segments/${index}`;
     if (segment === undefined) return invalid(`There is no segment ${id}.`, path);
     if (segment.project !== null && segment.project !== flag.project) {

@@ -23,7 +23,7 @@ export function applyDirectoryEvent({ directory }: World, event: DirectoryEvent,
     case 'segment-created':
     case 'segment-updated':
       directory.lastSegmentId = Math.max(directory.lastSegmentId, event.data.id);
-      directory.segments.set(event.data.id, { segment: event.data, revision: stamp.id });
+      directory.segments.set(event.data.id, event.data);
       return;
     case 'segment-deleted':
       directory.segments.delete(event.preData.id);

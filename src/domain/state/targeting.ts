@@ -4,6 +4,7 @@ import {
   isPredefinedContextField,
   PREDEFINED_CONTEXT_FIELDS,
 } from '../flags/context-field.ts';
+import type { Segment } from '../flags/segment.ts';
 import {
   PREDEFINED_STRATEGY_TYPES,
   predefinedStrategyType,
@@ -11,9 +12,9 @@ import {
 } from '../flags/strategy-type.ts';
 import { didYouMean } from './nearest-name.ts';
 import { notFound, type Refusal } from './refusal.ts';
-import type { SegmentRecord, World } from './world.ts';
+import type { World } from './world.ts';
 
-export function locateSegment({ directory }: World, id: number): SegmentRecord | Refusal {
+export function locateSegment({ directory }: World, id: number): Segment | Refusal {
   return directory.segments.get(id) ?? notFound(`There is no segment ${id}.`);
 }
 

@@ -88,13 +88,6 @@ export interface PersonalToken {
   readonly expiresAt: string;
 }
 
-/** The holder of one segment. */
-export interface SegmentRecord {
-  readonly segment: Segment;
-  /** Id of the last event that changed the segment. */
-  readonly revision: number;
-}
-
 /** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
@@ -105,7 +98,7 @@ export interface DirectoryState {
   /** Digest → token. */
   readonly personalTokens: Map<string, PersonalToken>;
   /** By id, in order of creation. */
-  readonly segments: Map<number, SegmentRecord>;
+  readonly segments: Map<number, Segment>;
   /** By name: those that were made, and predefined ones that were changed. */
   readonly contextFields: Map<string, ContextField>;
   /** By name: those that were made, and predefined ones that were changed. */

@@ -225,7 +225,7 @@ export function surroundingsOf(
     environment,
     environmentEnabled: found?.enabled === true,
     inlineSegments,
-    segment: (id) => world.directory.segments.get(id)?.segment,
+    segment: (id) => world.directory.segments.get(id),
   };
 }
 

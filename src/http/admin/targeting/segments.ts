@@ -59,8 +59,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: SegmentsSchema },
     read: (context) => {
       const { world } = context;
-      const all = [...world.directory.segments.values()].map(({ segment }) => segment);
-      return textAnswer(context, segmentsText(world, all));
+      return textAnswer(context, segmentsText(world, world.directory.segments.values()));
     },
   }),
   writeRoute({
@@ -104,9 +103,9 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: SegmentSchema },
     refusals: ['NotFoundError'],
     read: (context) => {
-      const located = locate.segment(context.world, context.params);
-      if (isRefusal(located)) return located;
-      return textAnswer(context, segmentText(context.world, located.segment));
+      const segment = locate.segment(context.world, context.params);
+      if (isRefusal(segment)) return segment;
+      return textAnswer(context, segmentText(context.world, segment));
     },
   }),
   writeRoute({
@@ -151,9 +150,9 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategyUsesSchema },
     refusals: ['NotFoundError'],
     read: async (context) => {
-      const located = locate.segment(context.world, context.params);
-      if (isRefusal(located)) return located;
-      const strategies = await strategyUses(context.world, 'segment', located.segment.id);
+      const segment = locate.segment(context.world, context.params);
+      if (isRefusal(segment)) return segment;
+      const strategies = await strategyUses(context.world, 'segment', segment.id);
       return settledAnswer(context, { strategies });
     },
   }),
@@ -210,6 +209,6 @@ async function segmentsOfStrategy(world: World, strategyId: string): Promise<rea
     for (const project of references.flagCounts('segment', id).keys()) projects.add(project);
   }
   const found = await findStrategy(world, projects, strategyId);
-  const records = found?.strategy.segments.map((id) => directory.segments.get(id)) ?? [];
-  return records.flatMap((record) => (record === undefined ? [] : [record.segment]));
+  const segments = found?.strategy.segments.map((id) => directory.segments.get(id)) ?? [];
+  return segments.filter((segment) => segment !== undefined);
 }
