@@ -90,7 +90,7 @@ export class ScopeEvaluator {
       environment: this.scope.environment,
       environmentEnabled: isEnabled,
       flags: flagsOf(projects),
-      segments: { get: (id) => segments.get(id)?.segment },
+      segments,
     });
     this.#isEnabled = isEnabled;
   }

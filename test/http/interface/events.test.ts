@@ -139,7 +139,7 @@ describeInterface('events', (server) => {
     await call(
       'POST',
       FEATURES,
-      { name: 'texts', description: 'TextPrefilter Æ "quoted"' },
+      { name: 'texts', description: 'Needle Æ "quoted"' },
       { token: author.token },
     );
     await call('PUT', `${FEATURES}/texts`, { description: 'straw' });

@@ -182,7 +182,7 @@ test('frames larger than a piece, and pieces that end between frames, are search
     { events: [{ data: `${filler} NEEDLE` }] },
     { events: [{ data: 'y'.repeat(3_000_000) }, { data: `${'z'.repeat(2_000_000)}needle` }] },
     ...Array.from({ length: 10 }, (_, n) => ({
-      events: [{ data: n % 2 === 0 ? `TextPrefilter${filler}` : filler }],
+      events: [{ data: n % 2 === 0 ? `Needle${filler}` : filler }],
     })),
   ];
   assert.deepEqual(await idsFound(sketches, 'needle'), idsByDefinition(sketches, 'needle'));
@@ -199,7 +199,7 @@ test('filters narrow a text search before anything is read', async () => {
       ],
     },
     { events: [{ project: 'shop', data: 'other' }] },
-    { by: 'TextPrefilter', events: [{ project: 'wiki' }] },
+    { by: 'Needle', events: [{ project: 'wiki' }] },
   );
   const log = await journal.openLog();
   const search = async (project: string) => {
