@@ -15,7 +15,7 @@ import type { Store } from './actors/store.ts';
 import { type Config, ConfigError, type InitialToken } from './config.ts';
 import { ALL } from './domain/decide/token-commands.ts';
 import type { DomainEvent } from './domain/state/events.ts';
-import { seedEvents, initialTokenEvent } from './domain/state/seed-events.ts';
+import { initialTokenEvent, seedEvents } from './domain/state/seed-events.ts';
 import type { World } from './domain/state/world.ts';
 import { digestOf } from './http/dispatch/access.ts';
 import { parseJsonBody } from './http/dispatch/json-body.ts';
