@@ -3,13 +3,10 @@
  * admin tokens from the settings, or one that is made here and shown once
  * (docs/specification/companions.md#new-data-folder).
  *
- * A large import takes several frames, and a crash between them would leave a part that looks complete. So a marker
- * file is in the folder from before the first frame until all frames are durable, and a folder with the marker is
- * refused.
+ * The marker of unfinished-import.ts is in the folder while an import is under way.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { importState } from './actors/state-file.ts';
 import type { Store } from './actors/store.ts';
 import { type Config, ConfigError, type InitialToken } from './config.ts';
@@ -20,10 +17,8 @@ import type { World } from './domain/state/world.ts';
 import { digestOf } from './http/dispatch/access.ts';
 import { parseJsonBody } from './http/dispatch/json-body.ts';
 import type { Log } from './log.ts';
-import { DataFolderError } from './persistence/disk/data-folder-error.ts';
 import type { FileSystem } from './persistence/disk/file-system.ts';
-
-export const IMPORT_MARKER = 'import.unfinished';
+import { importMarker } from './persistence/recovery/unfinished-import.ts';
 
 /** Who records the first events of a data folder. */
 const SYSTEM = { name: 'system', userId: -1337 } as const;
@@ -37,16 +32,6 @@ export interface FirstStartOptions {
   readonly fs: FileSystem;
   /** Shows a secret, which is shown only once and never logged. */
   announceToken(secret: string): void;
-}
-
-/** Throws `DataFolderError` for a folder whose import was interrupted. To be called before recovery. */
-export async function refuseUnfinishedImport(fs: FileSystem, folder: string): Promise<void> {
-  const marker = join(folder, IMPORT_MARKER);
-  if (!(await fs.exists(marker))) return;
-  throw new DataFolderError('An import into this data folder was cut short', {
-    file: marker,
-    advice: 'Nothing in it was ever served. Delete the folder and start again with IMPORT_FILE.',
-  });
 }
 
 /** Nothing happens in a folder that has events already. */
@@ -143,7 +128,7 @@ async function readDocument(path: string): Promise<unknown> {
 }
 
 async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
-  const marker = join(config.dataDir, IMPORT_MARKER);
+  const marker = importMarker(config.dataDir);
   const file = await fs.open(marker, 'create');
   await file.sync();
   await file.close();

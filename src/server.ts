@@ -10,7 +10,7 @@ import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
-import { recordFirstEvents, refuseUnfinishedImport } from './first-start.ts';
+import { recordFirstEvents } from './first-start.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { type Api, createApi } from './http/dispatch/dispatcher.ts';
 import { transportRefusal } from './http/dispatch/errors.ts';
@@ -28,6 +28,7 @@ import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { lineageOf } from './persistence/journal/lineage.ts';
+import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { VERSION } from './version.ts';
 
 /** How often a stop checks whether requests are still under way. */

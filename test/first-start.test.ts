@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { exportState } from '../src/actors/state-file.ts';
 import { ConfigError } from '../src/config.ts';
-import { IMPORT_MARKER } from '../src/first-start.ts';
 import { DataFolderError } from '../src/persistence/disk/data-folder-error.ts';
+import { importMarker } from '../src/persistence/recovery/unfinished-import.ts';
 import { startTestServer, temporaryFolder } from './support/server.ts';
 
 describe('a new data folder', () => {
@@ -105,7 +105,7 @@ describe('a new data folder', () => {
       const folder = newFolder();
       const start = startTestServer({ folder, env: { IMPORT_FILE: document(text) } });
       await assert.rejects(start, (error) => error instanceof ConfigError && place.test(error.message));
-      assert(!existsSync(join(folder, IMPORT_MARKER)));
+      assert(!existsSync(importMarker(folder)));
       const server = await startTestServer({ folder });
       assert.equal((await server.call('GET', '/projects/default')).status, 200);
       await server.stop();
@@ -122,7 +122,7 @@ describe('a new data folder', () => {
 
   it('is refused when an import into it was cut short', async () => {
     const folder = newFolder();
-    writeFileSync(join(folder, IMPORT_MARKER), '');
+    writeFileSync(importMarker(folder), '');
     await assert.rejects(startTestServer({ folder }), DataFolderError);
   });
 });

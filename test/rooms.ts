@@ -273,6 +273,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'verifying a data folder',
     imports: [
       'actors',
+      'control',
+      'operations',
       'operations/read',
       'persistence/disk',
       'persistence/journal',
@@ -312,6 +314,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'operations/verify',
       'persistence/disk',
       'persistence/event-log',
+      'persistence/recovery',
     ],
   },
   '.': {
@@ -330,6 +333,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/event-log',
       'persistence/journal',
+      'persistence/recovery',
     ],
   },
 };

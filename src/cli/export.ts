@@ -4,7 +4,6 @@ import { exportState } from '../actors/state-file.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { resolveMoment } from '../operations/read/moment.ts';
 import { StateAt } from '../operations/read/state-at.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
 import { type AddCommand, type CommandContext, dataDirectory, jsonText, momentOf } from './command.ts';
 import { bytesText } from './format.ts';
@@ -41,9 +40,8 @@ Examples:
     )
     .action(async (options: ExportCommandOptions) => {
       const folder = dataDirectory(context, options);
-      const source = { fs: context.fs, folder: dataFolder(folder).journal };
       const moment = options.at === undefined ? null : momentOf('--at', options.at);
-      const upTo = moment === null ? null : await resolveMoment(source, moment);
+      const upTo = await resolveMoment({ fs: context.fs, folder }, moment);
       const bars = stateProgressOn(context.terminal);
       const state = await StateAt.open({ fs: context.fs, folder, upTo, onProgress: bars.onProgress }).finally(
         () => bars.end(),

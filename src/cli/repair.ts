@@ -4,6 +4,7 @@ import { finishRepair, repair } from '../operations/copy/repair.ts';
 import { type EventRange, planRepair, type RepairPlan } from '../operations/copy/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
 import {
   type AddCommand,
   answer,
@@ -54,6 +55,7 @@ async function run(context: CommandContext, folder: string, options: RepairComma
     const message = 'A repair that had been interrupted is now finished.';
     return answer(context, options, { repaired: true, resumed: true }, message);
   }
+  await refuseUnfinishedImport(fs, folder);
   const bar = progressOn(terminal, 'bytes');
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());

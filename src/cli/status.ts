@@ -1,4 +1,5 @@
 /** `flagstaff status`: show what a data folder holds. */
+import { EXIT } from '../exit-codes.ts';
 import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
 import { bytesText, count, fields } from './format.ts';
@@ -9,7 +10,8 @@ export const addStatus: AddCommand = (program, context) => {
     .addHelpText(
       'after',
       `
-This command only reads, and works while a server is running. To check every byte, use flagstaff verify.
+This command only reads, and works while a server is running. The exit code is 65 when no server would start on the
+folder. To have every damage named, use flagstaff verify.
 
 Examples:
   flagstaff status
@@ -18,10 +20,12 @@ Examples:
     .action(async (options: CommonOptions) => {
       const status = await folderStatus(context.fs, dataDirectory(context, options));
       answer(context, options, status, statusText(status));
+      if (status.refusal !== null) context.finish(EXIT.damagedData);
     });
 };
 
-function statusText({ folder, formats, server, journal, snapshots, lastStop }: FolderStatus): string {
+function statusText(status: FolderStatus): string {
+  const { folder, formats, server, journal, snapshots, lastStop, refusal } = status;
   const { firstEvent, lastEvent } = journal;
   const rows: [string, string][] = [
     ['folder', folder],
@@ -36,6 +40,7 @@ function statusText({ folder, formats, server, journal, snapshots, lastStop }: F
   for (const { id, time, bytes } of snapshots) {
     rows.push(['', `as of event ${id} (${time ?? 'the header cannot be read'}), ${bytesText(bytes)}`]);
   }
+  if (refusal !== null) rows.push(['start', `refused: ${refusal}`]);
   return fields(rows);
 }
 

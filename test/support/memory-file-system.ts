@@ -153,7 +153,8 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   assertPower(): void {
-    if (this.#poweredOff) throw ioError('EIO', 'the power is off');
+    // Not an error that a disk reports: the code would take it for a sector that cannot be read.
+    if (this.#poweredOff) throw new Error('the power is off');
   }
 
   #changeName(change: NameChange): void {

@@ -3,15 +3,13 @@
  * after it, verified to the last byte before it gets its name. A running server only says which event is on disk.
  */
 import { askServer } from '../../control/control-client.ts';
-import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
+import { type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
-import { decideRecovery } from '../../persistence/recovery/recovery-cases.ts';
-import { refusalOf } from '../../persistence/recovery/recovery-refusal.ts';
-import { surveyFolder } from '../../persistence/recovery/recovery-survey.ts';
-import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
+import { checkStart } from '../../persistence/recovery/start-check.ts';
 import { OperationError } from '../operation-error.ts';
-import { newestEvent } from '../read/journal-reading.ts';
-import { boundaryAt, buildFolder, copyUpTo } from './copy-folder.ts';
+import { boundaryAt } from '../read/journal-reading.ts';
+import { newestOfStopped } from '../read/newest-event.ts';
+import { buildFolder, copyUpTo } from './copy-folder.ts';
 
 export interface BackupOptions {
   readonly fs: FileSystem;
@@ -36,7 +34,7 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
   const { fs, to, ask = askServer } = options;
   const from = dataFolder(options.folder);
   const flushed = await ask(options.folder, 'flush');
-  const lastId = flushed?.durableId ?? (await newestState(fs, from));
+  const lastId = flushed?.durableId ?? (await newestOfStopped(fs, options.folder));
   if (lastId === 0)
     throw new OperationError('missing', `There is nothing to copy: ${options.folder} holds no event.`);
   const bytes = await buildFolder(fs, to, async (target) => {
@@ -49,32 +47,30 @@ export async function backUp(options: BackupOptions): Promise<Backup> {
       end,
       ...(options.onCopied === undefined ? {} : { onProgress: options.onCopied }),
     });
-    await verifyCopy(fs, target, options.onVerified);
+    await verifyCopy(fs, target, { lastId, onVerified: options.onVerified });
     return copied;
   });
   return { to, lastId, bytes, fromRunningServer: flushed !== null };
 }
 
-/** When there is no journal, there may still be a snapshot. */
-async function newestState(fs: FileSystem, from: DataFolder): Promise<number> {
-  const newest = await newestEvent({ fs, folder: from.journal });
-  return newest > 0 ? newest : ((await listSnapshots(fs, from.snapshots)).at(-1)?.id ?? 0);
-}
-
-/** Reads every byte back and lets recovery check whether it would start on the copy. */
+/** Reads every byte back: a start has to find the very event that the copy was made for. */
 async function verifyCopy(
   fs: FileSystem,
   folder: DataFolder,
-  onProgress?: (bytesDone: number) => void,
+  { lastId, onVerified }: { lastId: number; onVerified: BackupOptions['onVerified'] },
 ): Promise<void> {
-  await createDataFolder(fs, folder);
-  const survey = await surveyFolder(fs, folder, onProgress);
-  const { label, outcome } = decideRecovery(survey.facts);
-  if (outcome === 'start') return;
-  const refusal = refusalOf(label, survey, folder);
-  throw new OperationError(
-    'unsound',
-    `The copy would not start, so it was not kept: ${refusal.message}`,
-    refusal,
-  );
+  const check = await checkStart({
+    fs,
+    folder: folder.root,
+    ...(onVerified === undefined ? {} : { onProgress: onVerified }),
+  });
+  const { refusal } = check;
+  if (refusal !== null) {
+    const message = `The copy would not start, so it was not kept: ${refusal.message}`;
+    throw new OperationError('unsound', message, refusal);
+  }
+  if (check.lastId !== lastId) {
+    const message = `The copy ends with event ${check.lastId} instead of event ${lastId}, so it was not kept. Run "flagstaff verify".`;
+    throw new OperationError('unsound', message);
+  }
 }

@@ -12,13 +12,12 @@ import { createDataFolder, type DataFolder, dataFolder } from '../../persistence
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
 import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
-import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
+import { listSegments } from '../../persistence/journal/segment-file.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';
-import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
 import { OperationError } from '../operation-error.ts';
-import { readJournal, segmentOf } from '../read/journal-reading.ts';
+import { tryState } from '../read/lone-snapshot.ts';
 import { copyFile } from './copy-file.ts';
 
 const PARTIAL_SUFFIX = '.partial';
@@ -80,19 +79,6 @@ export async function buildFolder<T>(
   }
 }
 
-/** Where the frame that ends with event `id`, or holds it, ends; null when no segment holds it. */
-export async function boundaryAt(source: JournalSource, id: number): Promise<Boundary | null> {
-  const segments = await listSegments(source);
-  const firstId = segments[segmentOf(segments, id)];
-  if (firstId === undefined) return null;
-  const afterId = firstId - 1;
-  const { boundary, lastId } = await readJournal(source, {
-    afterId,
-    visit: ({ frame }) => frame.id + frame.events.length - 1 < id,
-  });
-  return lastId >= id ? boundary : null;
-}
-
 /** Copies the journal up to the boundary, and the good snapshots that are not newer. Returns the bytes copied. */
 export async function copyUpTo(options: CopyOptions): Promise<number> {
   const { fs, from, to, end, lastId } = options;
@@ -122,7 +108,7 @@ async function copyJournal({ fs, from, to, lastId }: CopyOptions, copy: Copy, en
 /** A snapshot that retention removes meanwhile counts as absent. */
 async function isGood(fs: FileSystem, path: string): Promise<boolean> {
   try {
-    return (await verifySnapshotFile({ fs, path })).problem === null;
+    return (await tryState(fs, path)).problem === null;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;

@@ -15,10 +15,12 @@ import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { type RecoveryReport, recover } from '../../persistence/recovery/recovery.ts';
 import { writeSnapshot } from '../../persistence/snapshots/snapshot-writer.ts';
 import { OperationError } from '../operation-error.ts';
+import { boundaryAt } from '../read/journal-reading.ts';
 import { loadSnapshotFile } from '../read/lone-snapshot.ts';
 import { type Moment, resolveMoment } from '../read/moment.ts';
+import { newestEvent, newestState } from '../read/newest-event.ts';
 import { StateAt, type StateProgress } from '../read/state-at.ts';
-import { boundaryAt, buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
+import { buildFolder, copyUpTo, refuseOccupied } from './copy-folder.ts';
 
 export interface RestoreOptions {
   readonly fs: FileSystem;
@@ -67,7 +69,8 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   const { fs, moment, to } = options;
   const from = dataFolder(options.from);
   const source = { fs, folder: from.journal };
-  const upTo = moment === null ? null : await resolveMoment(source, moment);
+  const upTo =
+    moment === null ? await newest(options) : await resolveMoment({ fs, folder: options.from }, moment);
   const startedAt = options.clock();
   const state = await StateAt.open({ ...options, folder: options.from, upTo });
   const buildMs = options.clock() - startedAt;
@@ -89,6 +92,22 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
     withEvents: end !== null,
     stateHash: picture.hash,
   };
+}
+
+/** Where only older events are damaged, the refusal says that the state can be had without them. */
+async function newest({ fs, from, stateOnly }: RestoreOptions): Promise<number> {
+  const source = { fs, folder: from };
+  if (stateOnly) return newestState(source);
+  try {
+    return await newestEvent(source);
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    const hasState = await newestState(source).then(
+      () => true,
+      () => false,
+    );
+    throw hasState ? damagedEvents(error) : error;
+  }
 }
 
 async function writeState(fs: FileSystem, target: DataFolder, state: StateAt): Promise<void> {
@@ -150,7 +169,11 @@ async function start(fs: FileSystem, target: DataFolder, world: World): Promise<
     return await recover({ fs, folder: target.root, loader: loaderOf(world), log });
   } catch (error) {
     if (!(error instanceof DataFolderError)) throw error;
-    const message = `The events before that moment are damaged, so no server would start on them (${error.message}). Use --state-only to restore the state without them.`;
-    throw new OperationError('unsound', message, error);
+    throw damagedEvents(error);
   }
+}
+
+function damagedEvents(cause: DataFolderError): OperationError {
+  const message = `The events before that moment are damaged, so no server would start on them (${cause.message}). Use --state-only to restore the state without them.`;
+  return new OperationError('unsound', message, cause);
 }

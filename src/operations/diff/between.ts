@@ -1,5 +1,4 @@
 /** The difference between two moments of a data folder. */
-import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { OperationError } from '../operation-error.ts';
 import { type Moment, resolveMoment } from '../read/moment.ts';
@@ -29,10 +28,9 @@ export interface Comparison {
 /** `to` may be before `from`; the result then says what going back would change. */
 export async function diffBetween(options: CompareOptions): Promise<Comparison> {
   const { fs, folder, project, onProgress } = options;
-  const source = { fs, folder: dataFolder(folder).journal };
-  const from = await resolveMoment(source, options.from);
-  const to = options.to === null ? null : await resolveMoment(source, options.to);
-  const isBackward = to !== null && to < from;
+  const from = await resolveMoment({ fs, folder }, options.from);
+  const to = await resolveMoment({ fs, folder }, options.to);
+  const isBackward = to < from;
   const state = await StateAt.open({
     fs,
     folder,

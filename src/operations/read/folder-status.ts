@@ -1,21 +1,30 @@
 /**
- * A summary of what a data folder holds. It reads the names, the headers and the last segment, takes no lock and
- * changes nothing. `verify` checks whether every byte is good.
+ * A summary of what a data folder holds, and whether a server would start on it. It takes no lock and changes nothing.
+ * What cannot be read is left out of the summary. `verify` names every damage.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing, withFile } from '../../persistence/disk/file-system.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import {
+  type FileSystem,
+  isMissing,
+  isUnreadable,
+  readLeniently,
+  withFile,
+} from '../../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
+import { checkStart } from '../../persistence/recovery/start-check.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import {
   decodeSnapshotHeader,
   SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_VERSION,
+  type SnapshotHeader,
 } from '../../persistence/snapshots/snapshot-format.ts';
 import { readFirstFrame, readLastFrame } from './journal-reading.ts';
 
@@ -45,6 +54,8 @@ export interface FolderStatus {
   };
   readonly snapshots: readonly SnapshotSummary[];
   readonly lastStop: LastStop;
+  /** Why a server would not start; null when one would, or is running. */
+  readonly refusal: string | null;
 }
 
 /** `never`: no server has had this folder open. */
@@ -56,6 +67,7 @@ export type LastStop =
 export async function folderStatus(fs: FileSystem, root: string): Promise<FolderStatus> {
   const folder = dataFolder(root);
   const server = await askServer(root, 'status');
+  const refusal = server === null ? (await checkStart({ fs, folder: root })).refusal : null;
   return {
     folder: root,
     formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
@@ -63,6 +75,7 @@ export async function folderStatus(fs: FileSystem, root: string): Promise<Folder
     journal: await journalStatus({ fs, folder: folder.journal }),
     snapshots: await snapshotStatus(fs, folder.snapshots),
     lastStop: server === null ? lastStop(root) : { kind: 'running' },
+    refusal: refusal?.message ?? null,
   };
 }
 
@@ -75,7 +88,7 @@ async function journalStatus(source: JournalSource): Promise<FolderStatus['journ
   if (first === undefined || last === undefined) {
     return { segments: 0, bytes, firstEvent: null, lastEvent: null };
   }
-  const firstFrame = await readFirstFrame(source, first);
+  const firstFrame = await readable(readFirstFrame(source, first), null);
   return {
     segments: segments.length,
     bytes,
@@ -87,7 +100,7 @@ async function journalStatus(source: JournalSource): Promise<FolderStatus['journ
 /** In the last segment; in the one before while the last one is still empty. */
 async function lastEvent(source: JournalSource, segments: readonly number[]): Promise<EventSummary | null> {
   for (const firstId of segments.slice(-2).toReversed()) {
-    const frame = await readLastFrame(source, firstId);
+    const frame = await readable(readLastFrame(source, firstId), null);
     if (frame !== null) return eventSummary(lastEventId(frame), frame.at);
   }
   return null;
@@ -95,25 +108,38 @@ async function lastEvent(source: JournalSource, segments: readonly number[]): Pr
 
 const eventSummary = (id: number, at: number): EventSummary => ({ id, time: new Date(at).toISOString() });
 
-const sizeOf = (fs: FileSystem, path: string): Promise<number> => withFile(fs, path, (file) => file.size());
+/** 0 for a file that retention has just deleted, or that the disk cannot read. */
+const sizeOf = (fs: FileSystem, path: string): Promise<number> =>
+  readable(
+    withFile(fs, path, (file) => file.size()),
+    0,
+  );
+
+async function readable<T>(wanted: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await wanted;
+  } catch (error) {
+    if (error instanceof DataFolderError || isUnreadable(error) || isMissing(error)) return otherwise;
+    throw error;
+  }
+}
 
 async function snapshotStatus(fs: FileSystem, folder: string): Promise<SnapshotSummary[]> {
   const summaries: SnapshotSummary[] = [];
-  const files = await listSnapshots(fs, folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-  for (const { id, path } of files) {
-    const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
-    const bytes = await withFile(fs, path, async (file) => {
-      await file.read(head, 0, head.length, 0);
-      return file.size();
-    });
-    const header = decodeSnapshotHeader(head, path);
-    summaries.push({ id, path, bytes, time: header === null ? null : new Date(header.at).toISOString() });
+  for (const { id, path } of await listSnapshots(fs, folder)) {
+    const header = await readable(readSnapshotHeader(fs, path), null);
+    const time = header === null ? null : new Date(header.at).toISOString();
+    summaries.push({ id, path, time, bytes: await sizeOf(fs, path) });
   }
   return summaries;
 }
+
+const readSnapshotHeader = (fs: FileSystem, path: string): Promise<SnapshotHeader | null> =>
+  withFile(fs, path, async (file) => {
+    const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+    await readLeniently(file, head, head.length, 0);
+    return decodeSnapshotHeader(head, path);
+  });
 
 /** A clean stop empties the lock file; a crash leaves the process id in it. */
 function lastStop(root: string): LastStop {

@@ -60,6 +60,19 @@ export async function readJournal(source: JournalSource, options: ReadOptions): 
   return { lastId: reader.lastId, boundary: reader.boundary };
 }
 
+/** Where the frame that ends with event `id`, or holds it, ends; null when no segment holds it. */
+export async function boundaryAt(source: JournalSource, id: number): Promise<Boundary | null> {
+  const segments = await listSegments(source);
+  const firstId = segments[segmentOf(segments, id)];
+  if (firstId === undefined) return null;
+  const afterId = firstId - 1;
+  const { boundary, lastId } = await readJournal(source, {
+    afterId,
+    visit: ({ frame }) => frame.id + frame.events.length - 1 < id,
+  });
+  return lastId >= id ? boundary : null;
+}
+
 /** The header of a segment and its first frame, null for an empty one. */
 export async function readFirstFrame(source: JournalSource, firstId: number): Promise<Frame | null> {
   let first: Frame | null = null;
@@ -94,14 +107,6 @@ function lastPlace(source: JournalSource, firstId: number): Promise<FramePlace |
     });
     return place;
   });
-}
-
-/** The newest whole event; 0 when there is none, or when there is no journal. */
-export async function newestEvent(source: JournalSource): Promise<number> {
-  const last = (await listSegments(source)).at(-1);
-  if (last === undefined) return 0;
-  const frame = await readLastFrame(source, last);
-  return frame === null ? last - 1 : lastEventId(frame);
 }
 
 function startsLate({ folder }: JournalSource, afterId: number, firstId: number): DataFolderError {

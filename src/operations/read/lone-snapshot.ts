@@ -1,10 +1,10 @@
-/** Loads a single snapshot file into a separate state. */
+/** Loads a single snapshot file into a separate state, to work with it or only to see whether that can be done. */
 import { loaderOf } from '../../actors/store.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
-import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
+import { readSnapshot, type SnapshotReading } from '../../persistence/snapshots/snapshot-reader.ts';
 import type { StateProgress } from './state-at.ts';
 
 export interface LoadSnapshotOptions {
@@ -17,6 +17,12 @@ export interface LoadSnapshotOptions {
 export interface LoadedSnapshot {
   readonly header: SnapshotHeader;
   readonly world: World;
+}
+
+/** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
+export function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
+  const loader = loaderOf(emptyWorld());
+  return readSnapshot({ fs, path, onRecord: (section, record) => loader.load(section, record) });
 }
 
 /** Throws `DataFolderError` when the file is not a whole snapshot. */

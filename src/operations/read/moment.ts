@@ -2,10 +2,13 @@
  * A moment of a data folder, as operators name it (docs/operating-commands.md#moments): an event id means the state
  * right after that event, and a time the state right after the last event before it.
  */
+import { dataFolder } from '../../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
-import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
+import { listSegments } from '../../persistence/journal/segment-file.ts';
 import { OperationError } from '../operation-error.ts';
 import { readFirstFrame, readJournal } from './journal-reading.ts';
+import { endsEarly, newestEvent } from './newest-event.ts';
 
 export type Moment =
   | { readonly kind: 'event'; readonly id: number }
@@ -22,30 +25,55 @@ export function parseMoment(text: string): Moment | null {
   return Number.isNaN(timeMs) ? null : { kind: 'before', timeMs };
 }
 
-/** The id of the last event that belongs to the moment; refuses a time before the oldest event that is kept. */
-export async function resolveMoment(source: JournalSource, moment: Moment): Promise<number> {
+export interface MomentSource {
+  readonly fs: FileSystem;
+  /** The data folder. */
+  readonly folder: string;
+}
+
+/**
+ * The id of the last event that belongs to the moment; null stands for now. Refuses a time before the oldest event that
+ * is kept. Where the answer is the newest event, the folder has to be whole: see newest-event.ts.
+ */
+export async function resolveMoment(source: MomentSource, moment: Moment | null): Promise<number> {
+  if (moment === null) return newestEvent(source);
   if (moment.kind === 'event') return moment.id;
-  const id = await lastEventBefore(source, moment.timeMs);
-  if (id !== null) return id;
-  const time = new Date(moment.timeMs).toISOString();
-  throw new OperationError('missing', `No event that the journal keeps is older than ${time}.`);
+  const found = await lastEventBefore(source, moment.timeMs);
+  if (found === null) {
+    // In a damaged folder nobody knows that.
+    await newestEvent(source);
+    const time = new Date(moment.timeMs).toISOString();
+    throw new OperationError('missing', `No event that the journal keeps is older than ${time}.`);
+  }
+  if (found.isFollowed) return found.id;
+  const knownId = await newestEvent(source);
+  if (knownId > found.id) throw endsEarly(source.folder, { lastId: found.id, knownId });
+  return found.id;
+}
+
+interface FoundEvent {
+  readonly id: number;
+  /** Whether a later event, after the moment, was seen as well. */
+  readonly isFollowed: boolean;
 }
 
 /** Times never decrease with ids, so the segment is found by its first event, and the event within it by reading. */
-async function lastEventBefore(source: JournalSource, timeMs: number): Promise<number | null> {
+async function lastEventBefore({ fs, folder }: MomentSource, timeMs: number): Promise<FoundEvent | null> {
+  const source = { fs, folder: dataFolder(folder).journal };
   for (const firstId of (await listSegments(source)).toReversed()) {
     const first = await readFirstFrame(source, firstId);
     if (first === null || first.at >= timeMs) continue;
-    let last = lastEventId(first);
+    let id = lastEventId(first);
+    let isFollowed = false;
     await readJournal(source, {
       afterId: firstId - 1,
       visit: ({ frame }) => {
-        if (frame.at >= timeMs) return false;
-        last = lastEventId(frame);
-        return true;
+        isFollowed = frame.at >= timeMs;
+        if (!isFollowed) id = lastEventId(frame);
+        return !isFollowed;
       },
     });
-    return last;
+    return { id, isFollowed };
   }
   return null;
 }

@@ -10,7 +10,8 @@ import { dataText, type LoggedEvent, toLoggedEvent } from '../../persistence/eve
 import { readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { type Frame, lastEventId } from '../../persistence/journal/frame.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';
-import { newestEvent, readJournal, segmentOf } from './journal-reading.ts';
+import { boundaryAt, readJournal, segmentOf } from './journal-reading.ts';
+import { endsEarly, newestOfStopped } from './newest-event.ts';
 
 export interface EventSelection {
   readonly type?: string | undefined;
@@ -40,7 +41,7 @@ export interface ReadEventsOptions {
 /** At most `limit` events, the newest that are selected, oldest first. */
 export async function newestEvents(options: ReadEventsOptions, limit: number): Promise<NewestEvents> {
   const { fs, folder, selection } = options;
-  const durableId = await durableEvent(fs, folder);
+  const durableId = await durableEvent(options);
   const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
   let events: LoggedEvent[] = [];
   let end = Math.min(durableId, selection.upTo ?? durableId);
@@ -49,11 +50,12 @@ export async function newestEvents(options: ReadEventsOptions, limit: number): P
     const afterId = Math.max(selection.afterId ?? 0, firstId - 1);
     if (events.length < limit && afterId < end) {
       const found: LoggedEvent[] = [];
-      await readFrom({ fs, folder, selection, end }, afterId, (event) => {
+      const lastSeen = await readFrom({ fs, folder, selection, end }, afterId, (event) => {
         found.push(event);
         // Shortened only now and then, because a shift for each event would cost more than reading it.
         if (found.length >= 2 * limit) found.splice(0, found.length - limit);
       });
+      if (lastSeen < end) throw endsEarly(folder, { lastId: lastSeen, knownId: end });
       events = [...found, ...events].slice(-limit);
     }
     end = Math.min(end, firstId - 1);
@@ -173,9 +175,11 @@ export async function followEvents(options: FollowOptions): Promise<void> {
   }
 }
 
-/** The newest durable event: what a running server reports, or the last complete event of a stopped one. */
-async function durableEvent(fs: FileSystem, folder: string): Promise<number> {
+/** The last event that may be shown. Where the selection ends earlier, damage behind it does not matter. */
+async function durableEvent({ fs, folder, selection: { upTo } }: ReadEventsOptions): Promise<number> {
   const server = await askServer(folder, 'status');
   if (server !== null) return server.durableId;
-  return newestEvent({ fs, folder: dataFolder(folder).journal });
+  const source = { fs, folder: dataFolder(folder).journal };
+  if (upTo !== undefined && (await boundaryAt(source, upTo)) !== null) return upTo;
+  return newestOfStopped(fs, folder);
 }

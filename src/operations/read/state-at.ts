@@ -30,8 +30,8 @@ export interface StateAtOptions {
   readonly fs: FileSystem;
   /** The data folder. */
   readonly folder: string;
-  /** The event whose state is requested; null for the newest. */
-  readonly upTo: number | null;
+  /** The event whose state is requested. */
+  readonly upTo: number;
   /** The snapshot to begin with; null for the first event. When absent, the nearest good snapshot is used. */
   readonly startFrom?: SnapshotFile | null;
   onProgress?(progress: StateProgress): void;
@@ -67,11 +67,11 @@ export class StateAt {
     return state;
   }
 
-  /** Continues to a later event, or to the newest. */
-  async advance(upTo: number | null): Promise<void> {
-    if (upTo !== null && upTo <= this.lastId) return;
+  /** Continues to a later event. */
+  async advance(upTo: number): Promise<void> {
+    if (upTo <= this.lastId) return;
     await this.#refuseHole();
-    const total = upTo === null ? null : upTo - this.lastId;
+    const total = upTo - this.lastId;
     const end = await readJournal(this.#source, {
       afterId: this.lastId,
       visit: ({ frame, raw }) => {
@@ -82,7 +82,7 @@ export class StateAt {
         const before = this.replayedEvents;
         this.replayedEvents += frame.events.length;
         if (crosses(before, this.replayedEvents)) this.#report('replay', this.replayedEvents, total);
-        return upTo === null || frame.id + frame.events.length - 1 < upTo;
+        return frame.id + frame.events.length - 1 < upTo;
       },
     });
     this.lastId = end.lastId;
@@ -90,7 +90,7 @@ export class StateAt {
       this.boundary = end.boundary;
       this.chain = end.boundary.chain;
     }
-    if (upTo === null || this.lastId === upTo) return;
+    if (this.lastId === upTo) return;
     if (this.lastId > upTo) throw inTheMiddle(upTo, this.#changeFirstId, this.lastId);
     throw new OperationError('missing', `There is no event ${upTo} yet: the newest is ${this.lastId}.`);
   }
@@ -114,16 +114,13 @@ export class StateAt {
 
   async #snapshots(): Promise<readonly SnapshotFile[]> {
     const { fs, folder } = this.#options;
-    return listSnapshots(fs, dataFolder(folder).snapshots).catch((error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    });
+    return listSnapshots(fs, dataFolder(folder).snapshots);
   }
 
   /** Snapshots that are not newer than the requested event, newest first. */
   async #nearest(): Promise<readonly SnapshotFile[]> {
     const { upTo } = this.#options;
-    return (await this.#snapshots()).filter(({ id }) => upTo === null || id <= upTo).toReversed();
+    return (await this.#snapshots()).filter(({ id }) => id <= upTo).toReversed();
   }
 
   async #loadFirstGood(candidates: readonly SnapshotFile[]): Promise<void> {
@@ -139,7 +136,7 @@ export class StateAt {
     loaderOf(this.world).reset();
   }
 
-  /** Null when the file is bad or was removed meanwhile. An older one, or the journal alone, is used instead. */
+  /** Null when the file is bad for any reason, or was removed meanwhile: an older one, or none, is used instead. */
   async #load(file: SnapshotFile): Promise<SnapshotHeader | null> {
     const loader = loaderOf(this.world);
     loader.reset();

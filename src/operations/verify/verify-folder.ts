@@ -6,13 +6,16 @@
  * server that keeps writing meanwhile never looks like damage.
  */
 import { join } from 'node:path';
+import { askServer } from '../../control/control-client.ts';
 import { DAMAGED_SUFFIX, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { segmentFileName } from '../../persistence/journal/segment.ts';
+import { checkStart } from '../../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
-import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
+import { OperationError } from '../operation-error.ts';
+import { tryState } from '../read/lone-snapshot.ts';
 import { type Damage, type JournalVerification, verifyJournal } from './verify-journal.ts';
 
 export interface VerifiedSnapshot extends SnapshotFile {
@@ -37,6 +40,8 @@ export interface VerifyOptions {
   /** The data folder. */
   readonly folder: string;
   onProgress?(bytesDone: number): void;
+  /** For tests. */
+  readonly ask?: typeof askServer;
 }
 
 export async function verifyFolder(options: VerifyOptions): Promise<FolderVerification> {
@@ -59,11 +64,26 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
   if (mark !== null) damages.push(...markDamage(folder.journal, mark, journal));
   for (const snapshot of snapshots) damages.push(...snapshotMisfit(snapshot, journal));
   damages.push(...lateStart(folder.journal, journal, snapshots));
+  if (damages.length === 0) damages.push(...(await refusedStart(options)));
+  if (damages.length + journal.segments.length + snapshots.length === 0 && mark === null)
+    throw new OperationError('missing', `${options.folder} holds neither events nor snapshots.`);
   const notes = await notesOn(fs, folder.snapshots, journal);
   if (reading.state === 'unreadable') {
     notes.push(`${MARK_FILE_NAME} cannot be read; damage in the last write would pass for a torn tail.`);
   }
   return { damages, notes, journal, snapshots, mark, lastId };
+}
+
+/**
+ * For whatever other reason a start refuses, such as an unfinished import. Not asked while a server is running, which
+ * has started and may be changing the folder.
+ */
+async function refusedStart({ fs, folder, ask = askServer }: VerifyOptions): Promise<Damage[]> {
+  if ((await ask(folder, 'status')) !== null) return [];
+  const { refusal } = await checkStart({ fs, folder });
+  if (refusal === null) return [];
+  const { file, offset, lastGoodEventId, problem } = refusal;
+  return [{ file, offset, lastGoodEventId: lastGoodEventId ?? 0, what: problem }];
 }
 
 async function verifySnapshots(
@@ -72,8 +92,8 @@ async function verifySnapshots(
   damages: Damage[],
 ): Promise<VerifiedSnapshot[]> {
   const verified: VerifiedSnapshot[] = [];
-  for (const file of await existing(listSnapshots(fs, folder), [])) {
-    const reading = await existing(verifySnapshotFile({ fs, path: file.path }), null);
+  for (const file of await listSnapshots(fs, folder)) {
+    const reading = await existing(tryState(fs, file.path), null);
     // Retention of a running server has removed it meanwhile.
     if (reading === null) continue;
     const problem = reading.problem ?? otherId(reading.header, file);

@@ -5,7 +5,7 @@
  * It checks every header, every checksum, every link from frame to frame and file to file, the order of ids, and that
  * every payload decodes. After a damage it continues at the next intact frame.
  */
-import { isMissing } from '../../persistence/disk/file-system.ts';
+import { isMissing, UNREADABLE } from '../../persistence/disk/file-system.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
 import { FRAME_FORMATS, frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
@@ -17,6 +17,7 @@ import {
   type SegmentEnd,
 } from '../../persistence/journal/segment-end.ts';
 import {
+  isUnreadableSegment,
   type JournalSource,
   listSegments,
   type OpenSegment,
@@ -105,8 +106,9 @@ class JournalVerifier {
     try {
       await withSegment(this.#options, firstId, (segment) => this.#segment(segment, isLast));
     } catch (error) {
+      if (isUnreadableSegment(error)) this.#damage(error.file, error.offset ?? 0, UNREADABLE);
       // Retention may remove the oldest file of a running server's journal while it is being read.
-      if (!isMissing(error) || this.#frames > 0) throw error;
+      else if (!isMissing(error) || this.#frames > 0) throw error;
     }
     this.#options.onProgress?.(this.#bytes);
   }

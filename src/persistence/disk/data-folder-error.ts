@@ -19,6 +19,8 @@ export interface DataFolderProblem {
 
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError';
+  /** What is wrong, without the place and the advice. */
+  readonly problem: string;
   readonly file: string;
   readonly offset: number | null;
   readonly lastGoodEventId: number | null;
@@ -26,6 +28,7 @@ export class DataFolderError extends Error {
 
   constructor(problem: string, details: DataFolderProblem) {
     super(sentence(problem, details), details.cause === undefined ? {} : { cause: details.cause });
+    this.problem = problem;
     this.file = details.file;
     this.offset = details.offset ?? null;
     this.lastGoodEventId = details.lastGoodEventId ?? null;

@@ -247,3 +247,51 @@ export async function withFile<T>(
     await file.close();
   }
 }
+
+/** What the kernel reports for bytes that the disk, or its file system, can no longer give back. */
+const UNREADABLE_CODES = new Set(['EIO', 'EBADMSG', 'EUCLEAN']);
+
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNREADABLE_CODES.has(String(error.code));
+}
+
+/** What is told of a place that cannot be read. */
+export const UNREADABLE = 'the disk cannot read it';
+
+/** How finely an unreadable place is searched for: the kernel reads whole pages. */
+const PAGE_BYTES = 4096;
+
+export interface LenientReading {
+  /** Bytes read or replaced, fewer than asked for only at the end of the file. */
+  readonly count: number;
+  /** Offset in the file of the first page that cannot be read; null when all could be. */
+  readonly unreadableAt: number | null;
+}
+
+/** Reads into the beginning of `target`, and puts zeros where the disk cannot read. */
+export async function readLeniently(
+  file: OpenFile,
+  target: Uint8Array,
+  length: number,
+  position: number,
+): Promise<LenientReading> {
+  try {
+    return { count: await file.read(target, 0, length, position), unreadableAt: null };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+  }
+  const end = Math.min(position + length, await file.size());
+  let unreadableAt: number | null = null;
+  for (let at = position; at < end; ) {
+    const pageEnd = Math.min(end, at - (at % PAGE_BYTES) + PAGE_BYTES);
+    try {
+      await file.read(target, at - position, pageEnd - at, at);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      target.fill(0, at - position, pageEnd - position);
+      unreadableAt ??= at;
+    }
+    at = pageEnd;
+  }
+  return { count: Math.max(0, end - position), unreadableAt };
+}

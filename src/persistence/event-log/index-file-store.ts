@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
-import { isMissing, withFile } from '../disk/file-system.ts';
+import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 import { paddedId } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
@@ -39,6 +39,10 @@ export class IndexFileStore {
     const { firstId } = segment;
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);
+    if (bytes === 'unreadable') {
+      this.#options.note?.(`The disk cannot read the index file ${path}, which is rebuilt`);
+      return null;
+    }
     if (bytes === null) return null;
     const indexFile = decodeIndexFile(bytes);
     if (indexFile === null || indexFile.firstId !== firstId || !(await fitsSegment(indexFile, segment))) {
@@ -100,7 +104,7 @@ async function checksumOfFrame({ file, header }: OpenSegment, offset: number): P
   return header.format.readHeader(bytes.subarray(0, count), 0)?.checksum ?? null;
 }
 
-async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {
+async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 'unreadable' | null> {
   try {
     return await withFile(fs, path, async (file) => {
       const size = await file.size();
@@ -109,6 +113,7 @@ async function readWhole(fs: FileSystem, path: string): Promise<Buffer | null> {
     });
   } catch (error) {
     if (isMissing(error)) return null;
+    if (isUnreadable(error)) return 'unreadable';
     throw error;
   }
 }

@@ -25,7 +25,13 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { newerFormat } from '../disk/data-folder-error.ts';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import {
+  type FileSystem,
+  isUnreadable,
+  type OpenFile,
+  readLeniently,
+  withFile,
+} from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 
 export const MARK_FILE_NAME = 'durable.mark';
@@ -48,7 +54,7 @@ interface Slot extends DurableMark {
   readonly sequence: number;
 }
 
-/** `unreadable`: the file is there, and neither slot holds a statement. */
+/** `unreadable`: the file is there, and neither slot holds a statement, or the disk cannot read them. */
 export type MarkReading =
   | { readonly state: 'absent' | 'unreadable' }
   | { readonly state: 'good'; readonly mark: DurableMark };
@@ -62,16 +68,16 @@ export async function readDurableMark(fs: FileSystem, folder: string): Promise<M
 
 async function readNewestSlot(fs: FileSystem, path: string): Promise<Slot | 'absent' | 'unreadable'> {
   if (!(await fs.exists(path))) return 'absent';
-  const file = await fs.open(path, 'read');
   try {
     const bytes = Buffer.alloc(FILE_BYTES);
-    await file.read(bytes, 0, FILE_BYTES, 0);
+    await withFile(fs, path, (file) => readLeniently(file, bytes, FILE_BYTES, 0));
     const slots = SLOT_AT.map((at) => decodeSlot(bytes.subarray(at, at + SLOT_BYTES), path));
     return (
       slots.reduce((a, b) => (b === null || (a !== null && a.sequence > b.sequence) ? a : b)) ?? 'unreadable'
     );
-  } finally {
-    await file.close();
+  } catch (error) {
+    if (isUnreadable(error)) return 'unreadable';
+    throw error;
   }
 }
 

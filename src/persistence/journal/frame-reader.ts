@@ -8,7 +8,7 @@
  * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
  */
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { isMissing, type OpenFile } from '../disk/file-system.ts';
+import { isMissing, type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import type { RecordedFrame } from './frame.ts';
 import { type FrameFormat, frameEnd } from './frame-format.ts';
 import { decodePayload } from './frame-payload.ts';
@@ -139,7 +139,8 @@ async function readExtent(
   { offset, bytesEnd }: Group<FramePlace>,
 ): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(bytesEnd - offset);
-  const count = await file.read(bytes, 0, bytes.length, offset);
+  const { count, unreadableAt } = await readLeniently(file, bytes, bytes.length, offset);
+  if (unreadableAt !== null) throw damaged(UNREADABLE, path, unreadableAt);
   if (count < bytes.length) throw damaged('the file is too short', path, offset + count);
   return bytes;
 }

@@ -2,7 +2,7 @@
  * How a segment ends: whole, with a tail that a crash cut off or that is still being written, or with damage. Every
  * reader of segments asks here, so that all of them draw the line in the same place.
  */
-import type { OpenFile } from '../disk/file-system.ts';
+import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
 import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
 import type { OpenSegment } from './segment-file.ts';
@@ -27,7 +27,7 @@ export async function judgeScanEnd(
   if (!isLast || !problem.tornLike) return { kind: 'damage', offset, what: problem.what };
   const formats = header === null ? FRAME_FORMATS : [header.format];
   const proof = await findFrame(file, { from: offset + 1, formats, batchAfter: offset });
-  if (proof === null) return { kind: 'tail', offset, bytes: size - offset };
+  if (proof === null) return judgeTail(file, { offset, bytes: size - offset });
   return {
     kind: 'damage',
     offset,
@@ -40,9 +40,20 @@ export async function judgeMissingHeader({ file }: OpenSegment, isLast: boolean)
   const what = 'the header of a journal file is damaged';
   if (!isLast) return { kind: 'damage', offset: 0, what };
   const proof = await findFrame(file, { from: 1, formats: FRAME_FORMATS, batchAfter: 0 });
-  return proof === null
-    ? { kind: 'tail', offset: 0, bytes: await file.size() }
-    : { kind: 'damage', offset: 0, what };
+  if (proof !== null) return { kind: 'damage', offset: 0, what };
+  return judgeTail(file, { offset: 0, bytes: await file.size() });
+}
+
+/** What a place that cannot be read held is not known, so nothing may be cut off there. */
+async function judgeTail(file: OpenFile, tail: { offset: number; bytes: number }): Promise<SegmentEnd> {
+  const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, tail.bytes));
+  const end = tail.offset + tail.bytes;
+  for (let at = tail.offset; at < end; at += CHUNK_BYTES) {
+    const { unreadableAt } = await readLeniently(file, window, Math.min(CHUNK_BYTES, end - at), at);
+    if (unreadableAt === null) continue;
+    return { kind: 'damage', offset: tail.offset, what: `${UNREADABLE} at offset ${unreadableAt}` };
+  }
+  return { kind: 'tail', ...tail };
 }
 
 export interface FrameSearch {
@@ -67,7 +78,7 @@ export async function findFrame(file: OpenFile, search: FrameSearch): Promise<Fo
   const window = Buffer.allocUnsafe(Math.max(Math.min(CHUNK_BYTES, size - search.from), 0));
   const overlap = PAYLOAD_MARK.length - 1;
   for (let start = search.from; start < size; start += CHUNK_BYTES - overlap) {
-    const count = await file.read(window, 0, Math.min(CHUNK_BYTES, size - start), start);
+    const { count } = await readLeniently(file, window, Math.min(CHUNK_BYTES, size - start), start);
     const bytes = window.subarray(0, count);
     for (let at = bytes.indexOf(PAYLOAD_MARK); at >= 0; at = bytes.indexOf(PAYLOAD_MARK, at + 1)) {
       const found = await frameOfPayload(file, start + at - 1, search, size);
@@ -100,12 +111,12 @@ async function wholeFrameAt(
   size: number,
 ): Promise<RawFrame | null> {
   const head = Buffer.alloc(format.headerBytes + 1 + PAYLOAD_MARK.length);
-  if ((await file.read(head, 0, head.length, offset)) < head.length) return null;
+  if ((await readLeniently(file, head, head.length, offset)).count < head.length) return null;
   const header = format.readHeader(head, 0);
   if (header === null || !beginsLikePayload(head, format.headerBytes)) return null;
   const frame = { ...header, offset };
   if (frameEnd(frame) > size || !isBatchStart(frame.batchStart, offset)) return null;
   const bytes = Buffer.allocUnsafe(format.headerBytes + frame.payloadBytes);
-  if ((await file.read(bytes, 0, bytes.length, offset)) < bytes.length) return null;
+  if ((await readLeniently(file, bytes, bytes.length, offset)).count < bytes.length) return null;
   return format.checksum(bytes, 0, frame.payloadBytes) === frame.checksum ? frame : null;
 }

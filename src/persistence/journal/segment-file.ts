@@ -1,6 +1,15 @@
 /** The segment files of a journal: which there are, and one of them opened for reading, its header decoded. */
 import { join } from 'node:path';
-import { type FileSystem, isMissing, type OpenFile, withFile } from '../disk/file-system.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import {
+  type FileSystem,
+  isMissing,
+  isUnreadable,
+  type OpenFile,
+  readLeniently,
+  UNREADABLE,
+  withFile,
+} from '../disk/file-system.ts';
 import {
   decodeSegmentHeader,
   idInFileName,
@@ -34,21 +43,33 @@ export async function listSegments({ fs, folder }: JournalSource): Promise<reado
   return names.map((name) => idInFileName(name, SEGMENT_SUFFIX)).filter((id) => id !== null);
 }
 
-/** Opens a segment for the duration of `use`. Throws when a newer version wrote its header. */
-export function withSegment<T>(
+/**
+ * Opens a segment for the duration of `use`. Throws `DataFolderError` when a newer version wrote its header, and when
+ * the disk cannot read it (`isUnreadableSegment`) in a place where nothing can be said of what else it holds.
+ */
+export async function withSegment<T>(
   { fs, folder }: JournalSource,
   firstId: number,
   use: (segment: OpenSegment) => Promise<T>,
 ): Promise<T> {
   const path = join(folder, segmentFileName(firstId));
-  return withFile(fs, path, async (file) =>
-    use({ path, file, firstId, header: await readSegmentHeader(file, path) }),
-  );
+  try {
+    return await withFile(fs, path, async (file) =>
+      use({ path, file, firstId, header: await readSegmentHeader(file, path) }),
+    );
+  } catch (cause) {
+    if (!isUnreadable(cause)) throw cause;
+    const details = { file: path, offset: 0, lastGoodEventId: firstId - 1, advice: ADVICE_DAMAGED, cause };
+    throw new DataFolderError(`A journal file cannot be opened: ${UNREADABLE}`, details);
+  }
 }
+
+export const isUnreadableSegment = (error: unknown): error is DataFolderError =>
+  error instanceof DataFolderError && isUnreadable(error.cause);
 
 /** Null when it is damaged, or not written yet. Throws when a newer version wrote it. */
 export async function readSegmentHeader(file: OpenFile, path: string): Promise<SegmentHeader | null> {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
-  const count = await file.read(bytes, 0, bytes.length, 0);
+  const { count } = await readLeniently(file, bytes, bytes.length, 0);
   return decodeSegmentHeader(bytes.subarray(0, count), path);
 }

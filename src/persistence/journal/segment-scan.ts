@@ -8,7 +8,7 @@
 import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
-import type { OpenFile } from '../disk/file-system.ts';
+import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { type FrameFormat, frameEnd, isNewer, type RawFrame } from './frame-format.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
 import type { OpenSegment } from './segment-file.ts';
@@ -49,13 +49,14 @@ export interface ScanProblem {
   readonly what: string;
   /**
    * Whether a write cut off by a crash can look like this. A frame that is whole but does not fit its place cannot:
-   * it was dropped, doubled, swapped or brought here after it had been written.
+   * it was dropped, doubled, swapped or brought here after it had been written. Nor can a place that the disk cannot
+   * read: what was there is not known.
    */
   readonly tornLike: boolean;
 }
 
 const torn = (what: string): ScanProblem => ({ what, tornLike: true });
-const misplaced = (what: string): ScanProblem => ({ what, tornLike: false });
+const notTorn = (what: string): ScanProblem => ({ what, tornLike: false });
 
 /** A window over a file that slides forward; `bytes` holds the file from `start` on. */
 class Window {
@@ -64,6 +65,8 @@ class Window {
   #buffer = Buffer.alloc(0);
   bytes: Buffer = this.#buffer.subarray(0, 0);
   start = 0;
+  /** Where the disk could not read the last time; null where it could. */
+  unreadableAt: number | null = null;
 
   constructor(file: OpenFile, size: number) {
     this.#file = file;
@@ -80,9 +83,10 @@ class Window {
     // A buffer that grew for one huge frame is freed.
     const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
     if (!fits) this.#buffer = Buffer.allocUnsafe(wanted);
-    const read = await this.#file.read(this.#buffer, 0, wanted, offset);
+    const { count: read, unreadableAt } = await readLeniently(this.#file, this.#buffer, wanted, offset);
     this.start = offset;
-    this.bytes = this.#buffer.subarray(0, read);
+    this.unreadableAt = unreadableAt;
+    this.bytes = this.#buffer.subarray(0, unreadableAt === null ? read : unreadableAt - offset);
   }
 }
 
@@ -105,7 +109,10 @@ export async function scanFrames(
     if (typeof step === 'number') {
       await window.slide(offset, step);
       if (window.has(offset, step)) continue;
-      problem = torn('the file became shorter while it was read');
+      problem =
+        window.unreadableAt === null
+          ? torn('the file became shorter while it was read')
+          : notTorn(`${UNREADABLE} at offset ${window.unreadableAt}`);
       break;
     }
     if ('what' in step) {
@@ -135,9 +142,9 @@ function nextFrame(window: Window, { format, offset, chain }: ScanStart): RawFra
   if (!window.has(offset, frameBytes)) return frameBytes;
   if (format.checksum(window.bytes, at, header.payloadBytes) !== header.checksum)
     return torn('a checksum does not match');
-  if (header.previous !== chain) return misplaced('a frame does not follow the one before it');
+  if (header.previous !== chain) return notTorn('a frame does not follow the one before it');
   if (!isBatchStart(header.batchStart, offset))
-    return misplaced('a frame claims a write that cannot have been');
+    return notTorn('a frame claims a write that cannot have been');
   return { ...header, offset };
 }
 

@@ -13,7 +13,13 @@ import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
 import { SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
-import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
+import {
+  isUnreadableSegment,
+  type JournalSource,
+  listSegments,
+  type OpenSegment,
+  withSegment,
+} from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 
 /** A place between two frames: everything up to one event lies before it. */
@@ -61,7 +67,7 @@ export interface JournalSurveyOptions extends JournalSource {
   readonly onProgress?: (bytesDone: number) => void;
 }
 
-/** Throws on I/O errors and on files of a newer format; damage is part of the result. */
+/** Throws on I/O errors and on files of a newer format; damage, and what the disk cannot read, is part of the result. */
 export async function surveyJournal(options: JournalSurveyOptions): Promise<JournalSurvey> {
   return new Surveyor(options, await listSegments(options)).survey();
 }
@@ -88,7 +94,12 @@ class Surveyor {
   async survey(): Promise<JournalSurvey> {
     for (const [index, firstId] of this.#firstIds.entries()) {
       if (this.#damage !== null) break;
-      await this.#surveySegment(firstId, index === this.#firstIds.length - 1);
+      try {
+        await this.#surveySegment(firstId, index === this.#firstIds.length - 1);
+      } catch (error) {
+        if (!isUnreadableSegment(error)) throw error;
+        this.#damage = error;
+      }
     }
     if (this.#end !== null && this.#options.wantedIds.has(this.#lastId)) {
       this.#boundaries.set(this.#lastId, this.#end);

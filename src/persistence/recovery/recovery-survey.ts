@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, type DataFolder, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import type { FileSystem } from '../disk/file-system.ts';
+import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import {
   type DurableMark,
   MARK_FILE_NAME,
@@ -12,7 +12,7 @@ import {
 import { idInFileName, SEGMENT_SUFFIX } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
-import { verifySnapshotFile } from '../snapshots/snapshot-reader.ts';
+import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
 import { type Boundary, type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
 
@@ -32,6 +32,8 @@ export interface FolderSurvey {
   /** The newest good one, and the bad ones that are newer. */
   readonly snapshot: GoodSnapshot | null;
   readonly badSnapshots: readonly BadSnapshot[];
+  /** Older than the good one, newest first; nobody has looked into them. */
+  readonly olderSnapshots: readonly SnapshotFile[];
   /** Where replay begins; null when there is no journal. */
   readonly replayFrom: Boundary | null;
   /** Unfinished files, to be removed. */
@@ -40,18 +42,46 @@ export interface FolderSurvey {
   readonly unknown: readonly string[];
 }
 
+/** What was read once, and does not change when another snapshot is chosen. */
+interface Ground extends Pick<FolderSurvey, 'journal' | 'leftovers' | 'unknown'> {
+  readonly reading: MarkReading;
+}
+
 export async function surveyFolder(
   fs: FileSystem,
   folder: DataFolder,
   onProgress?: (bytesDone: number) => void,
 ): Promise<FolderSurvey> {
   const names = await sortNames(fs, folder);
-  const { snapshot, badSnapshots, newestSnapshotId } = await surveySnapshots(fs, folder.snapshots);
+  const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
+  const chosen = await chooseSnapshot(fs, files, []);
   const reading = await readDurableMark(fs, folder.journal);
-  const mark = reading.state === 'good' ? reading.mark : null;
-  const wantedIds = new Set([snapshot?.id ?? 0, mark?.lastId ?? 0]);
+  const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
+  const wantedIds = new Set([0, markedId, ...files.map(({ id }) => id)]);
   const progress = onProgress === undefined ? {} : { onProgress };
   const journal = await surveyJournal({ fs, folder: folder.journal, wantedIds, ...progress });
+  return surveyOf({ ...names, reading, journal }, chosen);
+}
+
+/** The same folder, when its newest good snapshot turned out not to be one: what an older one leads to. */
+export async function surveyWithout(
+  fs: FileSystem,
+  survey: FolderSurvey,
+  bad: BadSnapshot,
+): Promise<FolderSurvey> {
+  const older = survey.olderSnapshots;
+  const chosen = await chooseSnapshot(fs, older, [...survey.badSnapshots, bad]);
+  const { mark, facts } = survey;
+  const reading: MarkReading =
+    mark === null ? { state: facts.mark === 'absent' ? 'absent' : 'unreadable' } : { state: 'good', mark };
+  return surveyOf({ ...survey, reading }, chosen);
+}
+
+type Chosen = Pick<FolderSurvey, 'snapshot' | 'badSnapshots' | 'olderSnapshots'>;
+
+function surveyOf({ reading, journal, leftovers, unknown }: Ground, chosen: Chosen): FolderSurvey {
+  const { snapshot, badSnapshots } = chosen;
+  const mark = reading.state === 'good' ? reading.mark : null;
   const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;
   const facts: RecoveryFacts = {
     journal: journal.damage !== null ? 'damaged' : journal.firstId === null ? 'none' : 'good',
@@ -59,11 +89,11 @@ export async function surveyFolder(
     reachesMark: reachesMark(journal, reading),
     firstId: journal.firstId ?? 0,
     lastId: journal.lastId,
-    newestSnapshotId,
+    newestSnapshotId: badSnapshots[0]?.id ?? snapshot?.id ?? 0,
     newestGoodSnapshotId: snapshot?.id ?? 0,
     holdsSnapshotFrame: replayFrom !== null && replayFrom.chain === snapshot?.chain,
   };
-  return { facts, journal, mark, snapshot, badSnapshots, replayFrom, ...names };
+  return { facts, journal, mark, ...chosen, replayFrom, leftovers, unknown };
 }
 
 /** A mark before the journal's first event refers to segments that retention has removed since. */
@@ -74,21 +104,24 @@ function reachesMark(journal: JournalSurvey, reading: MarkReading): boolean {
   return lastId <= journal.lastId && journal.boundaries.get(lastId)?.chain === chain;
 }
 
-async function surveySnapshots(
+/** The first good one of `files`, which are newest first. */
+async function chooseSnapshot(
   fs: FileSystem,
-  folder: string,
-): Promise<Pick<FolderSurvey, 'snapshot' | 'badSnapshots'> & { readonly newestSnapshotId: number }> {
-  const files = [...(await listSnapshots(fs, folder))].reverse();
-  const badSnapshots: BadSnapshot[] = [];
-  const newestSnapshotId = files[0]?.id ?? 0;
-  for (const file of files) {
-    const reading = await verifySnapshotFile({ fs, path: file.path });
+  files: readonly SnapshotFile[],
+  knownBad: readonly BadSnapshot[],
+): Promise<Chosen> {
+  const badSnapshots = [...knownBad];
+  for (const [index, file] of files.entries()) {
+    const reading = await checkSnapshotFile({ fs, path: file.path });
     if (reading.problem !== null) badSnapshots.push({ ...file, ...reading });
     else if (reading.header.id !== file.id)
       badSnapshots.push({ ...file, offset: 16, problem: otherId(reading.header) });
-    else return { snapshot: { ...reading.header, path: file.path }, badSnapshots, newestSnapshotId };
+    else {
+      const snapshot = { ...reading.header, path: file.path };
+      return { snapshot, badSnapshots, olderSnapshots: files.slice(index + 1) };
+    }
   }
-  return { snapshot: null, badSnapshots, newestSnapshotId };
+  return { snapshot: null, badSnapshots, olderSnapshots: [] };
 }
 
 const otherId = ({ id }: SnapshotHeader): string => `the file says that it ends with event ${id}`;
@@ -103,7 +136,7 @@ async function sortNames(
     [folder.journal, SEGMENT_SUFFIX],
     [folder.snapshots, SNAPSHOT_SUFFIX],
   ] as const) {
-    for (const name of await fs.list(path)) {
+    for (const name of await namesIn(fs, path)) {
       const file = join(path, name);
       if (name.endsWith(TEMPORARY_SUFFIX)) leftovers.push(file);
       else if (name.endsWith(suffix)) refuseForeignName(name, suffix, file);
@@ -124,5 +157,13 @@ function refuseForeignName(name: string, suffix: string, file: string): void {
   throw new DataFolderError(problem, {
     file,
     advice: `Rename it back, or move it away. ${ADVICE_DAMAGED}`,
+  });
+}
+
+/** A start makes the folders that are missing; a command that only reads does not. */
+async function namesIn(fs: FileSystem, folder: string): Promise<readonly string[]> {
+  return fs.list(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
   });
 }

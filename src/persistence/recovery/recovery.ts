@@ -2,7 +2,7 @@
  * Recovery: from a data folder to the state that was acknowledged, or to a refusal that says why not.
  *
  * Survey (reads only) → decide (recovery-cases.ts) → load and replay (memory only) → clean up (the first change on
- * disk). Guarantees:
+ * disk). A snapshot that cannot be loaded leads back to the decision, without it. Guarantees:
  * - what is replayed is a prefix of what was appended, and holds all that was ever acknowledged (invariants 2, 3, 7);
  * - a refusal changes nothing on disk, and every step of the clean-up may be interrupted and repeated;
  * - before it returns, the journal's tail is on disk: after a killed process it may have been read back from the
@@ -24,10 +24,19 @@ import { readSnapshot } from '../snapshots/snapshot-reader.ts';
 import type { Boundary, TornTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
-import { type FolderSurvey, type GoodSnapshot, surveyFolder } from './recovery-survey.ts';
+import {
+  type BadSnapshot,
+  type FolderSurvey,
+  type GoodSnapshot,
+  surveyFolder,
+  surveyWithout,
+} from './recovery-survey.ts';
 import { rewriteTail } from './tail-rewrite.ts';
 
-/** Receives the state. An error that it throws is a refusal: the event or record does not match the state. */
+/**
+ * Receives the state. What `load` throws makes the snapshot a bad one, so that an older one is used; what `replay`
+ * throws is a refusal: the event does not match the state.
+ */
 export interface Loader {
   /** Called first: forget everything. */
   reset(): void;
@@ -74,17 +83,11 @@ export interface RecoveryReport {
 
 /** Throws `DataFolderError` when it refuses; any other error is an I/O error, and nothing is known. */
 export async function recover(options: RecoverOptions): Promise<RecoveryReport> {
-  const { fs, log, loader } = options;
+  const { fs, log } = options;
   const folder = dataFolder(options.folder);
   await createDataFolder(fs, folder);
-  const survey = await surveyFolder(fs, folder, (done) => {
-    options.onProgress?.({ phase: 'verify', done, total: null });
-  });
-  const { label, outcome } = decideRecovery(survey.facts);
-  if (outcome === 'refuse') throw refusalOf(label, survey, folder);
+  const { survey, label } = await surveyAndLoad(folder, options);
   announce(label, survey, log);
-  loader.reset();
-  if (survey.snapshot !== null) await loadSnapshot(survey.snapshot, options);
   const replayed = await replayJournal(survey, folder, options);
   const setAside = await tidyUp(survey, folder, options);
   const tail = tailOf(survey);
@@ -98,6 +101,25 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     setAside,
     tail,
   };
+}
+
+/** Decides anew, with the next older snapshot, when one that looked good cannot be loaded for whatever reason. */
+async function surveyAndLoad(
+  folder: DataFolder,
+  options: RecoverOptions,
+): Promise<{ survey: FolderSurvey; label: RecoveryLabel }> {
+  const { fs, loader } = options;
+  let survey = await surveyFolder(fs, folder, (done) => {
+    options.onProgress?.({ phase: 'verify', done, total: null });
+  });
+  for (;;) {
+    const { label, outcome } = decideRecovery(survey.facts);
+    if (outcome === 'refuse') throw refusalOf(label, survey, folder);
+    loader.reset();
+    const bad = survey.snapshot === null ? null : await loadSnapshot(survey.snapshot, options);
+    if (bad === null) return { survey, label };
+    survey = await surveyWithout(fs, survey, bad);
+  }
 }
 
 function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
@@ -129,18 +151,17 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
-async function loadSnapshot(snapshot: GoodSnapshot, options: RecoverOptions): Promise<void> {
+/** Null when it was loaded; what is wrong with it otherwise. */
+async function loadSnapshot(snapshot: GoodSnapshot, options: RecoverOptions): Promise<BadSnapshot | null> {
   const { fs, loader } = options;
-  const onRecord = (section: string, record: unknown): void => {
-    attempt(() => loader.load(section, record), { file: snapshot.path }, `a record of section "${section}"`);
-  };
-  const onProgress = (done: number, total: number): void => {
-    options.onProgress?.({ phase: 'load', done, total });
-  };
-  const reading = await readSnapshot({ fs, path: snapshot.path, onRecord, onProgress });
-  if (reading.problem === null) return;
-  const details = { file: snapshot.path, offset: reading.offset, advice: ADVICE_DAMAGED };
-  throw new DataFolderError(`The snapshot cannot be loaded: ${reading.problem}`, details);
+  const { id, path } = snapshot;
+  const reading = await readSnapshot({
+    fs,
+    path,
+    onRecord: (section, record) => loader.load(section, record),
+    onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
+  });
+  return reading.problem === null ? null : { id, path, ...reading };
 }
 
 interface Place {
@@ -172,7 +193,11 @@ async function replayJournal(
   for (const firstId of journal.segments.filter((id) => id >= replayFrom.segment)) {
     await replay.segment(source, firstId, firstId === replayFrom.segment ? replayFrom : null);
   }
-  assert(replay.lastId === journal.lastId, `replay ended with event ${replay.lastId}, not ${journal.lastId}`);
+  if (replay.lastId !== journal.lastId) {
+    const problem = `The journal could be read up to event ${journal.lastId} before, and now up to event ${replay.lastId} only: ${replay.problem}`;
+    const details = { file: folder.journal, lastGoodEventId: replay.lastId, advice: ADVICE_DAMAGED };
+    throw new DataFolderError(problem, details);
+  }
   return replay.counts();
 }
 
@@ -182,6 +207,8 @@ class Replay {
   #nextId: number;
   #frames = 0;
   #events = 0;
+  /** Why the last segment could not be read further; a torn tail is one reason. */
+  problem: string | null = null;
 
   constructor(options: RecoverOptions, nextId: number) {
     this.#options = options;
@@ -202,11 +229,12 @@ class Replay {
       const { path, header } = segment;
       assert(header !== null, `${path} had a header when it was surveyed`);
       const start = { ...scanStartOf(header), ...from };
-      await scanFrames(segment, start, (raw, payload) => {
+      const end = await scanFrames(segment, start, (raw, payload) => {
         const length = raw.headerBytes + raw.payloadBytes;
         this.#replayFrame(path, { raw, payload }, { segment: firstId, offset: raw.offset, length });
         return true;
       });
+      this.problem = end.problem?.what ?? null;
     });
     this.#options.onProgress?.({ phase: 'replay', done: this.#events, total: null });
   }

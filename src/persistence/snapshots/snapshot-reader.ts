@@ -3,12 +3,14 @@
  * returned with its place, because the caller may have an older snapshot.
  *
  * The caller gets records while the file is still being read. When a problem is found later, it has to discard what
- * was loaded so far. That is why `verifySnapshotFile` exists: it reads the same, and decodes nothing.
+ * was loaded so far. A snapshot is good when all of it could be decoded: a checksum only says that the bytes are those
+ * that were written. A start checks only the checksums beforehand (`checkSnapshotFile`), because it decodes every
+ * record right afterwards, and has an older snapshot if that fails.
  */
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
@@ -34,26 +36,39 @@ export interface ReadSnapshotOptions {
   readonly path: string;
   readonly onRecord: (section: string, record: unknown) => void;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
+  /** Awaited after each block, for a caller that must not hold up others. */
+  readonly afterBlock?: () => Promise<void>;
 }
 
 /**
- * Reads a snapshot whole, its records upgraded to what this build records; nothing else decodes them. Throws on I/O errors, on a newer format, and what `onRecord` throws.
+ * Reads a snapshot whole, its records upgraded to what this build records; nothing else decodes them. What `onRecord`
+ * throws, and a place that the disk cannot read, are problems of the snapshot. Throws on other I/O errors and on a
+ * newer format.
  */
 export async function readSnapshot(options: ReadSnapshotOptions): Promise<SnapshotReading> {
-  const file = await options.fs.open(options.path, 'read');
   try {
-    return await new SnapshotReader(file, await file.size(), options).read();
-  } finally {
-    await file.close();
+    return await withFile(options.fs, options.path, async (file) =>
+      new SnapshotReader(file, await file.size(), options).read(),
+    );
+  } catch (error) {
+    if (isUnreadable(error)) return { problem: UNREADABLE, offset: 0 };
+    throw error;
   }
 }
 
-/** Verifies checksums, counts and order of a snapshot without decoding its records. */
+/** Verifies a snapshot and decodes every record. */
 export function verifySnapshotFile(options: Omit<ReadSnapshotOptions, 'onRecord'>): Promise<SnapshotReading> {
-  return readSnapshot({ ...options, onRecord: VERIFY_ONLY });
+  return readSnapshot({ ...options, onRecord: () => undefined });
 }
 
-const VERIFY_ONLY = (): void => undefined;
+/** Verifies checksums, counts and order of a snapshot without decoding its records. */
+export function checkSnapshotFile(
+  options: Pick<ReadSnapshotOptions, 'fs' | 'path'>,
+): Promise<SnapshotReading> {
+  return readSnapshot({ ...options, onRecord: CHECK_ONLY });
+}
+
+const CHECK_ONLY = (): void => undefined;
 
 class SnapshotReader {
   readonly #file: OpenFile;
@@ -76,12 +91,22 @@ class SnapshotReader {
   }
 
   async read(): Promise<SnapshotReading> {
+    try {
+      return await this.#readAll();
+    } catch (error) {
+      if (isUnreadable(error)) return { problem: UNREADABLE, offset: this.#offset };
+      throw error;
+    }
+  }
+
+  async #readAll(): Promise<SnapshotReading> {
     const header = await this.#readHeader();
     if (header === null) return { problem: 'the header is damaged', offset: 0 };
     while (this.#offset < this.#size && !this.#ended) {
       const problem = await this.#readBlock();
       if (problem !== null) return { problem, offset: this.#offset };
       this.#options.onProgress?.(this.#offset, this.#size);
+      await this.#options.afterBlock?.();
     }
     if (!this.#ended) return { problem: 'the end is missing', offset: this.#offset };
     if (this.#offset !== this.#size) return { problem: 'bytes after the end', offset: this.#offset };
@@ -147,14 +172,19 @@ class SnapshotReader {
     if (this.#section === null) return 'records outside a section';
     this.#sectionRecords += count;
     this.#records += count;
-    if (this.#options.onRecord === VERIFY_ONLY) return null;
+    if (this.#options.onRecord === CHECK_ONLY) return null;
     const verdict = guard(payload);
     if (verdict.problem !== null) return verdict.problem;
-    const records = unpack(payload);
-    if (!Array.isArray(records) || records.length !== count) return 'a wrong count of records';
-    for (const record of records)
-      this.#options.onRecord(this.#section, upgradeRecord(this.#section, record, this.#contentVersion));
-    return null;
+    try {
+      const records = unpack(payload);
+      if (!Array.isArray(records) || records.length !== count) return 'a wrong count of records';
+      for (const record of records)
+        this.#options.onRecord(this.#section, upgradeRecord(this.#section, record, this.#contentVersion));
+      return null;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return `a record of section "${this.#section}" does not fit: ${reason}`;
+    }
   }
 
   #endSection(count: number, payload: Buffer): string | null {

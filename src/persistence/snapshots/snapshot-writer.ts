@@ -3,9 +3,9 @@
  *
  * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; the
  * event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync of
- * the folder; then the file is read back and verified from its new name; only then are old snapshots removed.
+ * the folder; then the file is read back and decoded from its new name; only then are old snapshots removed.
  *
- * Records are encoded in slices of a few milliseconds, from immutable state, and requests are served in between.
+ * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -83,7 +83,7 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   await options.durable();
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
-  await verifyOrSetAside(fs, path);
+  await verifyOrSetAside(options, path);
   await removeOldSnapshots(fs, folder);
   return { path, bytes: writer.bytes, records: writer.records };
 }
@@ -100,8 +100,11 @@ async function writeTemporary(temporary: string, options: WriteSnapshotOptions):
   return writer;
 }
 
-async function verifyOrSetAside(fs: FileSystem, path: string): Promise<void> {
-  const reading = await verifySnapshotFile({ fs, path });
+/** Decodes every record, because a snapshot that cannot be loaded must not replace one that can. */
+async function verifyOrSetAside(options: WriteSnapshotOptions, path: string): Promise<void> {
+  const { fs } = options;
+  const slices = new Slices(options);
+  const reading = await verifySnapshotFile({ fs, path, afterBlock: () => slices.endIfDue() });
   if (reading.problem === null) return;
   await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
   throw new Error(
@@ -114,11 +117,29 @@ async function removeOldSnapshots(fs: FileSystem, folder: string): Promise<void>
   for (const { path } of snapshots.slice(0, -SNAPSHOTS_KEPT)) await fs.remove(path);
 }
 
+/** Lets others have the event loop after each slice of work. */
+class Slices {
+  readonly #clock: () => number;
+  readonly #yield: () => Promise<void>;
+  #startedAt: number;
+
+  constructor({ clock, yieldToEventLoop }: Pick<WriteSnapshotOptions, 'clock' | 'yieldToEventLoop'>) {
+    this.#clock = clock ?? (() => performance.now());
+    this.#yield = yieldToEventLoop ?? nextTurn;
+    this.#startedAt = this.#clock();
+  }
+
+  async endIfDue(): Promise<void> {
+    if (this.#clock() - this.#startedAt < SLICE_MS) return;
+    await this.#yield();
+    this.#startedAt = this.#clock();
+  }
+}
+
 class SnapshotWriter {
   readonly #file: OpenFile;
   readonly #options: WriteSnapshotOptions;
-  readonly #clock: () => number;
-  readonly #yield: () => Promise<void>;
+  readonly #slices: Slices;
   /** A block under construction: room for its header and the array head, then records. */
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
   #blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
@@ -126,19 +147,16 @@ class SnapshotWriter {
   /** What the reader's guard will count in it: the array and all in it. */
   #blockValues = 1;
   #checksum = 0;
-  #sliceStartedAt = 0;
   bytes = 0;
   records = 0;
 
   constructor(file: OpenFile, options: WriteSnapshotOptions) {
     this.#file = file;
     this.#options = options;
-    this.#clock = options.clock ?? (() => performance.now());
-    this.#yield = options.yieldToEventLoop ?? nextTurn;
+    this.#slices = new Slices(options);
   }
 
   async writeAll(): Promise<void> {
-    this.#sliceStartedAt = this.#clock();
     await this.#write(encodeSnapshotHeader(this.#options));
     let sections = 0;
     for (const section of this.#options.sections) {
@@ -159,7 +177,7 @@ class SnapshotWriter {
         if (!this.#addRecord(name, record)) throw new Error(`A record of section "${name}" is too large`);
       }
       if (this.#blockBytes >= BLOCK_BYTES_TARGET) await this.#writeRecords();
-      if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#endSliceIfDue();
+      if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
     }
     await this.#writeRecords();
     await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
@@ -220,12 +238,6 @@ class SnapshotWriter {
     this.#checksum = crc32(bytes, this.#checksum);
     await writeFully(this.#file, bytes, this.bytes);
     this.bytes += bytes.length;
-    await this.#endSliceIfDue();
-  }
-
-  async #endSliceIfDue(): Promise<void> {
-    if (this.#clock() - this.#sliceStartedAt < SLICE_MS) return;
-    await this.#yield();
-    this.#sliceStartedAt = this.#clock();
+    await this.#slices.endIfDue();
   }
 }

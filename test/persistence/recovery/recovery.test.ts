@@ -425,3 +425,30 @@ test('an event that does not fit the state is refused with its place, and the ca
     return true;
   });
 });
+
+test('a snapshot that verifies and cannot be loaded leads to the older one, and to the whole journal in the end', async () => {
+  for (const [broken, label, state] of [
+    [[20], 'older-snapshot-and-journal', idsUpTo(25)],
+    [[20, 10], 'journal-instead-of-snapshots', idsUpTo(25)],
+  ] as const) {
+    const { disk, newer } = await fullDisk();
+    let held: unknown[] = [];
+    const loader = {
+      reset: () => {
+        held = [];
+      },
+      load: (_: string, record: unknown) => {
+        if (broken.some((id) => id === record)) throw new Error(`no place for ${record}`);
+        held.push(record);
+      },
+      replay: ({ id }: { id: number }) => held.push(id),
+    };
+    const warnings: object[] = [];
+    const log = { info: () => undefined, warn: (details: object) => warnings.push(details) };
+    const report = await recover({ fs: disk, folder: FOLDER, loader, log });
+    assert.equal(report.label, label);
+    assert.deepEqual(held, state);
+    assert.equal(report.setAside[0], newer);
+    assert.match(JSON.stringify(warnings), /a record of section \\"ids\\" does not fit: no place for \d+/);
+  }
+});

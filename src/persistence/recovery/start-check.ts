@@ -1,0 +1,39 @@
+/**
+ * Tells whether a server would start on a folder, and with which event, without loading anything and without changing
+ * anything. Commands that read a stopped folder ask here, so that they refuse what a start refuses.
+ */
+import { dataFolder } from '../disk/data-folder.ts';
+import { DataFolderError } from '../disk/data-folder-error.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { decideRecovery } from './recovery-cases.ts';
+import { refusalOf } from './recovery-refusal.ts';
+import { surveyFolder } from './recovery-survey.ts';
+import { refuseUnfinishedImport } from './unfinished-import.ts';
+import { refuseUnfinishedRepair } from './unfinished-repair.ts';
+
+export interface StartCheckOptions {
+  readonly fs: FileSystem;
+  /** The data folder, which no server has open. */
+  readonly folder: string;
+  onProgress?(bytesDone: number): void;
+}
+
+export type StartCheck =
+  | { readonly refusal: DataFolderError }
+  /** `lastId` is 0 for an empty folder. */
+  | { readonly refusal: null; readonly lastId: number };
+
+export async function checkStart({ fs, folder, onProgress }: StartCheckOptions): Promise<StartCheck> {
+  try {
+    await refuseUnfinishedImport(fs, folder);
+    await refuseUnfinishedRepair(fs, folder);
+    const survey = await surveyFolder(fs, dataFolder(folder), onProgress);
+    const { label, outcome } = decideRecovery(survey.facts);
+    if (outcome === 'refuse') return { refusal: refusalOf(label, survey, dataFolder(folder)) };
+    const { journal, snapshot } = survey;
+    return { refusal: null, lastId: journal.firstId === null ? (snapshot?.id ?? 0) : journal.lastId };
+  } catch (error) {
+    if (error instanceof DataFolderError) return { refusal: error };
+    throw error;
+  }
+}
