@@ -12,7 +12,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
-import { dropEventsBefore } from '../persistence/event-log/retention.ts';
+import { dropOldEvents } from '../persistence/event-log/retention.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
@@ -127,7 +127,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     pause: pauseOf(options.timer),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
-      await retire(options, eventLog);
+      await retire(options, engine);
     },
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
@@ -189,13 +189,14 @@ export function replayFrame(
 }
 
 /** A failed retention is logged and tried again after the next snapshot, because it only deletes less than it may. */
-async function retire({ fs, log, clock, ...options }: StoreOptions, eventLog: EventLog): Promise<void> {
+async function retire({ fs, log, clock, ...options }: StoreOptions, engine: Engine): Promise<void> {
   const { eventRetentionDays = null } = options;
   if (eventRetentionDays === null) return;
   const { journal, snapshots } = dataFolder(options.folder);
   try {
-    const before = clock.now() - eventRetentionDays * DAY_MS;
-    const dropped = await dropEventsBefore({ fs, journal, snapshots, eventLog }, before);
+    const { durableId, eventLog } = engine;
+    const present = { keptMs: eventRetentionDays * DAY_MS, now: clock.now(), durableId };
+    const dropped = await dropOldEvents({ fs, journal, snapshots, eventLog }, present);
     if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
   } catch (error) {
     log.error(

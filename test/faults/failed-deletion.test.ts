@@ -1,7 +1,7 @@
 /** Retention on a disk that fails: what is left of the journal never has a hole. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { dropEventsBefore } from '../../src/persistence/event-log/retention.ts';
+import { dropOldEvents } from '../../src/persistence/event-log/retention.ts';
 import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshots/snapshot-format.ts';
 import { EventJournal, FOLDER } from '../support/event-journal.ts';
@@ -9,9 +9,10 @@ import { ioError } from '../support/memory-file-system.ts';
 
 const SNAPSHOTS = '/data/snapshots';
 const EVENTS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Old enough for every event. */
-const LATER = Number.MAX_SAFE_INTEGER;
+/** Nothing that a second day confirms is young enough to be kept. */
+const NOTHING_KEPT = { keptMs: -1, now: Number.MAX_SAFE_INTEGER, durableId: EVENTS + 1 };
 
 it('a segment whose deletion failed is the first to go the next time, whichever it was', async () => {
   for (let failing = 1; ; failing += 1) {
@@ -19,6 +20,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
     const { disk } = written;
     for (let count = 0; count < EVENTS; count += 1)
       await written.write({ events: [{ data: 'x'.repeat(60) }] });
+    await written.write({ at: EVENTS * 1000 + DAY_MS, events: [{ data: 'a day later' }] });
     const segments = (): number[] =>
       disk
         .namesIn(FOLDER)
@@ -27,7 +29,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
     const all = segments();
     const eventLog = await written.openLog();
     const retire = () =>
-      dropEventsBefore({ fs: disk, journal: FOLDER, snapshots: SNAPSHOTS, eventLog }, LATER);
+      dropOldEvents({ fs: disk, journal: FOLDER, snapshots: SNAPSHOTS, eventLog }, NOTHING_KEPT);
     const snapshotAt = (id: number): string => `${SNAPSHOTS}/${paddedId(id)}${SNAPSHOT_SUFFIX}`;
 
     disk.put(snapshotAt(EVENTS / 2), Buffer.alloc(0));

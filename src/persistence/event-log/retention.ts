@@ -17,6 +17,8 @@ import { listSnapshots } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
 import { INDEX_FILE_SUFFIX } from './index-file.ts';
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 export interface RetentionOptions {
   readonly fs: FileSystem;
   /** The folder of the journal, and that of the snapshots. */
@@ -31,15 +33,26 @@ export interface DroppedEvents {
   readonly segments: number;
 }
 
-/** Deletes what is older than `before`, in milliseconds since 1970; null when there is nothing to delete. */
-export async function dropEventsBefore(
+export interface Present {
+  /** Milliseconds that an event is kept. */
+  readonly keptMs: number;
+  /** What the clock says, milliseconds since 1970. */
+  readonly now: number;
+  /** The newest event that is on disk. */
+  readonly durableId: number;
+}
+
+/** Deletes what is older than `keptMs`; null when there is nothing to delete. */
+export async function dropOldEvents(
   options: RetentionOptions,
-  before: number,
+  { keptMs, now, durableId }: Present,
 ): Promise<DroppedEvents | null> {
   const { fs, journal, snapshots, eventLog } = options;
-  const oldest = (await listSnapshots(fs, snapshots))[0];
+  const [oldest] = await listSnapshots(fs, snapshots);
   if (oldest === undefined) return null;
-  const keepFrom = await firstKept(eventLog, oldest.id, before);
+  const confirmed = await confirmedTime(eventLog, durableId);
+  if (confirmed === null) return null;
+  const keepFrom = await firstKept(eventLog, oldest.id, Math.min(now, confirmed) - keptMs);
   eventLog.dropSegmentsBefore(keepFrom);
   const segments = await listSegments({ fs, folder: journal });
   const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
@@ -50,6 +63,19 @@ export async function dropEventsBefore(
   }
   const [from] = dropped;
   return from === undefined ? null : { from, to: eventLog.firstId - 1, segments: dropped.length };
+}
+
+/**
+ * The latest time that events of a later day confirm; null when all events are of one day. Times come from the clock,
+ * and a clock that is wrong for a moment may be wrong by years. So the newest event proves nothing by itself, before a
+ * restart or after one, and the newest event that is at least a day older than it counts instead.
+ */
+async function confirmedTime(eventLog: EventLog, durableId: number): Promise<number | null> {
+  const newest = await eventLog.readFrame(durableId);
+  if (newest === null) return null;
+  const id = await eventLog.idAtOrBefore(newest.at - DAY_MS, durableId);
+  const frame = id === null ? null : await eventLog.readFrame(id);
+  return frame?.at ?? null;
 }
 
 /** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
-import { dropEventsBefore } from '../../../src/persistence/event-log/retention.ts';
+import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';
 import {
   answerOf,
   copyOf,
@@ -62,7 +62,9 @@ describe('retention', () => {
 
   it('keeps what is old while the oldest snapshot does not contain it', async () => {
     const oldest = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[0].id);
-    now += 100 * DAY_MS;
+    now += 98 * DAY_MS;
+    await day('confirming');
+    now += DAY_MS;
     await server.call('PUT', `${FEATURES}/old`, { description: 'second' });
     // Everything before is old now; the oldest of the three snapshots bounds what may go.
     const boundary = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[1].id);
@@ -130,7 +132,10 @@ describe('retention', () => {
       await take();
     }
     now += 100 * DAY_MS;
-    const { eventLog } = server.server.store.engine;
+    for (const name of ['much-later', 'a-day-later']) {
+      await day(name);
+    }
+    const { eventLog, durableId } = server.server.store.engine;
     const steps: string[] = [];
     const fs = {
       ...realFileSystem,
@@ -146,7 +151,7 @@ describe('retention', () => {
     const before = segmentsIn(server.folder).map(firstIdOf);
     const { folder } = server;
     const options = { fs, journal: join(folder, 'journal'), snapshots: join(folder, 'snapshots'), eventLog };
-    const dropped = await dropEventsBefore(options, now - DAYS_KEPT * DAY_MS);
+    const dropped = await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId });
     assert(dropped !== null && dropped.segments > 1, 'several segments go');
     const gone = before.filter((id) => id <= dropped.to);
     assert.deepEqual(
@@ -154,6 +159,38 @@ describe('retention', () => {
       gone.flatMap((id) => [String(id), 'sync']),
     );
     assert.deepEqual([dropped.from, eventLog.firstId], [gone[0], dropped.to + 1]);
-    assert.equal(await dropEventsBefore(options, now - DAYS_KEPT * DAY_MS), null);
+    assert.equal(await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId }), null);
+  });
+});
+
+describe('a clock that is wrong by ten years', () => {
+  it('deletes nothing by one reading, nor after a restart, and all that is old a day later', async () => {
+    let now = Date.UTC(2030, 0, 1);
+    const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+    const server = await startTestServer({
+      env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
+      store: { clock, segmentBytes: 1_024 },
+    });
+    const change = async (name: string): Promise<number> => {
+      for (let index = 0; index < 6; index += 1)
+        assert.equal((await server.call('POST', FEATURES, { name: `${name}-${index}` })).status, 201);
+      await server.server.store.keeper.take();
+      return server.server.store.engine.eventLog.firstId;
+    };
+    try {
+      for (const name of ['first', 'second', 'third']) {
+        now += DAY_MS;
+        assert.equal(await change(name), 1);
+      }
+      now += 3_650 * DAY_MS;
+      assert.equal(await change('wrong'), 1);
+      await server.restart();
+      assert.equal(await change('still-wrong'), 1);
+      assert.equal(await change('wrong-for-an-hour'), 1);
+      now += DAY_MS;
+      assert((await change('right-after-all')) > 1, 'a second day confirms the first one');
+    } finally {
+      await server.stop();
+    }
   });
 });
