@@ -109,7 +109,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin',
       'http/client',
       'http/dispatch',
+      'http/edge',
       'http/frontend',
+      'http/ofrep',
       'http/transport',
       'http/transport/node',
       'http/transport/uws',
@@ -222,6 +224,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/dispatch',
     ],
+  },
+  'http/edge': {
+    purpose: 'what Unleash Edge asks for: which tokens are valid',
+    imports: ['domain/json', 'domain/state', 'http/dispatch'],
+  },
+  'http/ofrep': {
+    purpose: 'the OpenFeature Remote Evaluation Protocol: flags evaluated for one context',
+    imports: ['domain/evaluation', 'domain/flags', 'domain/state', 'http/dispatch', 'http/evaluation'],
   },
   'http/evaluation': {
     purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',

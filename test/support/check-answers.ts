@@ -37,7 +37,10 @@ const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
 observeAnswers((method, path, answer) => {
   const match = matcher.match(method, path.split('?', 1)[0] ?? '');
   const { route, surface } = match.kind === 'found' ? match.found : { route: null, surface: null };
-  if (answer.status >= 400 && isMessageOnly(surface, answer))
+  if (answer.status >= 400 && surface?.errors.own !== undefined) {
+    checkJsonHeaders(answer);
+    conforms(surface.errors.own.schema, answer.body, 'an error');
+  } else if (answer.status >= 400 && isMessageOnly(surface, answer))
     conforms(MessageErrorSchema, answer.body, 'a message');
   else if (answer.status >= 400) checkRefusal(route, answer);
   else if (answer.status === 304) assert.equal(answer.body, undefined);

@@ -13,7 +13,12 @@ import type { Params } from './params.ts';
 export function isNotModified(request: TransportRequest, etag: string): boolean {
   const ifNoneMatch = request.header('if-none-match');
   // A search is a POST. Its response has a tag, but 304 is only for what can be cached.
-  if (ifNoneMatch === '' || request.method === 'POST') return false;
+  return request.method !== 'POST' && namesTag(ifNoneMatch, etag);
+}
+
+/** Whether the header If-None-Match names the tag. */
+export function namesTag(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag) return true;
   return tagsIn(ifNoneMatch).some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`);
 }

@@ -4,6 +4,7 @@
  * body is a list of `{ msg }`.
  */
 import { randomUUID } from 'node:crypto';
+import type * as v from 'valibot';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { Reply } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-reply.ts';
@@ -59,6 +60,8 @@ function faultReply(): { readonly reply: Reply; readonly errorId: string } {
 export interface ErrorShape {
   /** Those whose body has only a message; the others are described by the common schema of errors. */
   readonly messageOnly: ReadonlySet<ErrorName>;
+  /** Where every error has a body of another shape: its schema, and an example of it with this message. */
+  readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
   /** `extraHeaders`: name, value, name, value. `params`: of the path; null before a route has been found. */
   refusal(refusal: Refusal, extraHeaders?: readonly string[], params?: Params | null): Reply;
   /** A fault inside the server; `errorId` is for the log, where the reason stands. */

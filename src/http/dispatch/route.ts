@@ -86,6 +86,8 @@ export interface ReadAnswer {
 
 export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'read';
+  /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
+  readonly honoursIfNoneMatch?: true;
   /** `located` is what `locate` found in the same synchronous step. */
   read(context: RequestContext<Body>, located: Located): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
 }

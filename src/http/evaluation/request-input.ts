@@ -27,14 +27,16 @@ function isContext(value: unknown): boolean {
   return properties === undefined || properties === null || isJsonObject(properties);
 }
 
-/**
- * The input for the context that was `sent`, with the caller's address and a session of its own where these are missing.
- * `path` is where it stands in the request, as a JSON pointer.
- */
+export interface SentContext {
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** Where it stands in the request, as a JSON pointer. */
+  readonly path: string;
+}
+
+/** The input for the context that was sent, with the caller's address and a session of its own where these are missing. */
 export function requestInput(
   request: RequestContext<unknown>,
-  sent: Readonly<Record<string, unknown>>,
-  path: string,
+  { sent, path }: SentContext,
 ): EvaluationInput | Refusal {
   const given = contextOf(sent);
   const fault = contextFault(given);

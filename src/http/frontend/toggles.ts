@@ -1,12 +1,14 @@
 /** The flags that are on for one context, for SDKs in browsers and phones. */
 import * as v from 'valibot';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { Toggle } from '../../domain/evaluation/outcome.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
 import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { ContextSchema, contextInQuery, requestInput } from '../evaluation/request-input.ts';
-import type { ScopeEvaluator } from '../evaluation/scope-evaluator.ts';
-import { scopeEvaluators } from '../evaluation/scope-evaluators.ts';
+import { evaluated } from '../evaluation/evaluated.ts';
+import { JsonLists } from '../evaluation/json-lists.ts';
+import { ContextSchema, contextInQuery } from '../evaluation/request-input.ts';
 import { TogglesSchema } from './schemas.ts';
-import { toggleList } from './toggle-list.ts';
+
+const TOGGLES = new JsonLists<Toggle>('toggles', (toggle) => toggle);
 
 const ContextBody = v.pipe(
   v.object({ context: v.optional(ContextSchema, () => ({})) }),
@@ -17,16 +19,8 @@ function togglesFor(
   request: RequestContext<unknown>,
   sent: Readonly<Record<string, unknown>>,
   path: string,
-): ReadAnswer | Refusal | Promise<ReadAnswer> {
-  const input = requestInput(request, sent, path);
-  if (isRefusal(input)) return input;
-  const { engine, caller } = request;
-  const answer = ({ evaluator, revision }: ScopeEvaluator): ReadAnswer => ({
-    revision,
-    reply: toggleList(evaluator.toggles(input)),
-  });
-  const found = scopeEvaluators(engine).get(caller.scope, () => engine.lastId);
-  return found instanceof Promise ? found.then(answer) : answer(found);
+): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal> {
+  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.reply(evaluator.toggles(input)));
 }
 
 const QUERY_PARAMETERS = {

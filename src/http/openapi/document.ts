@@ -35,6 +35,7 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
     ErrorSchema,
     MessageErrorSchema,
     MembershipErrorSchema,
+    ...surfaces.flatMap(({ errors }) => errors.own?.schema ?? []),
   ]);
   return {
     openapi: '3.1.0',
@@ -51,7 +52,7 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
     components: {
       securitySchemes: { apiKey: apiKeyOf(surfaces) },
       parameters: HEADER_PARAMETERS,
-      responses: { NotModified: NOT_MODIFIED, ...errorResponses(operations) },
+      responses: { NotModified: NOT_MODIFIED, ...errorResponses(operations, schemas) },
       schemas: schemas.components,
     },
   };

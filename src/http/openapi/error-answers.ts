@@ -2,10 +2,11 @@
  * Which errors an operation can answer, read off its route, and how each is described. A status that several errors
  * share is described by all of them; the body names the one.
  */
-import { ERROR_STATUS, type ErrorName } from '../dispatch/errors.ts';
+import * as v from 'valibot';
+import { ERROR_STATUS, type ErrorName, type ErrorShape } from '../dispatch/errors.ts';
 import type { Route } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
-import type { JsonSchema } from './component-schemas.ts';
+import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 
 export type OpenApiObject = { readonly [field: string]: unknown };
 
@@ -117,12 +118,15 @@ export function takesIfMatch({ kind, path }: Route): boolean {
 }
 
 /** Component responses: one for each error alone, and one for each set of errors that share a status somewhere. */
-export function errorResponses(operations: readonly SurfaceRoute[]): Readonly<Record<string, OpenApiObject>> {
+export function errorResponses(
+  operations: readonly SurfaceRoute[],
+  schemas: ComponentSchemas,
+): Readonly<Record<string, OpenApiObject>> {
   const groups = new Map(
     operations.flatMap((operation) => errorGroups(operation).map((group) => [nameOf(group), group] as const)),
   );
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([name, group]) => [name, errorResponse(group)]));
+  return Object.fromEntries(sorted.map(([name, group]) => [name, errorResponse(group, schemas)]));
 }
 
 /** Status → reference, for one operation. */
@@ -140,6 +144,8 @@ interface ErrorGroup {
   readonly names: readonly ErrorName[];
   /** Whether their body has only a message. */
   readonly isMessageOnly: boolean;
+  /** Of the surface, where its errors are not the common ones. */
+  readonly own: ErrorShape['own'];
 }
 
 /** The errors of a route, those of one status together. */
@@ -152,22 +158,25 @@ function errorGroups({ surface, route }: SurfaceRoute): readonly ErrorGroup[] {
   return [...byStatus.values()].map((names) => ({
     names,
     isMessageOnly: names.every((name) => surface.errors.messageOnly.has(name)),
+    own: surface.errors.own,
   }));
 }
 
-function nameOf({ names, isMessageOnly }: ErrorGroup): string {
+function nameOf({ names, isMessageOnly, own }: ErrorGroup): string {
   const joined = names.map((name) => name.replace(/Error$/, '')).join('Or');
+  if (own !== undefined) return `${joined}${v.getTitle(own.schema)}`;
   return isMessageOnly ? `${joined}Message` : joined;
 }
 
-function errorResponse(group: ErrorGroup): OpenApiObject {
-  const { names } = group;
+function errorResponse(group: ErrorGroup, schemas: ComponentSchemas): OpenApiObject {
+  const { names, own } = group;
+  const schema = own === undefined ? schemaOf(group) : schemas.ofAnswer(own.schema);
   const examples = names.map((name) => [name, { value: exampleOf(name, group) }] as const);
   return {
     description: names.map((name) => DESCRIBED[name].when).join(' '),
     ...(names.includes('ServiceUnavailableError') ? { headers: RETRY_AFTER } : {}),
     content: {
-      'application/json': { schema: schemaOf(group), examples: Object.fromEntries(examples) },
+      'application/json': { schema, examples: Object.fromEntries(examples) },
     },
   };
 }
@@ -188,8 +197,9 @@ function schemaOf({ names, isMessageOnly }: ErrorGroup): JsonSchema {
   return common.length === 0 ? MEMBERSHIP_REFERENCE : { anyOf: [MEMBERSHIP_REFERENCE, schema] };
 }
 
-function exampleOf(name: ErrorName, { isMessageOnly }: ErrorGroup): unknown {
+function exampleOf(name: ErrorName, { isMessageOnly, own }: ErrorGroup): unknown {
   const { message } = DESCRIBED[name];
+  if (own !== undefined) return own.example(name, message);
   if (isMessageOnly) return { message };
   if (name === 'MembershipRuleError') return [{ msg: message }];
   return { id: EXAMPLE_ID, name, message, details: [{ message }] };

@@ -1,4 +1,4 @@
-/** Examples of what SDKs in browsers send and read. By the name of the component. */
+/** Examples of what SDKs in browsers, OpenFeature clients and Unleash Edge send and read. By the name of the component. */
 
 const TOGGLE = {
   name: 'checkout-redesign',
@@ -13,7 +13,29 @@ const TOGGLE = {
   },
 };
 
+const OFREP_SUCCESS = {
+  key: 'checkout-redesign',
+  value: 'compact',
+  reason: 'SPLIT',
+  variant: 'one-page',
+  metadata: { enabled: true },
+};
+
+const EDGE_TOKEN = `default:development.${'a'.repeat(64)}`;
+
 export const FRONTEND_EXAMPLES: Readonly<Record<string, unknown>> = {
+  EdgeTokens: { tokens: [EDGE_TOKEN] },
+  OfrepError: {
+    key: 'checkout-redesign',
+    errorCode: 'FLAG_NOT_FOUND',
+    errorDetails: 'This token covers no flag "checkout-redesign".',
+  },
+  OfrepEvaluation: OFREP_SUCCESS,
+  OfrepEvaluations: { flags: [OFREP_SUCCESS] },
+  OfrepRequest: { context: { targetingKey: '1', region: 'eu' } },
+  ValidEdgeTokens: {
+    tokens: [{ token: EDGE_TOKEN, type: 'client', projects: ['default'], environment: 'development' }],
+  },
   FrontendContext: { context: { userId: '1', properties: { region: 'eu' } } },
   Toggle: TOGGLE,
   Toggles: { toggles: [TOGGLE] },

@@ -3,7 +3,7 @@ import type { Route } from '../dispatch/route.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
 import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-answers.ts';
 import { exampleOf } from './examples.ts';
-import { parametersOf } from './parameters.ts';
+import { honoursIfNoneMatch, parametersOf } from './parameters.ts';
 
 export function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
   const { surface, route } = operation;
@@ -35,8 +35,8 @@ function successOf({ operationId, success, kind }: Route, schemas: ComponentSche
   return { [status]: { description, content: json(schema, exampleOf(operationId, 'answer', schema)) } };
 }
 
-function notModifiedOf({ method }: Route): OpenApiObject {
-  return method === 'GET' ? { '304': { $ref: '#/components/responses/NotModified' } } : {};
+function notModifiedOf(route: Route): OpenApiObject {
+  return honoursIfNoneMatch(route) ? { '304': { $ref: '#/components/responses/NotModified' } } : {};
 }
 
 function json(schema: JsonSchema, example: unknown): OpenApiObject {

@@ -79,8 +79,13 @@ export function parametersOf(route: Route): readonly OpenApiObject[] {
   return [...inPath, ...inQuery, ...headersOf(route)];
 }
 
+/** Whether the response can be a 304. */
+export function honoursIfNoneMatch(route: Route): boolean {
+  return route.method === 'GET' || (route.kind === 'read' && route.honoursIfNoneMatch === true);
+}
+
 function headersOf(route: Route): readonly OpenApiObject[] {
-  if (route.kind === 'read') return route.method === 'GET' ? [header('IfNoneMatch')] : [];
+  if (route.kind === 'read') return honoursIfNoneMatch(route) ? [header('IfNoneMatch')] : [];
   return [...(takesIfMatch(route) ? [header('IfMatch')] : []), header('IdempotencyKey')];
 }
 

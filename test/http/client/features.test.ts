@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import '../../support/check-answers.ts';
+import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
-import { addToken } from '../../support/sdk-tokens.ts';
 import { type Answer, describeInterface, type TestServer } from '../../support/server.ts';
 
 const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-answers.ts';
+import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
-import { addToken } from '../../support/sdk-tokens.ts';
 import {
   type Answer,
   describeInterface,

@@ -1,0 +1,76 @@
+/**
+ * What Unleash Edge asks for without a token of its own: which of the tokens that its clients sent are valid, and what they cover.
+ * Whoever asks shows that they have the tokens, and learns of others nothing but that they are not valid.
+ */
+import * as v from 'valibot';
+import { list } from '../../domain/json/list-schema.ts';
+import type { ApiToken } from '../../domain/state/world.ts';
+import { digestOf } from '../dispatch/access.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import { jsonReply } from '../dispatch/json-reply.ts';
+import { readRoute } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
+
+/** Each is hashed, which takes some 2 µs, for callers that nobody knows. */
+const TOKENS_MAX = 500;
+const TOKEN_LENGTH_MAX = 300;
+
+const TOKEN_PHRASE = `a text of at most ${TOKEN_LENGTH_MAX} characters`;
+const TOKENS_PHRASE = `a list of at most ${TOKENS_MAX} tokens`;
+
+const TokensBody = v.pipe(
+  v.object({
+    tokens: v.pipe(
+      list(v.pipe(v.string(TOKEN_PHRASE), v.maxLength(TOKEN_LENGTH_MAX, TOKEN_PHRASE)), TOKENS_PHRASE),
+      v.maxLength(TOKENS_MAX, TOKENS_PHRASE),
+    ),
+  }),
+  v.title('EdgeTokens'),
+);
+
+const ValidTokensSchema = v.pipe(
+  v.object({
+    tokens: v.array(
+      v.object({
+        token: v.pipe(v.string(), v.description('As it was sent.')),
+        type: v.picklist(['admin', 'client', 'frontend']),
+        projects: v.array(v.string()),
+        environment: v.string(),
+      }),
+    ),
+  }),
+  v.title('ValidEdgeTokens'),
+);
+
+function isValid(token: ApiToken, nowMs: number): boolean {
+  return token.expiresAt === null || Date.parse(token.expiresAt) > nowMs;
+}
+
+export const edgeSurface: Surface = {
+  prefix: '/edge',
+  access: null,
+  errors: COMMON_ERRORS,
+  routes: [
+    readRoute({
+      method: 'POST',
+      path: '/validate',
+      operationId: 'validateEdgeTokens',
+      tag: 'Edge',
+      summary: 'Find out which API tokens are valid, and what they cover.',
+      permission: 'scope',
+      body: TokensBody,
+      success: { status: 200, schema: ValidTokensSchema },
+      read: ({ world, body, now }) => {
+        const { apiTokens, accessRevision } = world.directory;
+        const tokens = [...new Set(body.tokens)].flatMap((secret) => {
+          const token = apiTokens.get(digestOf(secret));
+          if (token === undefined || !isValid(token, now())) return [];
+          const { type, projects, environment } = token;
+          return { token: secret, type, projects, environment };
+        });
+        return { revision: accessRevision, reply: jsonReply(200, { tokens }) };
+      },
+    }),
+  ],
+  description: `\`/edge/validate\` tells Unleash Edge which of the tokens that it was given are valid. It needs no token.`,
+};

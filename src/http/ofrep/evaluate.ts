@@ -1,0 +1,75 @@
+/** Flags evaluated for one context: one, and all of them. */
+import * as v from 'valibot';
+import type { Outcome } from '../../domain/evaluation/outcome.ts';
+import { notFound } from '../../domain/state/refusal.ts';
+import { namesTag } from '../dispatch/conditional.ts';
+import { jsonReply } from '../dispatch/json-reply.ts';
+import { type Route, readRoute } from '../dispatch/route.ts';
+import { evaluated } from '../evaluation/evaluated.ts';
+import { JsonLists } from '../evaluation/json-lists.ts';
+import { ContextSchema, type SentContext } from '../evaluation/request-input.ts';
+import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
+
+const TARGETING_KEY_PHRASE = 'an object whose field targetingKey, if it has one, is a string';
+
+const OfrepBody = v.pipe(
+  v.object({
+    context: v.optional(
+      v.pipe(
+        ContextSchema,
+        v.check(({ targetingKey }) => isTargetingKey(targetingKey), TARGETING_KEY_PHRASE),
+      ),
+      () => ({}),
+    ),
+  }),
+  v.title('OfrepRequest'),
+);
+
+function isTargetingKey(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+/** OpenFeature's name for whom a flag is evaluated for is `targetingKey`; the flags' is `userId`. */
+function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
+  const { targetingKey, userId = targetingKey } = context;
+  return { sent: { ...context, userId }, path: '/body/context' };
+}
+
+const EVALUATIONS = new JsonLists<Outcome>('flags', evaluationView);
+
+export const evaluateRoutes: readonly Route[] = [
+  readRoute({
+    method: 'POST',
+    path: '/evaluate/flags',
+    operationId: 'evaluateFlags',
+    tag: 'OpenFeature',
+    summary:
+      'Evaluate all flags that the token covers; with If-None-Match, 304 while the result is the same.',
+    permission: 'scope',
+    body: OfrepBody,
+    success: { status: 200, schema: EvaluationsSchema },
+    honoursIfNoneMatch: true,
+    read: (request) =>
+      evaluated(request, contextOf(request.body), (evaluator, input) => {
+        const reply = EVALUATIONS.reply(evaluator.evaluateAll(input));
+        return namesTag(request.header('if-none-match'), reply.etag) ? reply.notModified : reply;
+      }),
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/evaluate/flags/:featureName',
+    operationId: 'evaluateFlag',
+    tag: 'OpenFeature',
+    summary: 'Evaluate one flag.',
+    permission: 'scope',
+    body: OfrepBody,
+    success: { status: 200, schema: EvaluationSchema },
+    refusals: ['NotFoundError'],
+    read: (request) =>
+      evaluated(request, contextOf(request.body), (evaluator, input) => {
+        const { featureName } = request.params;
+        if (!evaluator.has(featureName)) return notFound(`This token covers no flag "${featureName}".`);
+        return jsonReply(200, evaluationView(evaluator.evaluate(featureName, input)));
+      }),
+  }),
+];

@@ -1,0 +1,15 @@
+/** What OpenFeature clients ask for, by the OpenFeature Remote Evaluation Protocol. */
+import { sdkAccess } from '../dispatch/sdk-access.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { OFREP_ERRORS } from './errors.ts';
+import { evaluateRoutes } from './evaluate.ts';
+
+export const ofrepSurface: Surface = {
+  prefix: '/ofrep/v1',
+  access: sdkAccess('frontend', 'client'),
+  errors: OFREP_ERRORS,
+  routes: evaluateRoutes,
+  isForPages: true,
+  description: `\`/ofrep/v1\` is the OpenFeature Remote Evaluation Protocol: flags evaluated for one context, of the projects and
+the environment that a frontend or client token covers. Pages of other origins may call it.`,
+};
