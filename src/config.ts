@@ -60,13 +60,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_DATA_DIR = join(fileURLToPath(new URL('..', import.meta.url)), 'data');
 
 export function readConfig(env: Environment): Config {
+  const authType = oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source');
   return {
-    host: text(env, 'HTTP_HOST') ?? '0.0.0.0',
+    host: text(env, 'HTTP_HOST') ?? defaultHost(authType),
     port: env['HTTP_PORT'] ? port(env, 'HTTP_PORT') : port(env, 'PORT'),
     basePath: basePath(env),
     dataDir: dataDirOf(env),
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
-    authType: oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source'),
+    authType,
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
     shutdownTimeoutMs: shutdownTimeout(env),
@@ -76,6 +77,11 @@ export function readConfig(env: Environment): Config {
     frontendOrigins: frontendOrigins(env),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
+}
+
+/** A server that asks for no token is not put on the network unless the operator says so. */
+function defaultHost(authType: Config['authType']): string {
+  return authType === 'none' ? '127.0.0.1' : '0.0.0.0';
 }
 
 /** The data folder alone, for commands that need nothing else of the configuration. */

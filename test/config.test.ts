@@ -23,6 +23,8 @@ describe('configuration', () => {
     assert.equal(readConfig({ HTTP_PORT: '1', PORT: '2' }).port, 1);
     assert.equal(readConfig({ HTTP_PORT: '', PORT: '2' }).port, 2);
     assert.equal(readConfig({ HTTP_HOST: '' }).host, '0.0.0.0');
+    assert.equal(readConfig({ AUTH_TYPE: 'none' }).host, '127.0.0.1');
+    assert.equal(readConfig({ AUTH_TYPE: 'none', HTTP_HOST: '0.0.0.0' }).host, '0.0.0.0');
   });
 
   it('takes a base path with or without slashes around it', () => {

@@ -12,7 +12,7 @@ import { ANSWERS_BOUNDED_IN_BYTES } from './upgrade/replay-rules.ts';
 export interface RememberedAnswer {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
   readonly key: string;
-  /** SHA-256 of method, path and body: tells a retry from another request under the same key. */
+  /** SHA-256 of method, path, query and body: tells a retry from another request under the same key. */
   readonly fingerprint: string;
   readonly status: number;
   /** JSON, or null without a body. It holds no secrets, which are shown only once. */

@@ -10,6 +10,7 @@ import type { Actor } from '../../domain/decide/decision.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
 import type { ApiToken, ApiTokenType, User, World } from '../../domain/state/world.ts';
+import { CallerCache } from './caller-cache.ts';
 
 /** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
 export const API_TOKEN_USER_ID = -42;
@@ -71,9 +72,6 @@ export const NOBODY: Caller = { ...ANYONE, role: null, scope: { projects: [], en
  */
 const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
-/** Cached callers. Protects memory against a client with very many valid tokens; far more than anybody has. */
-const REMEMBERED_MAX = 10_000;
-
 interface Remembered {
   readonly caller: Caller;
   /** Milliseconds since 1970; Infinity for a token that does not expire. */
@@ -89,7 +87,7 @@ export interface AuthenticatorOptions {
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new CallerCache<Remembered>();
   /** The last header and its caller, because comparing is faster than looking up. */
   #lastHeader = '';
   #last: Remembered | null = null;
@@ -108,17 +106,9 @@ export class Authenticator {
       this.#last = null;
       this.#accessRevision = world.directory.accessRevision;
     }
-    const known = this.#recall(authorization) ?? this.#resolve(authorization);
+    const known =
+      this.#last !== null && authorization === this.#lastHeader ? this.#last : this.#resolve(authorization);
     return known === null || this.#hasExpired(known) ? null : known.caller;
-  }
-
-  #recall(authorization: string): Remembered | undefined {
-    if (this.#last !== null && authorization === this.#lastHeader) return this.#last;
-    const known = this.#remembered.get(authorization);
-    if (known === undefined) return undefined;
-    this.#lastHeader = authorization;
-    this.#last = known;
-    return known;
   }
 
   #hasExpired({ expiresAt }: Remembered): boolean {
@@ -126,14 +116,25 @@ export class Authenticator {
   }
 
   #resolve(authorization: string): Remembered | null {
-    const secret = CREDENTIALS_PATTERN.exec(authorization)?.[1];
-    if (secret === undefined) return null;
-    const known = resolveDigest(this.#options.world, digestOf(secret));
+    const secret = secretIn(authorization);
+    if (secret === null) return null;
+    const known = this.#remembered.get(secret) ?? this.#lookUp(secret);
     if (known === null) return null;
-    if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
-    this.#remembered.set(authorization, known);
+    this.#lastHeader = authorization;
+    this.#last = known;
     return known;
   }
+
+  #lookUp(secret: string): Remembered | null {
+    const known = resolveDigest(this.#options.world, digestOf(secret));
+    if (known !== null) this.#remembered.add(secret, known);
+    return known;
+  }
+}
+
+/** The secret in the header `Authorization`, with or without the word Bearer before it; null for anything else. */
+export function secretIn(authorization: string): string | null {
+  return CREDENTIALS_PATTERN.exec(authorization)?.[1] ?? null;
 }
 
 /** SHA-256 in hexadecimal, the only thing that is kept of a secret (docs/specification/rights.md#secrets). */

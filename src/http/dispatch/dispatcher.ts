@@ -23,10 +23,12 @@ import type {
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified } from './conditional.ts';
 import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
+import { refuseCrossSite } from './cross-site.ts';
 import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
 import { TaggedReply } from './json-reply.ts';
+import { loggedPath } from './logged-path.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
@@ -169,7 +171,7 @@ class Dispatcher {
     if (this.#options.metered) call.meter.answered(status, durationMs);
     if (!this.#logsAccess) return;
     const { method, path } = call.request;
-    this.#options.log.debug({ method, path, status, durationMs }, 'answered');
+    this.#options.log.debug({ method, path: loggedPath(path), status, durationMs }, 'answered');
   }
 
   #route(call: Call): void {
@@ -222,6 +224,8 @@ class Dispatcher {
     if (access === null) return NOBODY;
     const caller = this.#options.authenticator.authenticate(head.header('authorization'));
     if (caller === null) return access.unauthenticated;
+    const crossSite = caller.kind === 'anyone' && route.kind === 'write' ? refuseCrossSite(head) : null;
+    if (crossSite !== null) return crossSite;
     return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
   }
 
@@ -341,7 +345,7 @@ class Dispatcher {
     if (response.signal.aborted && error === response.signal.reason) return;
     const { errorId, reply } = errorsOf(call).fault();
     this.#options.log.error(
-      { err: error, errorId, method: request.method, path: request.path },
+      { err: error, errorId, method: request.method, path: loggedPath(request.path) },
       'request failed',
     );
     this.#send(call, reply);

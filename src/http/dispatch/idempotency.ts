@@ -8,6 +8,7 @@ import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
 import { NO_HEADERS } from '../transport/reply-headers.ts';
 import type { Reply, TransportRequest } from '../transport/transport.ts';
+import { secretIn } from './access.ts';
 import { JSON_HEADERS } from './json-reply.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
@@ -28,8 +29,8 @@ export function retryOf(
   }
   return {
     // The key includes the credentials and not the name of the caller, because two tokens may have the same name.
-    key: sha256(JSON.stringify([request.header('authorization'), header])),
-    fingerprint: sha256(`${request.method} ${request.path}\n`, request.body),
+    key: sha256(JSON.stringify([secretIn(request.header('authorization')), header])),
+    fingerprint: sha256(`${request.method} ${request.path}?${request.query}\n`, request.body),
     toRemember: ({ status, body }) => ({
       status,
       body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),

@@ -321,6 +321,32 @@ describe('without authentication', () => {
     }
     context.diagnostic(`${ROUTES.length} routes checked without authentication`);
   });
+
+  it('a page of another site can make nobody write, while programs, its own pages and reads go on', async () => {
+    const host = `127.0.0.1:${server.server.port}`;
+    const create = (name: string, headers: Record<string, string>) =>
+      server.call('POST', '/projects/here/features', { name }, { token: null, headers });
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site', origin: 'http://other.example' },
+      { origin: 'http://other.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site', origin: `http://${host}` },
+    ] as Record<string, string>[]) {
+      const { status, body } = await create('foreign', headers);
+      assert.deepEqual([status, body.name], [FORBIDDEN, 'NoAccessError'], JSON.stringify(headers));
+      const read = await server.call('GET', '/projects', undefined, { token: null, headers });
+      assert.equal(read.status, 200);
+    }
+    for (const [at, headers] of [
+      {},
+      { 'sec-fetch-site': 'same-origin', origin: 'https://behind.a.proxy' },
+      { 'sec-fetch-site': 'none' },
+      { origin: `http://${host}` },
+    ].entries()) {
+      assert.equal((await create(`own-${at}`, headers as Record<string, string>)).status, 201);
+    }
+  });
 });
 
 describe('credentials', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { it } from 'node:test';
-import { describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
+import { ADMIN_TOKEN, describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const FEATURES = '/projects/default/features';
 
@@ -104,6 +104,26 @@ describeInterface('retries', (server) => {
     assert.deepEqual([late.status, late.body], [201, first.body]);
     assert.equal(server().server.store.engine.lastId, lastId);
     assert.equal((await call('POST', FEATURES, { name: 'once' })).status, 409);
+  });
+
+  it('the query belongs to the request, and the word Bearer not to the caller', async () => {
+    const { call } = server();
+    await call('POST', FEATURES, { name: 'queried' });
+    const eventId = server().server.store.engine.lastId;
+    const change = { description: 'changed' };
+    const put = (headers: Record<string, string>, query = '') =>
+      call('PUT', `${FEATURES}/queried${query}`, change, {
+        headers: { 'idempotency-key': 'q1', ...headers },
+      });
+    const first = await put({});
+    assert.equal((await put({}, '?dryRun=true')).status, 409, 'another query is another request');
+    const retry = await put({ authorization: `Bearer ${ADMIN_TOKEN}` });
+    assert.deepEqual([retry.status, retry.body], [200, first.body]);
+    await call('PUT', `${FEATURES}/queried`, { description: 'since' });
+    await put({ authorization: `bearer   ${ADMIN_TOKEN}` });
+    const { body } = await call('GET', `${FEATURES}/queried`);
+    assert.equal(body.description, 'since', 'a retry under the other spelling changes nothing');
+    assert.equal(server().server.store.engine.lastId, eventId + 2);
   });
 
   it('a retry of a switch does not switch again what somebody switched back', async () => {
