@@ -12,11 +12,12 @@ import {
   type Strategy,
   type StrategyInput,
 } from '../flags/strategy.ts';
+import { strategyIssue } from '../flags/strategy-rules.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
-import { invalidOperation } from '../state/refusal.ts';
+import { invalid, invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
@@ -45,6 +46,8 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   if (archived !== null) return archived;
   const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.part.strategies);
   const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
+  const issue = strategyIssue(strategy, null);
+  if (issue !== null) return invalid(issue.message, `/body${issue.path}`);
   return (
     refuseUnknownReferences(world, { flag, before: null, after: strategy }) ??
     refuseOversized(flag, null, strategy) ?? [strategyAdded(flag, command.environment, strategy)]
@@ -63,6 +66,8 @@ export function replaceStrategy(world: World, command: ReplaceStrategy): Decisio
   if (archived !== null) return archived;
   const { id, sortOrder } = located.strategy;
   const after = createStrategy(command.strategy, id, command.strategy.sortOrder ?? sortOrder);
+  const issue = strategyIssue(after, located.strategy);
+  if (issue !== null) return invalid(issue.message, `/body${issue.path}`);
   return strategyUpdated(world, located, after);
 }
 
@@ -91,7 +96,10 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   if (featureName !== before.featureName) {
     return patchFault(operations, 'featureName', 'A strategy cannot be moved to another flag.');
   }
-  return strategyUpdated(world, located, createStrategy(parsed.value, before.id, before.sortOrder));
+  const after = createStrategy(parsed.value, before.id, before.sortOrder);
+  const issue = strategyIssue(after, located.strategy);
+  if (issue !== null) return patchFault(operations, issue.path.split('/')[1] ?? '', issue.message);
+  return strategyUpdated(world, located, after);
 }
 
 export interface SetStrategySegments extends NamesStrategy {

@@ -114,7 +114,7 @@ export interface Constraint {
 
 const SINGLE_VALUE: ReadonlySet<string> = new Set(SINGLE_VALUE_OPERATORS);
 
-function isSingleValue(operator: ConstraintOperator): boolean {
+export function isSingleValue(operator: ConstraintOperator): boolean {
   return SINGLE_VALUE.has(operator);
 }
 

@@ -1,6 +1,7 @@
 /** Endpoints 9–12: strategies of a flag in an environment (docs/specification/strategies.md). */
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
+import { aboutFlagEnvironment, type StrategyData } from '../../../src/domain/state/events.ts';
 import '../../support/check-answers.ts';
 import {
   addProject,
@@ -263,6 +264,57 @@ describeInterface('strategies', (server) => {
     }
   });
 
+  it('takes every percentage, as a number or as its text, and looks at no other kind of strategy', async () => {
+    await makeFlag(server().call, 'rolled');
+    for (const rollout of [0, 100, '0', '100', '12.5', 33.3]) {
+      const { parameters } = await addStrategy(server().call, 'rolled', {
+        name: 'flexibleRollout',
+        parameters: { rollout },
+      });
+      assert.deepEqual(parameters, { rollout });
+    }
+    await addStrategy(server().call, 'rolled', { name: 'default', parameters: { rollout: 500 } });
+    await addStrategy(server().call, 'rolled', { name: 'flexibleRollout', parameters: {} });
+  });
+
+  it('keeps strategies that were recorded before a rule, and lets everything else of them be changed', async () => {
+    await makeFlag(server().call, 'old');
+    const old: StrategyData = {
+      id: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f',
+      name: 'flexibleRollout',
+      title: null,
+      disabled: false,
+      constraints: [
+        { contextName: 'c', operator: 'IN', caseInsensitive: false, inverted: false, values: [] },
+      ],
+      parameters: { rollout: 150 },
+      variants: [],
+      segments: [],
+      sortOrder: 0,
+      featureName: 'old',
+    };
+    await server().server.store.engine.record({ name: 'test', userId: -1 }, [
+      {
+        type: 'feature-strategy-add',
+        ...aboutFlagEnvironment({ name: 'old', project: 'default' }, 'development'),
+        data: old,
+        preData: null,
+      },
+    ]);
+    await server().restart();
+    const path = `${strategiesOf('old')}/${old.id}`;
+    const patch = [{ op: 'replace', path: '/title', value: 'patched' }];
+    assert.equal((await server().call('PATCH', path, patch)).status, 200);
+    const { body } = await server().call('GET', path);
+    const put = await server().call('PUT', path, { ...body, title: 'put' });
+    assert.deepEqual(put.body, { ...old, title: 'put' });
+    await invalidAt(server(), '/body/parameters/rollout', {
+      method: 'PUT',
+      path,
+      body: { ...body, parameters: { rollout: 151 } },
+    });
+  });
+
   it('refuses a patch whose result breaks a rule, blaming the operation', async () => {
     await makeFlag(server().call, 'patch-ruled');
     const { id } = await addStrategy(server().call, 'patch-ruled', FULL);
@@ -281,6 +333,8 @@ describeInterface('strategies', (server) => {
       { op: 'replace', path: '/variants/0/weightType', value: 'fix' },
       { op: 'replace', path: '/sortOrder', value: 'first' },
       { op: 'add', path: '/constraints/3', value: {} },
+      { op: 'replace', path: '/constraints/0/values', value: [] },
+      { op: 'replace', path: '/parameters/rollout', value: 101 },
       { op: 'replace', path: '', value: null },
     ];
     for (const operation of bad) {
@@ -318,6 +372,13 @@ const BROKEN: readonly (readonly [object, string])[] = [
   [constraint({}), '/constraints/0/operator'],
   [constraint({ operator: 'EQUALS' }), '/constraints/0/operator'],
   [constraint({ operator: 'IN' }), '/constraints/0/values'],
+  ...['IN', 'NOT_IN', 'STR_CONTAINS', 'STR_STARTS_WITH', 'STR_ENDS_WITH'].map(
+    (operator) => [constraint({ operator, values: [] }), '/constraints/0/values'] as const,
+  ),
+  ...[-1, 100.5, '101', 'half', '', true, null, []].map(
+    (rollout) => [{ name: 'flexibleRollout', parameters: { rollout } }, '/parameters/rollout'] as const,
+  ),
+  [{ name: 'gradualRolloutUserId', parameters: { percentage: '200' } }, '/parameters/percentage'],
   [constraint({ operator: 'IN', values: [1] }), '/constraints/0/values/0'],
   [constraint({ operator: 'IN', values: 'x' }), '/constraints/0/values'],
   [constraint({ operator: 'IN', values: [], contextName: 5 }), '/constraints/0/contextName'],
