@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Config, readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 
 export const ADMIN_TOKEN = '*:*.test-secret';
@@ -87,6 +87,8 @@ export interface TestServer {
 export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly store?: ServerOptions['store'];
+  /** Silent unless given. */
+  readonly log?: Log;
   /** Kept at the end when given. */
   readonly folder?: string;
 }
@@ -107,7 +109,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const start = (): Promise<Server> =>
     startServer({
       config: testConfig(folder, options.env),
-      log: createLog('silent'),
+      log: options.log ?? createLog('silent'),
       stop: (error) => {
         throw error;
       },

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { pino } from 'pino';
+import { ADMIN_TOKEN, ENGINES, startTestServer } from '../../support/server.ts';
+
+for (const engine of ENGINES) {
+  it(`the access log shows requests, and never a token that stands in a path (${engine})`, async () => {
+    let logged = '';
+    const log = pino({ level: 'debug' }, { write: (line: string) => void (logged += line) });
+    const running = await startTestServer({ env: { HTTP_ENGINE: engine }, log });
+    try {
+      const { body: token } = await running.call('POST', '/api-tokens', { tokenName: 'ci', type: 'admin' });
+      const path = encodeURIComponent(token.secret);
+      assert.equal((await running.call('GET', '/projects')).status, 200);
+      assert.equal((await running.call('DELETE', `/api-tokens/${path}`)).status, 200);
+      assert.equal((await running.call('GET', `/${path}`)).status, 404);
+      assert.equal((await running.call('GET', `/${token.secret}/${ADMIN_TOKEN}`)).status, 404);
+    } finally {
+      await running.stop();
+    }
+    const paths = logged
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'answered')
+      .map((line) => line.path);
+    assert.deepEqual(paths, [
+      '/api/admin/api-tokens',
+      '/api/admin/projects',
+      '/api/admin/api-tokens/…',
+      '/api/admin/…',
+      '/api/admin/…/…',
+    ]);
+    assert(!logged.includes(ADMIN_TOKEN.slice(ADMIN_TOKEN.indexOf('.'))), logged);
+  });
+}
