@@ -117,9 +117,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/transport/uws',
     ],
   },
+  'http/body': {
+    purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
+    imports: ['domain/json'],
+  },
   'http/dispatch': {
     purpose: 'from a request to its response: route, caller, body, conditions',
-    imports: ['actors', 'domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/transport'],
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/body',
+      'http/transport',
+    ],
   },
   'http/probes': {
     purpose: 'health, readiness and metrics',
@@ -335,6 +347,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/state',
       'http',
+      'http/body',
       'http/dispatch',
       'http/openapi',
       'http/pages',

@@ -39,7 +39,7 @@ const overload = named('http/interface/overload.test.ts');
 const limits = named('http/transport/limits.test.ts');
 const framing = named('http/transport/framing.test.ts');
 const failures = named('http/transport/failures.test.ts');
-const jsonBody = named('http/dispatch/json-body.test.ts');
+const jsonBody = named('http/body/json-body.test.ts');
 const jsonPatch = named('domain/json/json-patch.test.ts');
 const matcher = named('http/dispatch/route-matcher.test.ts');
 

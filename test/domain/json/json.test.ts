@@ -147,7 +147,7 @@ function nested(levels: number): JsonValue {
   return value;
 }
 
-/** Bodies never hold one (http/dispatch/json-body.ts); JSON.stringify loses it, MessagePack does not. */
+/** Bodies never hold one (http/body/json-body.ts); JSON.stringify loses it, MessagePack does not. */
 function withoutNegativeZero(value: JsonValue): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

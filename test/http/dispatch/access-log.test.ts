@@ -5,8 +5,8 @@ import { ADMIN_TOKEN, ENGINES, startTestServer } from '../../support/server.ts';
 
 for (const engine of ENGINES) {
   it(`the access log shows requests, and never a token that stands in a path (${engine})`, async () => {
-    let logged = '';
-    const log = pino({ level: 'debug' }, { write: (line: string) => void (logged += line) });
+    const lines: string[] = [];
+    const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
     const running = await startTestServer({ env: { HTTP_ENGINE: engine }, log });
     try {
       const { body: token } = await running.call('POST', '/api-tokens', { tokenName: 'ci', type: 'admin' });
@@ -18,9 +18,7 @@ for (const engine of ENGINES) {
     } finally {
       await running.stop();
     }
-    const paths = logged
-      .trim()
-      .split('\n')
+    const paths = lines
       .map((line) => JSON.parse(line))
       .filter(({ msg }) => msg === 'answered')
       .map((line) => line.path);
@@ -31,6 +29,6 @@ for (const engine of ENGINES) {
       '/api/admin/…',
       '/api/admin/…/…',
     ]);
-    assert(!logged.includes(ADMIN_TOKEN.slice(ADMIN_TOKEN.indexOf('.'))), logged);
+    assert(!lines.join('').includes(ADMIN_TOKEN.slice(ADMIN_TOKEN.indexOf('.'))));
   });
 }

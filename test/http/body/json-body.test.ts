@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkStorable, JSON_DEPTH_MAX, type JsonValue } from '../../../src/domain/json/json.ts';
-import { parseJsonBody } from '../../../src/http/dispatch/json-body.ts';
-import { LIST_LENGTH_MAX, VALUES_MAX } from '../../../src/http/dispatch/json-shape.ts';
+import { parseJsonBody } from '../../../src/http/body/json-body.ts';
+import { LIST_LENGTH_MAX, VALUES_MAX } from '../../../src/http/body/json-shape.ts';
 
 const encoder = new TextEncoder();
 
