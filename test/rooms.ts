@@ -26,7 +26,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/state/upgrade': {
     purpose: 'what changed of events, records and replay from release to release, and the steps between',
-    imports: [],
+    imports: ['domain/flags'],
   },
   'domain/state': {
     purpose: 'the whole state, the events, and the one function that applies them',
@@ -263,7 +263,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/openapi': {
     purpose: 'the description of the interface, made from the surfaces and their routes',
-    imports: ['http/admin/schemas', 'http/dispatch'],
+    imports: ['domain/flags', 'http/admin/schemas', 'http/dispatch'],
   },
   'http/pages': {
     purpose: 'the console and the API page',

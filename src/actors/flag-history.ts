@@ -9,6 +9,7 @@
  */
 
 import type { Flag } from '../domain/flags/flag.ts';
+import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { notFound, type Refusal } from '../domain/state/refusal.ts';
@@ -220,10 +221,7 @@ function flagsTouchedBy(event: DomainEvent): readonly string[] {
 const standIn = (name: string, project: string): Flag => ({
   name,
   project,
-  description: null,
-  type: 'release',
-  stale: false,
-  impressionData: false,
+  ...INITIAL_METADATA,
   createdAt: '',
   archivedAt: null,
   environments: [],

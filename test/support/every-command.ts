@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import { FLAG_TYPES } from '../../src/domain/flags/flag.ts';
+import { FLAG_TYPES } from '../../src/domain/flags/flag-type.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { PATCH_OPERATIONS } from './random-patches.ts';
 

@@ -1,15 +1,14 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
+import { type Flag, type FlagData, flagData, flagDataOf, flagVariants } from '../flags/flag.ts';
+import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
 import {
-  FLAG_TYPES,
-  type Flag,
-  type FlagData,
-  type FlagMetadata,
-  type FlagType,
-  flagData,
-  flagVariants,
-} from '../flags/flag.ts';
-import { type JsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
+  patchedMetadata,
+  sameMetadata,
+  withClonedMetadata,
+  withMetadata,
+} from '../flags/metadata-changes.ts';
+import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
@@ -28,7 +27,7 @@ export interface CreateFlag {
   readonly type: 'create-flag';
   readonly project: string;
   readonly name: string;
-  readonly metadata: FlagMetadata;
+  readonly metadata: MetadataInput;
 }
 
 export function createFlag(world: World, command: CreateFlag, context: DecideContext): Decision {
@@ -36,19 +35,12 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
   if (isRefusal(project)) return project;
   const taken = refuseTakenName(world, command.name);
   if (taken !== null) return taken;
-  const { metadata } = command;
-  const data: FlagData = {
-    name: command.name,
-    project: command.project,
-    description: metadata.description === undefined ? '' : metadata.description,
-    type: metadata.type ?? 'release',
-    stale: metadata.stale ?? false,
-    impressionData: metadata.impressionData ?? false,
-    createdAt: context.now,
-    lastSeenAt: null,
-    variants: null,
+  const data = flagDataOf({
+    identity: { name: command.name, project: command.project, createdAt: context.now },
+    metadata: withMetadata(INITIAL_METADATA, command.metadata),
+    variants: [],
     archived: false,
-  };
+  });
   return [{ type: 'feature-created', ...aboutFlag(data), data, preData: null }];
 }
 
@@ -56,7 +48,7 @@ export interface UpdateFlag extends NamesFlag {
   readonly type: 'update-flag';
   /** The name in the body, which must equal the flag's. */
   readonly name?: string | undefined;
-  readonly metadata: FlagMetadata;
+  readonly metadata: MetadataInput;
 }
 
 export function updateFlag(world: World, command: UpdateFlag): Decision {
@@ -86,35 +78,23 @@ export function patchFlag(world: World, command: PatchFlag): Decision {
   return metadataEvents(world, located, metadata.value);
 }
 
-type PatchedMetadata =
-  | { readonly ok: true; readonly value: FlagMetadata }
+type CheckedPatch =
+  | { readonly ok: true; readonly value: MetadataInput }
   | { readonly ok: false; readonly field: string; readonly message: string };
 
 /**
  * Checks a patched flag by the rules of an update. What cannot be changed is ignored
  * (docs/specification/flags.md#updating).
  */
-function metadataOfPatched(before: FlagData, after: JsonValue): PatchedMetadata {
-  if (typeof after !== 'object' || after === null || Array.isArray(after)) {
-    return { ok: false, field: '', message: 'The patch must leave the flag an object.' };
-  }
-  const { name, description = null, type, stale, impressionData, variants = null } = after as JsonObject;
-  const fault = (field: string, message: string): PatchedMetadata => ({ ok: false, field, message });
+function metadataOfPatched(before: FlagData, after: JsonValue): CheckedPatch {
+  const fault = (field: string, message: string): CheckedPatch => ({ ok: false, field, message });
+  if (!isJsonObject(after)) return fault('', 'The patch must leave the flag an object.');
+  const { name, variants = null } = after;
   if (name !== before.name) return fault('name', renamingFault(before.name, name));
-  if (description !== null && typeof description !== 'string') {
-    return fault('description', 'The patch must leave the description a string or null.');
-  }
-  if (!FLAG_TYPES.includes(type as FlagType)) {
-    return fault('type', `The patch must leave the type one of ${FLAG_TYPES.join(', ')}.`);
-  }
-  if (typeof stale !== 'boolean') return fault('stale', 'The patch must leave stale true or false.');
-  if (typeof impressionData !== 'boolean') {
-    return fault('impressionData', 'The patch must leave impressionData true or false.');
-  }
   if (!jsonEqual(variants, before.variants)) {
     return fault('variants', 'Variants are changed at the path …/variants of the flag, not here.');
   }
-  return { ok: true, value: { description, type: type as FlagType, stale, impressionData } };
+  return patchedMetadata(before, after);
 }
 
 export interface CloneFlag extends NamesFlag {
@@ -133,9 +113,8 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
   const taken = refuseTakenName(world, command.name);
   if (taken !== null) return taken;
   const data: FlagData = {
-    ...dataOf(world, located),
+    ...withClonedMetadata(dataOf(world, located)),
     name: command.name,
-    stale: false,
     createdAt: context.now,
   };
   const environments = source.environments
@@ -164,21 +143,10 @@ function clonedStrategies(source: Flag, command: CloneFlag, context: DecideConte
 }
 
 /** The events of a change of metadata; empty when nothing changes. */
-export function metadataEvents(world: World, located: LocatedFlag, metadata: FlagMetadata): Decision {
+export function metadataEvents(world: World, located: LocatedFlag, metadata: MetadataInput): Decision {
   const preData = dataOf(world, located);
-  const data: FlagData = {
-    ...preData,
-    description: metadata.description === undefined ? preData.description : metadata.description,
-    type: metadata.type ?? preData.type,
-    stale: metadata.stale ?? preData.stale,
-    impressionData: metadata.impressionData ?? preData.impressionData,
-  };
-  const changed =
-    data.description !== preData.description ||
-    data.type !== preData.type ||
-    data.stale !== preData.stale ||
-    data.impressionData !== preData.impressionData;
-  if (!changed) return UNCHANGED;
+  const data = withMetadata(preData, metadata);
+  if (sameMetadata(data, preData)) return UNCHANGED;
   const updated: DomainEvent = { type: 'feature-metadata-updated', ...aboutFlag(data), data, preData };
   return data.stale === preData.stale ? [updated] : [updated, staleEvent(located.record.flag, data.stale)];
 }

@@ -6,12 +6,14 @@
  * Tokens are included only on request, because a digest admits everybody who holds the secret wherever it is
  * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
- * Version history: 1, the first. 2: segments, context fields and strategy types.
+ * Version history: 1, the first. 2: segments, context fields and strategy types. The table of flags' metadata says which
+ * later version added which field.
  */
 import * as v from 'valibot';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
-import { FLAG_TYPES, flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
@@ -20,8 +22,11 @@ import { VariantListSchema } from '../flags/variant.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
-export const STATE_FORMAT_VERSION = 2;
-const READABLE_FORMAT_VERSIONS = [1, STATE_FORMAT_VERSION] as const;
+export const STATE_FORMAT_VERSION = Math.max(
+  2,
+  ...ADDED_FIELDS.map(({ documentVersion }) => documentVersion),
+);
+const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
 
 const name = (faultOf: (text: string) => string | null) =>
   v.pipe(
@@ -79,10 +84,7 @@ const FlagEnvironmentSchema = v.object({
 
 const FlagSchema = v.object({
   name: name(flagNameFault),
-  description: v.nullable(v.string()),
-  type: v.picklist(FLAG_TYPES, `one of ${FLAG_TYPES.join(', ')}`),
-  stale: v.boolean(),
-  impressionData: v.boolean(),
+  ...METADATA_DOCUMENT_ENTRIES,
   createdAt: Time,
   archivedAt: v.nullable(Time),
   environments: v.pipe(

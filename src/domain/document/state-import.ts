@@ -4,7 +4,7 @@
  * special case.
  */
 import * as v from 'valibot';
-import type { FlagData } from '../flags/flag.ts';
+import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { type Issue, issuesOf } from '../json/issues.ts';
@@ -117,18 +117,8 @@ function flagEvents(
     variants: distributeWeights(variants),
   }));
   const shown = environments.find((one) => one.name === firstEnvironment)?.variants ?? [];
-  const data: FlagData = {
-    name: flag.name,
-    project,
-    description: flag.description,
-    type: flag.type,
-    stale: flag.stale,
-    impressionData: flag.impressionData,
-    createdAt: flag.createdAt,
-    lastSeenAt: null,
-    variants: shown.length > 0 ? shown : null,
-    archived: false,
-  };
+  const identity = { name: flag.name, project, createdAt: flag.createdAt };
+  const data = flagDataOf({ identity, metadata: flag, variants: shown, archived: false });
   const about = aboutFlag(data);
   return [
     { type: 'feature-created', ...about, data, preData: null, hidden: { environments } },

@@ -13,6 +13,7 @@ import {
   type Flag,
   type FlagData,
   type FlagEnvironment,
+  flagOf,
 } from '../flags/flag.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
@@ -58,6 +59,7 @@ type ChangeEvent = Exclude<FlagEvent, { type: 'feature-created' | 'feature-delet
 /** The flag as it is after the event. */
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
   if (event.environment !== null) return withPart(flag, event.environment, changesOf(flag, event));
+  if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
   if (event.type !== 'feature-variants-updated') return produce(flag, recipeOf(event, stamp));
   const { variants } = event.data;
   return project.settings.environments.reduce((after, name) => withPart(after, name, { variants }), flag);
@@ -119,25 +121,7 @@ function withPart(flag: Flag, environment: string, changes: Partial<FlagEnvironm
   };
   const at = flag.environments.indexOf(before);
   const environments = at === -1 ? [...flag.environments, after] : flag.environments.with(at, after);
-  return withEnvironments(flag, environments);
-}
-
-/** Copied field by field, because spreading a flag takes longer than everything else in a switch. */
-function withEnvironments(flag: Flag, environments: readonly FlagEnvironment[]): Flag {
-  return {
-    name: flag.name,
-    project: flag.project,
-    description: flag.description,
-    type: flag.type,
-    stale: flag.stale,
-    impressionData: flag.impressionData,
-    createdAt: flag.createdAt,
-    archivedAt: flag.archivedAt,
-    environments,
-    tags: flag.tags,
-    dependencies: flag.dependencies,
-    children: flag.children,
-  };
+  return flagOf(flag, flag, environments);
 }
 
 /**
@@ -152,17 +136,10 @@ function strategyOf(data: StrategyData): Strategy {
 
 /** The effect of any other event on the flag that it names. */
 function recipeOf(
-  event: Exclude<ChangeEvent, PartEvent | { type: 'feature-variants-updated' }>,
+  event: Exclude<ChangeEvent, PartEvent | { type: 'feature-metadata-updated' | 'feature-variants-updated' }>,
   stamp: EventStamp,
 ): Recipe {
   switch (event.type) {
-    case 'feature-metadata-updated':
-      return (flag) => {
-        flag.description = event.data.description;
-        flag.type = event.data.type;
-        flag.stale = event.data.stale;
-        flag.impressionData = event.data.impressionData;
-      };
     case 'feature-stale-on':
       return (flag) => {
         flag.stale = true;
@@ -216,25 +193,23 @@ function create(
   stamp: EventStamp,
 ): void {
   if (world.directory.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
-  const flag: Flag = {
+  const body = {
     name: data.name,
     project: data.project,
-    description: data.description,
-    type: data.type,
-    stale: data.stale,
-    impressionData: data.impressionData,
     createdAt: data.createdAt,
     archivedAt: null,
-    environments: environments.map(({ name, variants }) => ({
-      name,
-      enabled: false,
-      strategies: [],
-      variants,
-    })),
+    environments: NONE,
     tags: NONE,
     dependencies: NONE,
     children: NONE,
   };
+  const parts = environments.map(({ name, variants }) => ({
+    name,
+    enabled: false,
+    strategies: [],
+    variants,
+  }));
+  const flag = flagOf(body, data, parts);
   project.flags.set(flag.name, { flag, revision: stamp.id, projections: null });
   world.directory.flagProjects.set(flag.name, data.project);
 }

@@ -1,7 +1,7 @@
 /** The schemas of responses to SDKs (docs/specification/surfaces.md#what-applications-get). */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../domain/flags/constraint.ts';
-import { FLAG_TYPES } from '../../domain/flags/flag.ts';
+import { FLAG_TYPES } from '../../domain/flags/flag-type.ts';
 import { VariantSchema } from '../../domain/flags/variant.ts';
 
 const SentVariantSchema = v.pipe(

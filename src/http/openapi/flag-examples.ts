@@ -1,5 +1,8 @@
 /** Examples of what belongs to flags: flags, strategies, variants, events. By the name of the component. */
 
+import { INITIAL_METADATA } from '../../domain/flags/metadata.ts';
+import { listedMetadata } from '../../domain/flags/metadata-changes.ts';
+
 export const AT = '2024-05-01T09:30:00.000Z';
 
 const CONSTRAINT = {
@@ -37,10 +40,8 @@ const STRATEGY = {
 const FLAG = {
   name: 'checkout-redesign',
   project: 'default',
+  ...INITIAL_METADATA,
   description: 'The checkout on one page.',
-  type: 'release',
-  stale: false,
-  impressionData: false,
   createdAt: AT,
   lastSeenAt: null,
   variants: null,
@@ -83,10 +84,7 @@ const FLAG_ENVIRONMENT = { ...DEVELOPMENT, strategies: [STRATEGY] };
 
 export const FLAG_SUMMARY = {
   name: 'checkout-redesign',
-  type: 'release',
-  description: 'The checkout on one page.',
-  stale: false,
-  impressionData: false,
+  ...listedMetadata(FLAG),
   favorite: false,
   createdAt: AT,
   lastSeenAt: null,

@@ -1,7 +1,7 @@
 /** The overview of a project: its health, which depends on the date, and its flags, of which most bytes are kept. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FlagType } from '../../../src/domain/flags/flag.ts';
+import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
 import { flagList, healthOf, projectOverview } from '../../../src/http/admin/views/render-project.ts';
 import { seededRandom } from '../../support/seeded-random.ts';

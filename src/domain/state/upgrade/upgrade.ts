@@ -6,25 +6,19 @@
  * a reader upgrades what it decodes (`decodePayload`, `readSnapshot`), so everything behind those two functions knows
  * the newest content only.
  *
- * To change the content: append a step here, and keep every earlier step as it is. A step is pure, never throws on
+ * To change the content: append a step here, and keep every earlier step as it is. A new field of a flag's metadata
+ * needs no step: its row in the table says what older flags get (flags/metadata.ts). A step is pure, never throws on
  * what its version held, and changes neither the id, the author nor the time of an event. What `apply` does with the
  * same event is another matter, see replay-rules.ts.
  */
+import { withAddedFields } from './added-fields.ts';
 import type { RecordedEvent } from './recorded-event.ts';
-
-export interface UpgradeStep {
-  /** What changed, and why. */
-  readonly reason: string;
-  /** The first release whose events and records are of the version that the step leads to. */
-  readonly release: string;
-  /** Absent where the step changes no event. */
-  event?(event: RecordedEvent): RecordedEvent;
-  /** Absent where the step changes no record. */
-  record?(section: string, record: unknown): unknown;
-}
+import type { UpgradeStep } from './upgrade-step.ts';
 
 /** The first step leads from version 1 to version 2, and so on. Version 1 is the content of release 0.1.0. */
-const UPGRADE_STEPS: readonly UpgradeStep[] = [];
+const WRITTEN_STEPS: readonly UpgradeStep[] = [];
+
+const UPGRADE_STEPS = withAddedFields(WRITTEN_STEPS);
 
 /** What this build records. */
 export const CONTENT_VERSION = 1 + UPGRADE_STEPS.length;

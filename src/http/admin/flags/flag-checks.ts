@@ -1,7 +1,7 @@
 /** Routes that a client calls before it creates a flag: the list of types, and whether a name is free. */
 import * as v from 'valibot';
 import { refuseTakenName } from '../../../domain/decide/guards.ts';
-import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
+import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag-type.ts';
 import { locateProject } from '../../../domain/state/locate.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { emptyReply } from '../../dispatch/json-reply.ts';

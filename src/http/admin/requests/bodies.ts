@@ -1,7 +1,8 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
-import { FLAG_TYPES, flagNameFault } from '../../../domain/flags/flag.ts';
+import { flagNameFault } from '../../../domain/flags/flag.ts';
+import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { urlNameFault } from '../../../domain/flags/url-name.ts';
 import { isEmail } from '../../../domain/state/email.ts';
 import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
@@ -47,23 +48,13 @@ export const DateTimeSchema = v.pipe(
   v.transform((text) => new Date(text).toISOString()),
 );
 
-const FlagTypeSchema = v.picklist(FLAG_TYPES, `one of ${FLAG_TYPES.join(', ')}`);
-
-/** Metadata of a flag; what is absent keeps its value, or gets its default in a new flag. */
-const METADATA_FIELDS = {
-  description: v.optional(v.nullable(v.string('a string or null'))),
-  type: v.optional(FlagTypeSchema),
-  stale: v.optional(v.boolean()),
-  impressionData: v.optional(v.boolean()),
-} as const;
-
 export const CreateFlagBody = v.pipe(
-  v.object({ name: FlagNameSchema, ...METADATA_FIELDS }),
+  v.object({ name: FlagNameSchema, ...METADATA_INPUT_ENTRIES }),
   v.title('CreateFlag'),
 );
 
 export const UpdateFlagBody = v.pipe(
-  v.object({ name: v.optional(v.string()), ...METADATA_FIELDS }),
+  v.object({ name: v.optional(v.string()), ...METADATA_INPUT_ENTRIES }),
   v.title('UpdateFlag'),
 );
 

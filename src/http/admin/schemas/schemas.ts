@@ -4,14 +4,13 @@
  */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
-import { FLAG_TYPES } from '../../../domain/flags/flag.ts';
+import { LISTED_METADATA_ENTRIES, METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { ParametersSchema } from '../../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 
 const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const NullableTimestamp = v.nullable(Timestamp);
-const FlagTypeSchema = v.picklist(FLAG_TYPES);
 
 export const ErrorSchema = v.pipe(
   v.object({
@@ -61,10 +60,7 @@ export const StrategySchema = v.pipe(
 const FLAG_FIELDS = {
   name: v.string(),
   project: v.string(),
-  description: v.nullable(v.string()),
-  type: FlagTypeSchema,
-  stale: v.boolean(),
-  impressionData: v.boolean(),
+  ...METADATA_ENTRIES,
   createdAt: Timestamp,
   lastSeenAt: NullableTimestamp,
   variants: v.nullable(v.array(VariantSchema)),
@@ -122,10 +118,7 @@ export const WholeFlagSchema = v.pipe(
 export const FlagSummarySchema = v.pipe(
   v.object({
     name: v.string(),
-    type: FlagTypeSchema,
-    description: v.nullable(v.string()),
-    stale: v.boolean(),
-    impressionData: v.boolean(),
+    ...LISTED_METADATA_ENTRIES,
     favorite: v.pipe(v.boolean(), v.description('Always false: there are no favorites.')),
     createdAt: Timestamp,
     lastSeenAt: NullableTimestamp,

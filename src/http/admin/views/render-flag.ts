@@ -6,6 +6,7 @@
  * is the newer of both revisions, so it needs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
+import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
 import { hasEnabledStrategy } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
@@ -55,10 +56,7 @@ function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagB
 function summaryView(flag: Flag, environments: readonly Environment[]) {
   return {
     name: flag.name,
-    type: flag.type,
-    description: flag.description,
-    stale: flag.stale,
-    impressionData: flag.impressionData,
+    ...listedMetadata(flag),
     favorite: false,
     createdAt: flag.createdAt,
     lastSeenAt: null,

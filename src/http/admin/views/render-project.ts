@@ -3,7 +3,8 @@
  * something in the project changes, or the health figure does, which also depends on the date. After a change of one
  * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
  */
-import { type Flag, LIFETIME_DAYS } from '../../../domain/flags/flag.ts';
+import type { Flag } from '../../../domain/flags/flag.ts';
+import { LIFETIME_DAYS } from '../../../domain/flags/flag-type.ts';
 import {
   type FlagRecord,
   type ProjectState,

@@ -1,0 +1,13 @@
+/** What a flag is for, and how long one is expected to live (docs/specification/flags.md#types). */
+
+export const FLAG_TYPES = ['release', 'kill-switch', 'experiment', 'operational', 'permission'] as const;
+export type FlagType = (typeof FLAG_TYPES)[number];
+
+/** Days after which an unarchived flag of the type counts as potentially stale; null for never. */
+export const LIFETIME_DAYS: Readonly<Record<FlagType, number | null>> = {
+  release: 40,
+  experiment: 40,
+  operational: 7,
+  'kill-switch': null,
+  permission: null,
+};
