@@ -172,9 +172,9 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'upgrades what is of the newest version already',
-    file: 'persistence/journal/file-journal.ts',
-    find: '...OWN_STAMP }',
-    replace: '...OWN_STAMP, contentVersion: 1 }',
+    file: 'persistence/journal/frame-format.ts',
+    find: 'PayloadStamp = { contentVersion: CONTENT_VERSION,',
+    replace: 'PayloadStamp = { contentVersion: 1,',
   },
   {
     name: 'searches the bytes of old events for what their upgrade says',
