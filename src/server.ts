@@ -3,7 +3,7 @@
  * is ready. At the end it drains, takes a last snapshot, and unlocks. `main.ts` runs one in a process; tests run
  * several.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
@@ -27,7 +27,6 @@ import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
-import { lineageOf } from './persistence/journal/lineage.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { VERSION } from './version.ts';
 
@@ -69,7 +68,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const commits = new CommitMeter();
     const store = await open(options, commits);
     await recordFirstEvents(store, { ...options, fs: realFileSystem });
-    store.engine.world.lineage = lineageOf(config.dataDir);
     const api = createHandler({ store, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
@@ -109,6 +107,7 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     folder: options.config.dataDir,
     clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
     newId: randomUUID,
+    newName: () => randomBytes(4).toString('hex'),
     logReader: new WorkerLogReader(),
     log: options.log,
     stop: options.stop,

@@ -54,7 +54,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/journal': {
     purpose: 'formats of frames and segments, and the append-only journal in files',
-    imports: ['domain/state/upgrade', 'persistence/codec', 'persistence/disk'],
+    imports: ['domain/state', 'domain/state/upgrade', 'persistence/codec', 'persistence/disk'],
   },
   'persistence/snapshots': {
     purpose: 'format, writer and reader of snapshots',

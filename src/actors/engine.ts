@@ -65,6 +65,8 @@ export interface EngineOptions {
   readonly eventLog: EventLog;
   readonly clock: EngineClock;
   newId(): string;
+  /** A random name of eight hexadecimal digits for what this start records (lineage.ts). */
+  newName(): string;
   /** Time of the newest event in the journal; 0 in a new one. */
   readonly lastAt: number;
   /** Called when the state can no longer be trusted; must end the process. */
@@ -109,6 +111,8 @@ export class Engine {
   readonly #durabilityWaiters: DurabilityWaiters;
   readonly #encoder = new FrameEncoder();
   #lastAt: number;
+  /** Whether the newest name in the lineage is this start's own. */
+  #hasName = false;
   /** When the turn that runs now began; null between turns. All of its commands share it. */
   #moment: Moment | null = null;
   #refusedCount = 0;
@@ -188,6 +192,7 @@ export class Engine {
     const at = this.nextTime();
     const change = this.#change(actor, events, at);
     const payload = this.#encoder.encode(change, CHANGE_BYTES_MAX);
+    this.#adoptName(change, true);
     this.#applyAll(events, new Date(at).toISOString());
     this.#append(change, undefined, { payload, ...OWN_STAMP });
     this.journal.commit();
@@ -209,6 +214,7 @@ export class Engine {
         `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
       );
     }
+    this.#adoptName(change, false);
     this.#applyAll(change.events as readonly DomainEvent[], new Date(change.at).toISOString(), rules);
     this.#append(change, answer as RememberedAnswer | undefined, body);
     this.journal.commit();
@@ -328,6 +334,7 @@ export class Engine {
 
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
   #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
+    if (change !== null) this.#adoptName(change, true);
     this.#applyAll(events, createdAt);
     let outcome: Outcome<unknown>;
     try {
@@ -367,8 +374,17 @@ export class Engine {
     if (answer !== undefined) this.world.directory.answers.remember(answer, change.at, body.rules);
   }
 
+  /** The first change that this start records gives it a name. */
   #change(actor: Actor, events: readonly RecordedEvent[], at: number): Change {
-    return { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
+    const change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
+    if (this.#hasName) return change;
+    return { ...change, lineage: this.world.lineage.mark(this.#options.newName()) };
+  }
+
+  /** Before anything that the change makes is shown: its ETag carries the name. */
+  #adoptName({ id, lineage }: Change, isOwn: boolean): void {
+    if (lineage !== undefined) this.world.lineage.adopt(id, lineage);
+    this.#hasName = isOwn;
   }
 
   /**

@@ -40,6 +40,8 @@ export interface StoreOptions {
   readonly clock: EngineClock;
   /** A fresh UUID. */
   newId(): string;
+  /** A random name of eight hexadecimal digits for what this start records (lineage.ts). */
+  newName(): string;
   readonly logReader: LogReader;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
@@ -80,6 +82,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     log,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
+  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const eventLog = await EventLog.open({
     fs,
     folder: folder.journal,
@@ -109,6 +112,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     eventLog,
     clock,
     newId: options.newId,
+    newName: options.newName,
     lastAt: recovery.lastAt,
     stop: options.stop,
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
@@ -179,7 +183,8 @@ export function replayFrame(
   frame: RecordedFrame,
   createdAt = new Date(frame.at).toISOString(),
 ): void {
-  const { rules } = frame;
+  const { rules, lineage } = frame;
+  if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
   for (const [index, event] of frame.events.entries()) {
     apply(world, event as DomainEvent, { id: frame.id + index, createdAt, rules });
   }

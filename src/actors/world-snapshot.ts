@@ -12,6 +12,7 @@ import type { Flag } from '../domain/flags/flag.ts';
 import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
 import type { DatedAnswer } from '../domain/state/idempotency-cache.ts';
+import type { LineageEntry } from '../domain/state/lineage.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -49,7 +50,13 @@ interface FlagSnapshotRecord {
   readonly revision: number;
 }
 
-export function snapshotSections({ directory, projects }: World): SnapshotSection[] {
+/** What a snapshot holds: the state, and the lineage of the events that led to it. */
+export function snapshotSections(world: World): SnapshotSection[] {
+  return [...stateSections(world), { name: 'lineage', records: world.lineage.recorded }];
+}
+
+/** The state alone, without what tells histories apart that come to the same state. */
+export function stateSections({ directory, projects }: World): SnapshotSection[] {
   const all = [...projects.values()];
   const flags = all.map((project) =>
     [...project.flags.values()].map(({ flag, revision }) => ({ flag, revision })),
@@ -119,6 +126,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'personalTokens':
       directory.personalTokens.set((record as PersonalToken).digest, record as PersonalToken);
       return;
+    case 'lineage':
+      world.lineage.restore(record as LineageEntry);
+      return;
     case 'answers':
       directory.answers.restore(record as DatedAnswer);
       return;
@@ -156,6 +166,7 @@ export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
   world.references.clear();
+  world.lineage.clear();
   for (const part of Object.values(world.directory)) if (part instanceof Map) part.clear();
   world.directory.environments = [];
   Object.assign(world.directory, countersOf(fresh.directory));
@@ -166,7 +177,7 @@ export function clearWorld(world: World): void {
  * only in the order of an object's keys count as equal.
  */
 export function stateHash(world: World): string {
-  return sectionsHash(snapshotSections(world));
+  return sectionsHash(stateSections(world));
 }
 
 /** The same of a state that was taken earlier, as snapshot sections. */

@@ -23,6 +23,7 @@ const placeOf = ({ store: { engine } }: TestEngine) => ({
   lastId: engine.lastId,
   durableId: engine.durableId,
   state: stateHash(engine.world),
+  lineage: engine.world.lineage.recorded,
 });
 
 describe('a node with a commit log', () => {
@@ -85,6 +86,7 @@ describe('a node that follows', () => {
     assert.deepEqual(placeOf(late), expected, `SEED=${seed}`);
     const restarted = await openTestEngine({ disk: early.disk.crash() });
     assert.deepEqual(placeOf(restarted), expected, `SEED=${seed}`);
+    assert.equal(expected.lineage.length, 1);
   });
 
   it('shows a change when it is on its own disk, and tells its change feed then', async () => {
@@ -115,6 +117,9 @@ describe('a node that follows', () => {
     const { lastId } = follower.store.engine;
     const outcome = await follower.execute(createFlag('second'));
     assert.deepEqual(outcome, { kind: 'answer', answer: ['feature-created'] });
+    const names = follower.store.engine.world.lineage;
+    assert.equal(names.nameAt(lastId), leader.store.engine.world.lineage.nameAt(lastId));
+    assert.notEqual(names.nameAt(lastId + 1), names.nameAt(lastId));
     assert.deepEqual([log.lastId, log.batches.at(-1)?.by], [lastId + 1, node]);
   });
 

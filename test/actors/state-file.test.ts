@@ -27,6 +27,7 @@ function open(folder: string): Promise<Store> {
     folder,
     clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
     newId: () => assert.fail('an import makes no new ids'),
+    newName: () => '00000000',
     logReader: new WorkerLogReader(),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => {

@@ -133,6 +133,7 @@ function openOn(folder: string, stops: Error[]): Promise<Store> {
     folder,
     clock: { now: Date.now, monotonic: () => performance.now(), defer: setImmediate },
     newId: () => '00000000-0000-4000-8000-000000000000',
+    newName: () => '00000000',
     logReader: inlineLogReader(realFileSystem),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => stops.push(error),

@@ -128,6 +128,7 @@ async function reopen(disk: MemoryFileSystem): Promise<Store | null> {
       clock: { now: () => 0, monotonic: () => 0, defer: (turn) => setImmediate(turn) },
       timer: () => () => undefined,
       newId: () => '',
+      newName: () => '00000000',
       logReader: inlineLogReader(disk),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
       stop: (error) => assert.fail(error),

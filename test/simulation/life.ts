@@ -37,6 +37,7 @@ export interface Surroundings {
   readonly tally: Tally;
   readonly trace: (line: string) => void;
   newId(): string;
+  newName(): string;
   /** Where the wall clock stands. */
   wallMs: number;
 }
@@ -150,6 +151,7 @@ export class Life implements Service {
       },
       timer: (delayMs, run) => time.after(delayMs, run),
       newId: () => this.#around.newId(),
+      newName: () => this.#around.newName(),
       logReader: inlineLogReader(fs),
       log: {
         info: (_, message) => this.#noted(message),

@@ -104,5 +104,10 @@ function surroundings(seed: number, observers: Observers): Surroundings {
     ids += 1;
     return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`;
   };
-  return { ...observers, random, witness, clients, newId, wallMs: STARTED_AT };
+  let names = 0;
+  const newName = (): string => {
+    names += 1;
+    return names.toString(16).padStart(8, '0');
+  };
+  return { ...observers, random, witness, clients, newId, newName, wallMs: STARTED_AT };
 }

@@ -85,6 +85,14 @@ export function gatedDisk(): { readonly disk: MemoryFileSystem; readonly gate: G
   return { disk, gate };
 }
 
+let names = 0;
+
+/** No two starts within a test get the same. */
+function newName(): string {
+  names += 1;
+  return names.toString(16).padStart(8, '0');
+}
+
 /** Lets everything that can go on without the test go on. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -134,6 +142,7 @@ export async function openTestEngine({
       ids += 1;
       return `00000000-0000-4000-8000-${String(ids).padStart(12, '0')}`;
     },
+    newName,
     logReader: inlineLogReader(disk),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => stops.push(error),

@@ -79,8 +79,8 @@ export interface TestServer {
   readonly call: Call;
   /** For another surface than the administrative interface. */
   callBelow(prefix: string): Call;
-  /** Stops cleanly and starts again on the same folder. */
-  restart(): Promise<void>;
+  /** Stops cleanly and starts again on the same folder; `meanwhile` runs in between. */
+  restart(meanwhile?: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -128,8 +128,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     call: (...call) => caller(origin())(...call),
     callBelow: (prefix) => caller(origin(), prefix),
-    async restart() {
+    async restart(meanwhile) {
       await server.close();
+      meanwhile?.();
       server = await start();
     },
     async stop() {

@@ -14,6 +14,7 @@ import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
+import { Lineage } from './lineage.ts';
 import { References } from './references.ts';
 
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
@@ -119,8 +120,8 @@ export interface DirectoryState {
 }
 
 export interface World {
-  /** Name of the history that event ids belong to, part of every ETag but not of the state. Empty when unknown. */
-  lineage: string;
+  /** Tells histories apart that have the same event ids: in every ETag, and no part of the state. */
+  readonly lineage: Lineage;
   readonly directory: DirectoryState;
   readonly projects: Map<string, ProjectState>;
   /** Derived from the flags; no part of the state. */
@@ -129,7 +130,7 @@ export interface World {
 
 export function emptyWorld(): World {
   return {
-    lineage: '',
+    lineage: new Lineage(),
     directory: {
       users: new Map(),
       environments: [],

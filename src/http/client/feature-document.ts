@@ -32,7 +32,6 @@ export interface FeatureDocumentOptions extends BodyWorkshop {
 
 /** What tells whether anything can have changed that the query looks at. */
 interface Stamp {
-  readonly lineage: string;
   readonly directory: number;
   readonly projectCount: number;
   readonly newestProject: number;
@@ -115,14 +114,14 @@ export class FeatureDocument {
   }
 
   #stampNow(): Stamp {
-    const { lineage, directory } = this.#options.world;
+    const { directory } = this.#options.world;
     let projectCount = 0;
     let newestProject = 0;
     for (const { revision } of this.#projects()) {
       projectCount += 1;
       newestProject = Math.max(newestProject, revision);
     }
-    return { lineage, directory: directory.revision, projectCount, newestProject };
+    return { directory: directory.revision, projectCount, newestProject };
   }
 
   #isContentOf({ made, segments }: BlockBuilder): boolean {
@@ -147,10 +146,10 @@ export class FeatureDocument {
   }
 
   #render(blocks: readonly JsonBlock[], segments: readonly SegmentSource[]) {
-    const { world, query } = this.#options;
+    const { query } = this.#options;
     const { environment, projects, namePrefix, tags, inlineSegments } = query;
     const queryHash = createHash('sha256')
-      .update(JSON.stringify([RENDERING, world.lineage, query.key]))
+      .update(JSON.stringify([RENDERING, query.key]))
       .digest('hex')
       .slice(0, 8);
     const sent = inlineSegments ? {} : { segments: segments.map(segmentView) };
@@ -235,9 +234,6 @@ function segmentView({ id, name, constraints }: SegmentSource) {
 
 function isSameStamp(a: Stamp, b: Stamp): boolean {
   return (
-    a.newestProject === b.newestProject &&
-    a.directory === b.directory &&
-    a.projectCount === b.projectCount &&
-    a.lineage === b.lineage
+    a.newestProject === b.newestProject && a.directory === b.directory && a.projectCount === b.projectCount
   );
 }

@@ -1,5 +1,6 @@
 /**
- * ETags: revisions, which are event ids, with the name of their history. They cost no hashing and survive restarts.
+ * ETags: revisions, which are event ids, with the name that the history had at that event (lineage.ts). They cost no
+ * hashing, survive restarts, and are the same on every node.
  */
 import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
 
@@ -8,9 +9,9 @@ export function flagEtag(world: World, project: ProjectState, record: FlagRecord
   return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
 }
 
-/** In quotes. `tag` tells apart all that a path can answer within one history. */
-export function etagOf({ lineage }: World, tag: number | string): string {
-  return `"${tag}-${lineage}"`;
+/** In quotes. `tag` tells apart all that a path can answer at one revision. */
+export function etagOf({ lineage }: World, revision: number, tag = ''): string {
+  return `"${revision}${tag}-${lineage.nameAt(revision)}"`;
 }
 
 /** The newest event that any flag's JSON in the project shows besides those about the flag itself. */

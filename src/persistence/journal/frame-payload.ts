@@ -1,11 +1,12 @@
 /**
  * The payload of a frame: encoding, and decoding that trusts nothing.
  *
- * A MessagePack map with the keys `id`, `at`, `by`, `userId`, `events` and, where there is one, `answer`, in this
- * order. `id` comes first, because recovery reads it without decoding the rest, and because the bytes `a2 69 64`
+ * A MessagePack map with the keys `id`, `at`, `by`, `userId`, `events` and, where there are such, `lineage` and
+ * `answer`, in this order. `id` comes first, because recovery reads it without decoding the rest, and because the bytes `a2 69 64`
  * are what it looks for when it searches damaged bytes for a frame.
  */
 import assert from 'node:assert/strict';
+import { isLineageName } from '../../domain/state/lineage.ts';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import { upgradeEvents } from '../../domain/state/upgrade/upgrade.ts';
 import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
@@ -18,9 +19,8 @@ export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
 
 const ID_AT = 1 + PAYLOAD_MARK.length;
 
-/** Heads of the payload's map: five fields, and the answer as the sixth. */
-const MAP_OF_FIVE = 0x85;
-const MAP_OF_SIX = 0x86;
+/** Head of a map with up to 15 fields, whose number is added. */
+const SMALL_MAP = 0x80;
 
 /** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
 export function encodePayload(frame: Frame): Buffer {
@@ -34,6 +34,7 @@ export function encodePayload(frame: Frame): Buffer {
  */
 export class FrameEncoder {
   readonly #writer = new PayloadWriter();
+  #fields = 0;
 
   /**
    * Encodes all but the answer, and stops at the first event that exceeds `bytesMax`. Throws `EncodingError` on what is
@@ -43,9 +44,10 @@ export class FrameEncoder {
     const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
     assert(shape === null, `a frame that recovery would refuse: ${shape}`);
     const writer = this.#writer;
-    const { id, at, by, userId, events } = frame;
+    const { id, at, by, userId, events, lineage } = frame;
+    this.#fields = lineage === undefined ? 5 : 6;
     writer.begin();
-    writer.map(MAP_OF_FIVE & 15);
+    writer.map(this.#fields);
     writer.fixed(KEYS.id);
     writer.number(id);
     writer.fixed(KEYS.at);
@@ -60,12 +62,13 @@ export class FrameEncoder {
       writeEvent(writer, event);
       if (writer.length > bytesMax) throw new EncodingError(overLimit(bytesMax));
     }
+    if (lineage !== undefined) writeValue(writer, KEYS.lineage, lineage, 1);
     return checked(writer);
   }
 
   /** Completes what `encode` made last. */
   addAnswer(answer: unknown): Buffer {
-    this.#writer.amendFirst(MAP_OF_SIX);
+    this.#writer.amendFirst(SMALL_MAP + this.#fields + 1);
     writeValue(this.#writer, KEYS.answer, answer, 1);
     return checked(this.#writer);
   }
@@ -86,7 +89,7 @@ const overLimit = (bytesMax: number): string => `more than ${bytesMax / 2 ** 20}
 
 const shared = new FrameEncoder();
 
-const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'answer');
+const KEYS = keysOf('id', 'at', 'by', 'userId', 'events', 'lineage', 'answer');
 const EVENT_KEYS = keysOf(
   'type',
   'project',
@@ -197,7 +200,13 @@ function frameProblem(value: Record<string, unknown>): string | null {
     const problem = isMap(event) ? eventProblem(event) : 'an event that is not a map';
     if (problem !== null) return problem;
   }
+  if (value.lineage !== undefined && !isLineageMark(value.lineage)) return 'a lineage without a name';
   return null;
+}
+
+function isLineageMark(value: unknown): boolean {
+  if (!isMap(value) || !isLineageName(value.name)) return false;
+  return value.before === undefined || isLineageName(value.before);
 }
 
 function eventProblem(event: Record<string, unknown>): string | null {

@@ -1,4 +1,5 @@
 /** A frame: one committed command. All of its events survive a crash, or none does (invariant 2). */
+import type { LineageMark } from '../../domain/state/lineage.ts';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 
 export interface Frame {
@@ -12,6 +13,8 @@ export interface Frame {
   readonly events: readonly RecordedEvent[];
   /** The response to an idempotent request, kept for retries. */
   readonly answer?: unknown;
+  /** In the first frame that a start of the server wrote: the name that ETags have from this frame on. */
+  readonly lineage?: LineageMark;
 }
 
 /** A frame as it is read back: its events are upgraded to the content that this build records. */

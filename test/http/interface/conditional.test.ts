@@ -1,6 +1,7 @@
 /** Conditional requests and retries: ETag, If-None-Match, If-Match, Idempotency-Key. */
 import assert from 'node:assert/strict';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { ADMIN_TOKEN, describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
 
@@ -175,9 +176,11 @@ it('an answer is remembered for 24 hours by the clock of the journal', async () 
   await server.stop();
 });
 
-it('a copy of a data folder answers under other ETags: its ids may come to mean other events', async () => {
+it('a copy of a data folder gives its own events other ETags, and the events of both the same ones', async () => {
   const server = await startTestServer();
   await server.call('POST', FEATURES, { name: 'copied' });
+  await server.call('POST', FEATURES, { name: 'untouched' });
+  const untouched = (await server.call('GET', `${FEATURES}/untouched`)).headers.get('etag');
   const etag = (await server.call('GET', `${FEATURES}/copied`)).headers.get('etag') ?? '';
   const copy = temporaryFolder();
   await server.server.store.engine.journal.flush();
@@ -194,12 +197,50 @@ it('a copy of a data folder answers under other ETags: its ids may come to mean 
     (await other.call('PUT', `${FEATURES}/copied`, { description: 'lost' }, { headers })).status,
     412,
   );
+  assert.equal((await other.call('GET', `${FEATURES}/untouched`)).headers.get('etag'), untouched);
   await other.restart();
   assert.equal((await other.call('GET', `${FEATURES}/copied`)).headers.get('etag'), there);
   await other.stop();
   await server.stop();
   rmSync(copy, { recursive: true });
 });
+
+it('a folder put back in place answers no stale 304, and If-Match loses no update', async () => {
+  const server = await startTestServer();
+  await server.call('POST', FEATURES, { name: 'put-back' });
+  await server.restart();
+  const old = contentOf(server.folder);
+  await server.call('PUT', `${FEATURES}/put-back`, { description: 'undone' });
+  const undone = (await server.call('GET', `${FEATURES}/put-back`)).headers.get('etag') ?? '';
+  const list = (await server.call('GET', FEATURES)).headers.get('etag') ?? '';
+  await server.restart(() => putBack(server.folder, old));
+  await server.call('PUT', `${FEATURES}/put-back`, { description: 'another' });
+  const read = await server.call('GET', `${FEATURES}/put-back`, undefined, {
+    headers: { 'if-none-match': undone },
+  });
+  assert.deepEqual([read.status, read.body.description], [200, 'another']);
+  assert.equal(
+    (await server.call('GET', FEATURES, undefined, { headers: { 'if-none-match': list } })).status,
+    200,
+  );
+  const lost = { headers: { 'if-match': undone } };
+  assert.equal((await server.call('PUT', `${FEATURES}/put-back`, { description: 'lost' }, lost)).status, 412);
+  await server.stop();
+});
+
+/** Of every file in the journal and the snapshots, by path. */
+function contentOf(folder: string): ReadonlyMap<string, Buffer> {
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(paths.map((path) => [path, readFileSync(path)]));
+}
+
+/** The files and folders stay the ones that they are; only what is in them goes back. */
+function putBack(folder: string, old: ReadonlyMap<string, Buffer>): void {
+  for (const path of contentOf(folder).keys()) if (!old.has(path)) rmSync(path);
+  for (const [path, content] of old) writeFileSync(path, content);
+}
 
 describeInterface('events that the client has', (server) => {
   it('are answered with 304 until one more is recorded; a search carries the tag and is always answered', async () => {

@@ -9,6 +9,7 @@ import { frameOf } from '../../support/journal-fixture.ts';
 
 const text = fc.string({ unit: 'grapheme' });
 const name = fc.option(text);
+const lineageName = fc.stringMatching(/^[0-9a-f]{8}$/);
 const data = fc.oneof(
   fc.constant(null),
   fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.oneof(text, fc.integer()), { noNullPrototype: true }),
@@ -38,6 +39,10 @@ const frames: fc.Arbitrary<Frame> = fc.record(
         },
       ),
       { minLength: 1, maxLength: 4 },
+    ),
+    lineage: fc.record(
+      { name: lineageName, before: lineageName },
+      { requiredKeys: ['name'], noNullPrototype: true },
     ),
     answer: data,
   },
@@ -119,6 +124,8 @@ test('hostile content with a valid checksum is refused by what is wrong with it'
     [{ ...good, events: [{ ...event, tags: [{ type: 'x' }] }] }, /whose tags are not tags/],
     [{ ...good, events: [{ ...event, surprise: 1 }] }, /an unknown field "surprise" of an event/],
     [{ ...good, toString: 1 }, /an unknown field "toString"/],
+    [{ ...good, lineage: 'aaaaaaaa' }, /a lineage without a name/],
+    [{ ...good, lineage: { name: 'aaaaaaaa', before: 'x"' } }, /a lineage without a name/],
   ];
   for (const [value, reason] of cases) assert.match(problemOf(value), reason);
 });

@@ -22,6 +22,8 @@ import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
 
 interface FlagBytes {
   readonly environmentsRevision: number;
+  /** Of the lineage: names of old revisions, which the ETag carries, seldom change. */
+  readonly renames: number;
   whole: TaggedReply | null;
   summary: string | null;
 }
@@ -47,8 +49,9 @@ export function flagSummary(world: World, project: ProjectState, record: FlagRec
 function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
   const cached = kept.get(record);
-  if (cached?.environmentsRevision === revision) return cached;
-  const fresh: FlagBytes = { environmentsRevision: revision, whole: null, summary: null };
+  const { renames } = world.lineage;
+  if (cached?.environmentsRevision === revision && cached.renames === renames) return cached;
+  const fresh: FlagBytes = { environmentsRevision: revision, renames, whole: null, summary: null };
   kept.set(record, fresh);
   return fresh;
 }

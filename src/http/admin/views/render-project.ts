@@ -25,6 +25,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface ProjectBytes {
   readonly revision: number;
+  /** Of the lineage, whose names are in the ETags. */
+  readonly renames: number;
   readonly blocks: readonly JsonBlock[];
   readonly health: Health;
   overview: TaggedReply | null;
@@ -56,7 +58,7 @@ export function projectRevision(world: World, project: ProjectState): number {
 export function projectOverview(world: World, project: ProjectState, now: number): TaggedReply {
   const bytes = bytesOf(world, project, now);
   bytes.overview ??= taggedReply(
-    etagOf(world, `${bytes.revision}-${bytes.health.percent}`),
+    etagOf(world, bytes.revision, `-${bytes.health.percent}`),
     withList(overviewHead(world, project, bytes.health), 'features', bytes.blocks),
   );
   return bytes.overview;
@@ -83,9 +85,12 @@ export function filteredFlagList(world: World, project: ProjectState, filter: Fl
 function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
   const revision = projectRevision(world, project);
   const known = cache.get(project);
-  if (known !== undefined && known.revision === revision && isHealthOf(known.health, now)) return known;
+  const { renames } = world.lineage;
+  const isSame = known?.revision === revision && known.renames === renames;
+  if (isSame && isHealthOf(known.health, now)) return known;
   const fresh: ProjectBytes = {
     revision,
+    renames,
     blocks: blocksOf(summariesOf(world, project), known?.blocks ?? []),
     health: healthOf(project, now),
     overview: null,

@@ -1,0 +1,111 @@
+/**
+ * The lineage: under which names the events of a history were recorded, one name for each start of the server that
+ * wrote something. Every ETag carries the name that was in force at its revision.
+ *
+ * Event ids alone do not tell histories apart: a server started on a backup, on a restored folder or on an older copy
+ * put back in place gives the same ids to other events, and a client from before would take a changed flag for the one
+ * that it knows. So each start draws a random name, and its first frame records it. Two histories that part from each
+ * other have different names from the event on at which they part. What they have in common keeps its names, on every
+ * copy and on every node.
+ *
+ * Events of a release that recorded no names share one: whoever opens the folder derives it from the content, and the
+ * first frame with a name records it as `before`.
+ */
+
+/** What a frame records: the name that its events and all after it have until the next one. */
+export interface LineageMark {
+  readonly name: string;
+  /** The name of all events before; present where none of them has a recorded one. */
+  readonly before?: string;
+}
+
+/** A name, and the id of the first event that has it. */
+export interface LineageEntry {
+  readonly from: number;
+  readonly name: string;
+}
+
+/**
+ * Names that are told apart: years of daily starts, in some 30 KB. Events before the oldest of them get its name. That
+ * is safe, since a history with that name has all those events, and costs clients one more response in full.
+ */
+export const LINEAGE_NAMES_MAX = 1_000;
+
+/** Names are eight hexadecimal digits. */
+export const isLineageName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{8}$/.test(value);
+
+export class Lineage {
+  readonly #namesMax: number;
+  /** By `from`, ascending. */
+  #entries: LineageEntry[] = [];
+  #isDerived = false;
+  #renames = 0;
+
+  constructor(namesMax = LINEAGE_NAMES_MAX) {
+    this.#namesMax = namesMax;
+  }
+
+  /** What the history has recorded, oldest first. */
+  get recorded(): readonly LineageEntry[] {
+    return this.#isDerived ? [] : [...this.#entries];
+  }
+
+  /** How often older revisions got another name: what was made of names before is to be made anew. */
+  get renames(): number {
+    return this.#renames;
+  }
+
+  /** The name in force at an event; empty before the first one. */
+  nameAt(revision: number): string {
+    const newest = this.#entries.at(-1);
+    if (newest === undefined) return '';
+    return revision >= newest.from ? newest.name : this.#olderNameAt(revision);
+  }
+
+  /** The name for all events so far, where none was recorded. */
+  derive(name: string): void {
+    if (this.#entries.length > 0) return;
+    this.#entries = [{ from: 0, name }];
+    this.#isDerived = true;
+  }
+
+  /** What the next frame is to record, so that `name` is in force from it on. Changes nothing yet. */
+  mark(name: string): LineageMark {
+    return this.#isDerived ? { name, before: this.nameAt(0) } : { name };
+  }
+
+  /** Takes over what the frame that begins with event `from` has recorded. */
+  adopt(from: number, { name, before }: LineageMark): void {
+    if (before !== undefined) {
+      if (this.#entries.length > 0 && this.nameAt(0) !== before) this.#renames += 1;
+      this.#entries = [{ from: 0, name: before }];
+    }
+    this.#isDerived = false;
+    this.restore({ from, name });
+    if (this.#entries.length <= this.#namesMax) return;
+    this.#entries.shift();
+    this.#renames += 1;
+  }
+
+  /** Puts back one of `recorded`, in their order. */
+  restore(entry: LineageEntry): void {
+    this.#entries.push(entry);
+  }
+
+  clear(): void {
+    this.#entries = [];
+    this.#isDerived = false;
+  }
+
+  #olderNameAt(revision: number): string {
+    let low = 0;
+    let high = this.#entries.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#entries[middle]!.from <= revision) low = middle;
+      else high = middle - 1;
+    }
+    return this.#entries[low]!.name;
+  }
+}

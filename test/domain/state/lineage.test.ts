@@ -1,0 +1,114 @@
+/** Names of histories: the same on every copy as far as the copies agree, and others from where they part. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Lineage, type LineageMark } from '../../../src/domain/state/lineage.ts';
+
+/** A history as its frames tell it: at each event its content, and the mark where the frame has one. */
+type History = readonly { readonly content: number; readonly mark: LineageMark | undefined }[];
+
+const NAMES_MAX = 3;
+
+/** Begins a name as the engine does, and returns what the frame records. */
+function begin(lineage: Lineage, from: number, name: string): LineageMark {
+  const mark = lineage.mark(name);
+  lineage.adopt(from, mark);
+  return mark;
+}
+
+function lineageOf(history: History): Lineage {
+  const lineage = new Lineage(NAMES_MAX);
+  for (const [at, { mark }] of history.entries()) if (mark !== undefined) lineage.adopt(at + 1, mark);
+  return lineage;
+}
+
+const steps = fc.array(
+  fc.record({
+    /** Which of the folders so far is started, or copied and started. */
+    folder: fc.nat(),
+    /** How many of its events are kept. */
+    keep: fc.nat(),
+    writes: fc.integer({ min: 0, max: 3 }),
+  }),
+  { maxLength: 40 },
+);
+
+describe('lineage', () => {
+  it('gives an event and all before it one name only, however folders are copied, cut and started', () => {
+    fc.assert(
+      fc.property(steps, fc.nat({ max: 3 }), (plan, unnamed) => {
+        let contents = 0;
+        let names = 0;
+        const event = (mark?: LineageMark) => {
+          contents += 1;
+          return { content: contents, mark };
+        };
+        const folders: History[] = [Array.from({ length: unnamed }, () => event())];
+        const told = new Map<string, string>();
+        for (const { folder, keep, writes } of plan) {
+          const source = folders[folder % folders.length]!;
+          let history: History = source.slice(0, keep % (source.length + 1));
+          const lineage = lineageOf(history);
+          if (history.length > 0) lineage.derive(`derived-${history.at(-1)?.content}`);
+          names += 1;
+          for (let count = 0; count < writes; count += 1) {
+            const mark = count === 0 ? begin(lineage, history.length + 1, `name-${names}`) : undefined;
+            history = [...history, event(mark)];
+          }
+          folders.push(history);
+          for (let revision = 1; revision <= history.length; revision += 1) {
+            const tag = `${revision}-${lineage.nameAt(revision)}`;
+            const prefix = history
+              .slice(0, revision)
+              .map(({ content }) => content)
+              .join();
+            assert.equal(told.get(tag) ?? prefix, prefix, `${tag} stands for one history`);
+            told.set(tag, prefix);
+          }
+        }
+      }),
+    );
+  });
+
+  it('is on a reader of the frames, and on one of its records, what it was where they were written', () => {
+    const written = new Lineage(NAMES_MAX);
+    written.derive('aaaaaaaa');
+    const replayed = new Lineage(NAMES_MAX);
+    for (const [from, name] of [
+      [5, 'bbbbbbbb'],
+      [9, 'cccccccc'],
+      [12, 'dddddddd'],
+    ] as const) {
+      replayed.adopt(from, begin(written, from, name));
+      const loaded = new Lineage(NAMES_MAX);
+      for (const entry of written.recorded) loaded.restore(entry);
+      for (let revision = 0; revision < 15; revision += 1) {
+        assert.equal(replayed.nameAt(revision), written.nameAt(revision));
+        assert.equal(loaded.nameAt(revision), written.nameAt(revision));
+      }
+    }
+    assert.equal(written.recorded.length, NAMES_MAX);
+  });
+
+  it('keeps the names of old events when the first start with names writes, and records no derived one by itself', () => {
+    const lineage = new Lineage();
+    lineage.derive('aaaaaaaa');
+    assert.deepEqual([lineage.nameAt(7), lineage.recorded], ['aaaaaaaa', []]);
+    assert.deepEqual(begin(lineage, 8, 'bbbbbbbb'), { name: 'bbbbbbbb', before: 'aaaaaaaa' });
+    assert.deepEqual(
+      [7, 8, 9].map((id) => lineage.nameAt(id)),
+      ['aaaaaaaa', 'bbbbbbbb', 'bbbbbbbb'],
+    );
+    assert.deepEqual(begin(lineage, 20, 'cccccccc'), { name: 'cccccccc' });
+    assert.equal(lineage.renames, 0);
+  });
+
+  it('tells when events get another name: what was rendered with the old one is then made anew', () => {
+    const lineage = new Lineage(2);
+    begin(lineage, 1, 'aaaaaaaa');
+    begin(lineage, 4, 'bbbbbbbb');
+    assert.deepEqual([lineage.nameAt(2), lineage.renames], ['aaaaaaaa', 0]);
+    begin(lineage, 6, 'cccccccc');
+    assert.deepEqual([lineage.nameAt(2), lineage.renames], ['bbbbbbbb', 1]);
+  });
+});
