@@ -31,6 +31,12 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
 /** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
 const RETRY_AFTER_SECONDS = '1';
 
+/** Headers that belong to an error: what a client should do next. RFC 9110 §11.6.1 demands the challenge. */
+const HEADERS_OF: Readonly<Partial<Record<ErrorName, readonly string[]>>> = {
+  AuthenticationRequired: ['www-authenticate', 'Bearer realm="flagstaff"'],
+  ServiceUnavailableError: ['retry-after', RETRY_AFTER_SECONDS],
+};
+
 export interface ErrorBody {
   readonly id: string;
   readonly name: string;
@@ -44,8 +50,7 @@ export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] =
   if (name === 'MembershipRuleError') {
     return { status, headers: JSON_HEADERS, body: JSON.stringify([{ msg: message }]) };
   }
-  const retry = name === 'ServiceUnavailableError' ? ['retry-after', RETRY_AFTER_SECONDS] : [];
-  return errorReply(status, name, message, details, [...extraHeaders, ...retry]);
+  return errorReply(status, name, message, details, [...extraHeaders, ...(HEADERS_OF[name] ?? [])]);
 }
 
 /** The details of a fault go to the log; the client gets an id with which to ask for them. */

@@ -6,10 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import { NO_HEADERS } from '../transport/reply-headers.ts';
 import type { Reply, TransportRequest } from '../transport/transport.ts';
 import { secretIn } from './access.ts';
-import { JSON_HEADERS } from './json-reply.ts';
+import { EMPTY_HEADERS, JSON_HEADERS } from './json-reply.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
@@ -35,7 +34,11 @@ export function retryOf(
       status,
       body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),
     }),
-    fromMemory: ({ status, body }) => ({ status, headers: body === null ? NO_HEADERS : JSON_HEADERS, body }),
+    fromMemory: ({ status, body }) => ({
+      status,
+      headers: body === null ? EMPTY_HEADERS : JSON_HEADERS,
+      body,
+    }),
   };
 }
 

@@ -1,8 +1,27 @@
 /** Replies with and without a JSON body: the headers that every one of them carries. */
-import { NO_HEADERS, ReplyHeaders } from '../transport/reply-headers.ts';
+import { ReplyHeaders } from '../transport/reply-headers.ts';
 import type { Reply } from '../transport/transport.ts';
 
-export const JSON_HEADERS = ReplyHeaders.of('content-type', 'application/json; charset=utf-8');
+/** Responses show state and secrets, so nobody on the way keeps them, and no browser takes them for something else. */
+const UNCACHED = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
+
+const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'];
+
+export const JSON_HEADERS = ReplyHeaders.of(...JSON_TYPE, ...UNCACHED);
+
+/** Of a reply without a body. */
+export const EMPTY_HEADERS = ReplyHeaders.of(...UNCACHED);
+
+/** What has a tag may be kept by the client itself, and must be asked for again with that tag. */
+const REVALIDATED = 'private, no-cache';
+
+const TAGGED_HEADERS = ReplyHeaders.of(
+  ...JSON_TYPE,
+  'x-content-type-options',
+  'nosniff',
+  'cache-control',
+  REVALIDATED,
+);
 
 export function jsonReply(status: number, value: unknown): Reply {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
@@ -38,9 +57,9 @@ export function taggedReply(
   body: Reply['body'],
   extraHeaders: readonly string[] = [],
 ): TaggedReply {
-  return new TaggedReply(etag, body, JSON_HEADERS.with('etag', etag, ...extraHeaders));
+  return new TaggedReply(etag, body, TAGGED_HEADERS.with('etag', etag, ...extraHeaders));
 }
 
 export function emptyReply(status: number): Reply {
-  return { status, headers: NO_HEADERS, body: null };
+  return { status, headers: EMPTY_HEADERS, body: null };
 }

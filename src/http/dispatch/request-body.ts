@@ -16,7 +16,8 @@ export type BodyOutcome = { readonly value: unknown } | Refusal;
 export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body === undefined) return { value: undefined };
   if (!request.hasBody) return atFault([{ path: '', message: 'A JSON body is required; none was sent.' }]);
-  const wrongType = refuseContentType(request.header('content-type'));
+  const wrongType =
+    refuseContentType(request.header('content-type')) ?? refuseEncoding(request.header('content-encoding'));
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
   if (!parsed.ok) return atFault([{ path: parsed.path ?? '', message: parsed.message }]);
@@ -51,5 +52,14 @@ function refuseContentType(header: string): Refusal | null {
   return refuse(
     'UnsupportedMediaTypeError',
     `The body must be application/json in UTF-8, not ${JSON.stringify(header.slice(0, 100))}.`,
+  );
+}
+
+/** A compressed body would be read as text that makes no sense; and what it grows to is known only afterwards. */
+function refuseEncoding(header: string): Refusal | null {
+  if (header === '' || header.toLowerCase() === 'identity') return null;
+  return refuse(
+    'UnsupportedMediaTypeError',
+    `The body must be sent as it is, without the Content-Encoding ${JSON.stringify(header.slice(0, 100))}.`,
   );
 }
