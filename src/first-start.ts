@@ -5,10 +5,10 @@
  *
  * The marker of unfinished-import.ts is in the folder while an import is under way.
  */
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { importState } from './actors/state-file.ts';
 import type { Store } from './actors/store.ts';
+import { makeAdminSecret } from './admin-token.ts';
 import { type Config, ConfigError, type InitialToken } from './config.ts';
 import { ALL } from './domain/decide/token-commands.ts';
 import type { DomainEvent } from './domain/state/events.ts';
@@ -76,7 +76,7 @@ function tokenEvents(tokens: readonly InitialToken[], now: string): readonly Dom
 function tokensOf({ config, announceToken }: FirstStartOptions): readonly InitialToken[] {
   const { initialTokens, authType } = config;
   if (authType === 'none' || initialTokens.some(({ type }) => type === 'admin')) return initialTokens;
-  const secret = `*:*.${randomBytes(32).toString('hex')}`;
+  const secret = makeAdminSecret();
   announceToken(secret);
   return [{ variable: '', type: 'admin', secret, project: ALL, environment: ALL }, ...initialTokens];
 }

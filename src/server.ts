@@ -7,6 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
+import { createAdminToken } from './admin-token.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
@@ -71,7 +72,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const api = createHandler({ store, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
-    const handlers = controlHandlers({ store, folder: config.dataDir, fs: realFileSystem });
+    const handlers = controlHandlers({
+      store,
+      folder: config.dataDir,
+      fs: realFileSystem,
+      createAdminToken: () => createAdminToken(store.engine),
+    });
     const control = await openControl({ folder: config.dataDir, handlers, log });
     front.phase = 'ready';
     return serverOf({

@@ -16,6 +16,7 @@ import { addRestore } from './restore.ts';
 import { addSnapshot } from './snapshot.ts';
 import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
+import { addToken } from './token.ts';
 import { addVerify } from './verify.ts';
 
 const COMMANDS: readonly AddCommand[] = [
@@ -28,6 +29,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRestore,
   addRepair,
   addExport,
+  addToken,
 ];
 
 export interface RunOptions {

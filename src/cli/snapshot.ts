@@ -1,9 +1,7 @@
 /** `flagstaff snapshot`: make the running server write a snapshot now. */
-import { askServer } from '../control/control-client.ts';
-import { EXIT } from '../exit-codes.ts';
 import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
-import { CommandFailure } from './failure.ts';
 import { bytesText, secondsText } from './format.ts';
+import { askRunningServer } from './running-server.ts';
 
 export const addSnapshot: AddCommand = (program, context) => {
   withCommonOptions(program.command('snapshot'))
@@ -19,14 +17,7 @@ Examples:
   flagstaff snapshot --json | jq -r .path`,
     )
     .action(async (options: CommonOptions) => {
-      const folder = dataDirectory(context, options);
-      const taken = await askServer(folder, 'snapshot');
-      if (taken === null) {
-        throw new CommandFailure(
-          EXIT.noServer,
-          `No running server with the data folder ${folder} could be reached.`,
-        );
-      }
+      const taken = await askRunningServer(dataDirectory(context, options), 'snapshot');
       const { id, bytes, durationMs, path } = taken;
       const text = taken.taken
         ? `Snapshot of event ${id}: ${bytesText(bytes)} in ${secondsText(durationMs)}, ${path}`

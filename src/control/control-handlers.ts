@@ -13,9 +13,11 @@ export interface ControlledStore {
   readonly store: Store;
   readonly folder: string;
   readonly fs: FileSystem;
+  /** Resolves with the secret of the new token. */
+  createAdminToken(): Promise<string>;
 }
 
-export function controlHandlers({ store, folder, fs }: ControlledStore): ControlHandlers {
+export function controlHandlers({ store, folder, fs, createAdminToken }: ControlledStore): ControlHandlers {
   const { engine } = store;
   return {
     status: async () => ({ pid: process.pid, lastId: engine.lastId, durableId: engine.durableId }),
@@ -29,6 +31,7 @@ export function controlHandlers({ store, folder, fs }: ControlledStore): Control
       const { id, path, bytes, durationMs } = taken;
       return { taken: true, id, path, bytes, durationMs };
     },
+    'create-admin-token': async () => ({ secret: await createAdminToken() }),
   };
 }
 

@@ -28,6 +28,8 @@ export interface ControlResults {
   readonly flush: { readonly durableId: number };
   /** A snapshot of the state as it is now; `taken` is false when the newest one was of this state already. */
   readonly snapshot: ControlSnapshot;
+  /** A new admin token. Its secret is sent here once and stored nowhere. */
+  readonly 'create-admin-token': { readonly secret: string };
 }
 
 export interface ControlSnapshot {

@@ -1,6 +1,6 @@
 /** What operators do beside a server that goes on working. */
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -41,6 +41,34 @@ describe('beside a running server', () => {
     assert.deepEqual([again.taken, again.id, again.path], [false, taken.id, taken.path]);
     await server.call('POST', FEATURES, { name: 'second' });
     assert.match((await flagstaff(['snapshot', '-d', server.folder])).out, /^Snapshot of event \d+: /);
+  });
+
+  it('token create makes an admin token that works, is shown once and is recorded with who made it', async () => {
+    const { code, out, err } = await flagstaff(['token', 'create', '--admin', '-d', server.folder]);
+    assert.deepEqual([code, err], [0, '']);
+    assert.match(out, /^\*:\*\.[0-9a-f]{64}$/);
+    assert.equal((await server.call('GET', '/user-admin', undefined, { token: out })).status, 200);
+    const { body } = await server.call('POST', '/events/search', { type: 'api-token-created', limit: 1 });
+    const [{ createdBy, data }] = body.events;
+    assert.deepEqual(
+      [createdBy, data.tokenName, data.type],
+      ['flagstaff token create', 'flagstaff token create', 'admin'],
+    );
+    const second = await answerOf(['token', 'create', '--admin', '-d', server.folder]);
+    assert.notEqual(second.secret, out);
+    for (const name of readdirSync(server.folder, { recursive: true, encoding: 'utf8' })) {
+      const path = join(server.folder, name);
+      if (statSync(path).isFile()) assert(!readFileSync(path, 'latin1').includes(out.slice(4)), name);
+    }
+  });
+
+  it('token create makes no other kind of token, and needs a running server', async () => {
+    const { lastId } = server.server.store.engine;
+    const { code, err } = await flagstaff(['token', 'create', '-d', server.folder]);
+    assert.equal(code, 64);
+    assert(err.includes('--admin'), err);
+    assert.equal(server.server.store.engine.lastId, lastId);
+    assert.equal((await flagstaff(['token', 'create', '--admin', '-d', temporaryFolder()])).code, 69);
   });
 
   it('backup under a load of writes holds all that was acknowledged before it, verifies and starts', async () => {
@@ -164,6 +192,7 @@ describe('the control channel', () => {
     snapshot: async () => {
       throw new Error('the disk is full');
     },
+    'create-admin-token': async () => ({ secret: '*:*.x' }),
   };
   const log = { warn: (_: object, message: string) => warnings.push(message) };
 

@@ -13,6 +13,7 @@ const handlers: ControlHandlers = {
   status: async () => ({ pid: 1, lastId: 2, durableId: 2 }),
   flush: async () => ({ durableId: 2 }),
   snapshot: async () => ({ taken: false, id: 2, path: 'x', bytes: 1, durationMs: 0 }),
+  'create-admin-token': async () => ({ secret: '*:*.x' }),
 };
 
 function folderOf(t: { after(run: () => void): void }): string {

@@ -1,0 +1,33 @@
+/** Admin tokens that no HTTP request makes: the first one of a data folder, and one in place of a lost one. */
+import { randomBytes } from 'node:crypto';
+import type { Engine } from './actors/engine.ts';
+import { ALL } from './domain/decide/token-commands.ts';
+import { digestOf } from './http/dispatch/access.ts';
+
+/** The operator who runs the command, and the name of the token, as the event log shows both. */
+const OPERATOR = { name: 'flagstaff token create', userId: -1337 } as const;
+
+/** 256 bits cannot be guessed. */
+const SECRET_BYTES = 32;
+
+export const makeAdminSecret = (): string => `${ALL}:${ALL}.${randomBytes(SECRET_BYTES).toString('hex')}`;
+
+/**
+ * Records a new admin token and resolves with its secret when the token is durable. Throws with the reason when the
+ * server refuses it. The caller must be whoever may write to the data folder (docs/specification/rights.md#last-admin-token).
+ */
+export async function createAdminToken(engine: Engine): Promise<string> {
+  const secret = makeAdminSecret();
+  const scope = { type: 'admin', projects: [ALL], environment: ALL, expiresAt: null } as const;
+  const outcome = await engine.execute({
+    command: {
+      type: 'create-api-token',
+      token: { digest: digestOf(secret), tokenName: OPERATOR.name, ...scope },
+    },
+    actor: OPERATOR,
+    answer: () => null,
+  });
+  if (outcome.kind === 'refusal') throw new Error(outcome.refusal.message);
+  if (outcome.kind === 'fault') throw outcome.error;
+  return secret;
+}
