@@ -367,4 +367,42 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
     longForms: ['shutdown'],
   },
+  {
+    fault: 'A snapshot verifies, and cannot be decoded or loaded',
+    promise: 'It never counts as good; a start uses an older one, or the whole journal.',
+    tests: [
+      ...snapshot(
+        'a snapshot whose checksums are right and whose records cannot be decoded is not a good one',
+      ),
+      ...recovery('a snapshot that verifies and cannot be loaded leads to the older one'),
+    ],
+  },
+  {
+    fault: 'A sector cannot be read, in any file and any place of it',
+    promise:
+      'Derived files are rebuilt, an older snapshot is used, a journal file is refused with offset and last good event; verifying names every such place.',
+    tests: [
+      ...named('persistence/recovery/unreadable-sectors.test.ts')(
+        'in a segment: the start is refused with file, offset and last good event',
+        'in a segment: verifying names every one of several places',
+        'in the newest snapshot: an older one is used',
+        'in the durable mark: one slot is enough',
+      ),
+      ...named('persistence/event-log/index-file.test.ts')(
+        'an index file that the disk cannot read is rebuilt',
+      ),
+    ],
+  },
+  {
+    fault: 'A command reads a stopped folder that is damaged, cut off or incomplete',
+    promise: 'It refuses as a start does: exit code 0 means that nothing was missing.',
+    tests: named('cli/damaged-folders.test.ts')('is refused by every reading command when'),
+  },
+  {
+    fault: 'The clock is wrong by ten years, for less than a day',
+    promise: 'Retention deletes nothing by it, nor after a restart.',
+    tests: named('persistence/event-log/retention.test.ts')(
+      'deletes nothing by one reading, nor after a restart',
+    ),
+  },
 ];

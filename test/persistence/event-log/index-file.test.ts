@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import { type CommandSketch, EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
-import { ioError } from '../../support/memory-file-system.ts';
+import { type CallKind, ioError } from '../../support/memory-file-system.ts';
 
 const FIRST = `${FOLDER}/00000000000000000001`;
 const SEGMENT = `${FIRST}.journal`;
@@ -162,14 +162,19 @@ test('a failure at any step of saving is noted, harms nothing, and the next save
     const notes: string[] = [];
     const again = await openLog(journal.disk, notes);
     const before = journal.disk.calls;
-    journal.disk.beforeCall = ({ number }) => {
-      if (number === before + failing) throw ioError('EIO', 'as the test asks');
+    let failedKind: CallKind | null = null;
+    journal.disk.beforeCall = ({ number, kind }) => {
+      if (number !== before + failing) return;
+      failedKind = kind;
+      throw ioError('EIO', 'as the test asks');
     };
     await again.saveIndex(10);
     const calls = journal.disk.calls - before;
     journal.disk.beforeCall = null;
     if (calls < failing) break;
-    assert.match(notes.join(), /could not be saved.*EIO/);
+    // A read that fails once is tried again, page by page, and then nothing is amiss.
+    if (failedKind !== 'read')
+      assert.match(notes.join(), /could not be saved.*(EIO|the disk cannot read it)/);
     assert.deepEqual(await answers(await journal.openLog()), await answers(log));
     await again.saveIndex(10);
     blankSegment(journal);
@@ -215,4 +220,14 @@ test('the documented sample is what is written', async () => {
     bytes.toString('hex'),
     `${head}${counts}40000000${'00'.repeat(20)}${names}`.replaceAll(' ', ''),
   );
+});
+
+test('an index file that the disk cannot read is rebuilt, and that is noted', async () => {
+  const { journal, expected } = await saved();
+  journal.disk.beforeCall = ({ kind, path }) => {
+    if (kind === 'read' && path === INDEX_FILE) throw ioError('EIO', `read ${path}`);
+  };
+  const notes: string[] = [];
+  assert.deepEqual(await answers(await journal.openLog(notes)), expected);
+  assert.match(notes.join(), /The disk cannot read the index file/);
 });
