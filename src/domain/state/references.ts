@@ -3,7 +3,8 @@
  * what lists show, and what must not be deleted while it is used. Derived from the flags, so it is in no snapshot:
  * whoever puts a flag into the state, or takes one out, says so here.
  */
-import type { Flag } from '../flags/flag.ts';
+import { environmentOf, type Flag } from '../flags/flag.ts';
+import type { Strategy } from '../flags/strategy.ts';
 
 export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
 
@@ -15,11 +16,12 @@ export class References {
 
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
-    if (before !== null && after !== null && sameStrategies(before, after)) return;
-    const old = before === null ? null : keysOf(before);
-    const fresh = after === null ? null : keysOf(after);
-    for (const key of old ?? []) if (fresh === null || !fresh.has(key)) this.#count(key, before!.project, -1);
-    for (const key of fresh ?? []) if (old === null || !old.has(key)) this.#count(key, after!.project, 1);
+    const [gone, come] = exchangedStrategies(before, after);
+    const [old, fresh] = [referencesOf(gone), referencesOf(come)];
+    for (const [key, one] of old)
+      if (!fresh.has(key) && !refersTo(after, one)) this.#count(key, before!.project, -1);
+    for (const [key, one] of fresh)
+      if (!old.has(key) && !refersTo(before, one)) this.#count(key, after!.project, 1);
   }
 
   /** Numbers of flags that refer to it, by project id. */
@@ -45,24 +47,54 @@ export class References {
   }
 }
 
-/** Most changes, switches above all, leave the lists of strategies as they are: then no reference changed. */
-function sameStrategies(before: Flag, after: Flag): boolean {
-  if (before.environments === after.environments) return true;
-  if (before.environments.length !== after.environments.length) return false;
-  for (let at = 0; at < after.environments.length; at += 1) {
-    if (before.environments[at]!.strategies !== after.environments[at]!.strategies) return false;
+/**
+ * The strategies that only `before` has, and those that only `after` has. What both share at the start and at the end of
+ * a list is skipped: a change of very many events would otherwise look at the whole list for each of them.
+ */
+function exchangedStrategies(before: Flag | null, after: Flag | null): [Strategy[], Strategy[]] {
+  const [gone, come]: [Strategy[], Strategy[]] = [[], []];
+  if (before?.environments === after?.environments) return [gone, come];
+  const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
+  for (const name of new Set(names)) {
+    const [old, fresh] = [strategiesIn(before, name), strategiesIn(after, name)];
+    if (old === fresh) continue;
+    const shorter = Math.min(old.length, fresh.length);
+    let start = 0;
+    while (start < shorter && old[start] === fresh[start]) start += 1;
+    let end = 0;
+    while (end < shorter - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
+    gone.push(...old.slice(start, old.length - end));
+    come.push(...fresh.slice(start, fresh.length - end));
   }
-  return true;
+  return [gone, come];
 }
 
-function keysOf(flag: Flag): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const { strategies } of flag.environments) {
-    for (const { name, segments, constraints } of strategies) {
-      keys.add(`strategy-type:${name}`);
-      for (const id of segments) keys.add(`segment:${id}`);
-      for (const { contextName } of constraints) keys.add(`context-field:${contextName}`);
-    }
+function strategiesIn(flag: Flag | null, environment: string): readonly Strategy[] {
+  return flag === null ? [] : environmentOf(flag, environment).strategies;
+}
+
+interface Reference {
+  readonly kind: ReferenceKind;
+  readonly name: string | number;
+}
+
+function referencesOf(strategies: readonly Strategy[]): ReadonlyMap<string, Reference> {
+  const found = new Map<string, Reference>();
+  const add = (kind: ReferenceKind, name: string | number) => found.set(`${kind}:${name}`, { kind, name });
+  for (const { name, segments, constraints } of strategies) {
+    add('strategy-type', name);
+    for (const id of segments) add('segment', id);
+    for (const { contextName } of constraints) add('context-field', contextName);
   }
-  return keys;
+  return found;
+}
+
+function refersTo(flag: Flag | null, { kind, name }: Reference): boolean {
+  if (flag === null) return false;
+  const refers = (strategy: Strategy): boolean => {
+    if (kind === 'strategy-type') return strategy.name === name;
+    if (kind === 'segment') return strategy.segments.includes(name as number);
+    return strategy.constraints.some(({ contextName }) => contextName === name);
+  };
+  return flag.environments.some(({ strategies }) => strategies.some(refers));
 }
