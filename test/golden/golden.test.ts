@@ -4,7 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import * as v from 'valibot';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
+import type { StateDocument } from '../../src/domain/document/state-document.ts';
+import { planImport } from '../../src/domain/document/state-import.ts';
+import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
 import { answerOf, contentOf, copyOf, flagstaff } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
@@ -92,6 +96,26 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
     it('shows its state, its earlier states and its events as they were', async () => {
       await holdsWhatItHeld(folder);
       await holdsItsMoments(folder);
+    });
+
+    it('has flags as the description of today says, in a document that can be imported', async () => {
+      const { code, out, err } = await flagstaff(['export', '--data-dir', folder]);
+      assert.equal(code, 0, err);
+      const document = JSON.parse(out) as StateDocument;
+      const plan = planImport(document);
+      assert(plan.ok, JSON.stringify(plan));
+      const server = await startTestServer({ folder: copyOf(folder) });
+      try {
+        for (const { id } of document.projects) {
+          const { body: list } = await server.call('GET', `/projects/${id}/features`);
+          for (const { name: flag } of list.features) {
+            const { body } = await server.call('GET', `/projects/${id}/features/${flag}`);
+            assert.deepEqual(v.parse(WholeFlagSchema, body), body);
+          }
+        }
+      } finally {
+        await server.stop();
+      }
     });
 
     it('is restored to each earlier moment', async () => {
