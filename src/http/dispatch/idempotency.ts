@@ -26,10 +26,12 @@ export function retryOf(
       '/headers/idempotency-key',
     );
   }
+  const target = request.query === '' ? request.path : `${request.path}?${request.query}`;
   return {
     // The key includes the credentials and not the name of the caller, because two tokens may have the same name.
     key: sha256(JSON.stringify([secretIn(request.header('authorization')), header])),
-    fingerprint: sha256(`${request.method} ${request.path}?${request.query}\n`, request.body),
+    // Without a query it is the one that release 0.1.0 recorded, whose requests may be retried after an upgrade.
+    fingerprint: sha256(`${request.method} ${target}\n`, request.body),
     toRemember: ({ status, body }) => ({
       status,
       body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),
