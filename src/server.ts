@@ -7,6 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
+import { NO_USAGE, type UsageSink } from './actors/usage-sink.ts';
 import { createAdminToken } from './admin-token.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
@@ -41,6 +42,8 @@ export interface ServerOptions {
   stop(error: Error): void;
   /** Shows a secret, which is shown only once and never logged. */
   announceToken(secret: string): void;
+  /** Takes what applications report; absent: it is forgotten. */
+  readonly usage?: UsageSink;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
 }
@@ -136,7 +139,7 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 
 function createHandler(
   { store, transport, commits, front }: Parts,
-  { config, log }: ServerOptions,
+  { config, log, usage }: ServerOptions,
 ): Pick<Api, 'handle' | 'admit'> {
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
@@ -159,6 +162,7 @@ function createHandler(
       open,
       now: Date.now,
     }),
+    usage: usage ?? NO_USAGE,
     surfaces: [
       ...SURFACES,
       probeSurface({

@@ -235,6 +235,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/state',
       'http/dispatch',
+      'http/usage',
     ],
   },
   'http/edge': {
@@ -259,7 +260,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/frontend': {
     purpose: 'what SDKs in browsers read: the flags that are on for one context',
-    imports: ['domain/evaluation', 'domain/state', 'http/dispatch', 'http/evaluation'],
+    imports: ['domain/evaluation', 'domain/state', 'http/dispatch', 'http/evaluation', 'http/usage'],
+  },
+  'http/usage': {
+    purpose: 'routes on which applications report what they are and what they evaluated',
+    imports: ['actors', 'domain/decide', 'domain/json', 'domain/state', 'http/dispatch', 'http/transport'],
   },
   'http/openapi': {
     purpose: 'the description of the interface, made from the surfaces and their routes',

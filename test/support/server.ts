@@ -89,6 +89,7 @@ export interface TestServerOptions {
   readonly store?: ServerOptions['store'];
   /** Silent unless given. */
   readonly log?: Log;
+  readonly usage?: ServerOptions['usage'];
   /** Kept at the end when given. */
   readonly folder?: string;
 }
@@ -115,6 +116,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       },
       announceToken: () => undefined,
       ...(options.store === undefined ? {} : { store: options.store }),
+      ...(options.usage === undefined ? {} : { usage: options.usage }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;
@@ -144,12 +146,16 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
 export const ENGINES = ['uws', 'node'] as const;
 
 /** A suite over every HTTP engine, each with a server of its own. */
-export function describeInterface(name: string, suite: (server: () => TestServer) => void): void {
+export function describeInterface(
+  name: string,
+  suite: (server: () => TestServer) => void,
+  options: Pick<TestServerOptions, 'usage'> = {},
+): void {
   for (const engine of ENGINES) {
     describe(`${name} (${engine})`, () => {
       let running: TestServer | undefined;
       before(async () => {
-        running = await startTestServer({ env: { HTTP_ENGINE: engine } });
+        running = await startTestServer({ ...options, env: { HTTP_ENGINE: engine } });
       });
       after(() => running?.stop());
       suite(() => {

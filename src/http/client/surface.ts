@@ -1,13 +1,18 @@
 /** What server-side SDKs and Unleash Edge ask for. */
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
+import { applicationReportRoutes, bulkReportRoutes } from '../usage/reports.ts';
 import { featureRoutes } from './features.ts';
 
 export const clientSurface: Surface = {
   prefix: '/api/client',
   access: sdkAccess('client'),
   errors: SDK_ERRORS,
-  routes: featureRoutes,
+  routes: [
+    ...featureRoutes,
+    ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
+    ...bulkReportRoutes,
+  ],
   description: `\`/api/client\` is for server-side SDKs: the flags of the projects and the environment that a client token
 covers. Only durable changes are shown. 401 and 403 have a body with nothing but a \`message\`.`,
 };

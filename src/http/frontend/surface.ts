@@ -1,13 +1,17 @@
 /** What SDKs in browsers and phones ask for: flags already evaluated. */
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
+import { applicationReportRoutes } from '../usage/reports.ts';
 import { toggleRoutes } from './toggles.ts';
 
 export const frontendSurface: Surface = {
   prefix: '/api/frontend',
   access: sdkAccess('frontend'),
   errors: SDK_ERRORS,
-  routes: toggleRoutes,
+  routes: [
+    ...toggleRoutes,
+    ...applicationReportRoutes({ side: 'frontend', below: '/client', tag: 'Frontend' }),
+  ],
   isForPages: true,
   description: `\`/api/frontend\` is for SDKs in browsers and phones: the flags that are on for one context, of the projects and
 the environment that a frontend token covers. Pages of other origins may call it.`,

@@ -24,6 +24,37 @@ const OFREP_SUCCESS = {
 const EDGE_TOKEN = `default:development.${'a'.repeat(64)}`;
 
 export const FRONTEND_EXAMPLES: Readonly<Record<string, unknown>> = {
+  ClientBulkUsage: {
+    applications: [{ appName: 'shop', instanceId: 'shop-1', environment: 'development' }],
+    metrics: [
+      {
+        featureName: 'checkout-redesign',
+        appName: 'shop',
+        environment: 'development',
+        timestamp: '2026-11-21T10:00:00.000Z',
+        yes: 3,
+        no: 1,
+        variants: { 'one-page': 3 },
+      },
+    ],
+  },
+  ClientRegistration: {
+    appName: 'shop',
+    instanceId: 'shop-1',
+    sdkVersion: 'unleash-node-sdk:6.12.1',
+    interval: 15_000,
+    started: '2026-11-21T10:00:00.000Z',
+    strategies: ['default', 'flexibleRollout'],
+  },
+  ClientUsage: {
+    appName: 'shop',
+    instanceId: 'shop-1',
+    bucket: {
+      start: '2026-11-21T10:00:00.000Z',
+      stop: '2026-11-21T10:01:00.000Z',
+      toggles: { 'checkout-redesign': { yes: 3, no: 1, variants: { 'one-page': 3 } } },
+    },
+  },
   EdgeTokens: { tokens: [EDGE_TOKEN] },
   OfrepError: {
     key: 'checkout-redesign',

@@ -1,0 +1,126 @@
+/** The bodies in which SDKs and Unleash Edge report (docs/specification/surfaces.md#what-applications-report). */
+import * as v from 'valibot';
+import { isJsonObject } from '../../domain/json/json.ts';
+import { list } from '../../domain/json/list-schema.ts';
+
+/** As in what applications send: `toggles` by the name of the flag. */
+interface SentCounts {
+  readonly yes: number;
+  readonly no: number;
+  readonly variants?: Readonly<Record<string, number>> | null;
+}
+
+const TIME_PHRASE = 'a time, as ISO 8601 or milliseconds since 1970';
+const COUNT_PHRASE = 'an integer from 0';
+const COUNTS_PHRASE =
+  'an object that has, by the name of each flag, the integers yes and no, and variants with an integer by name';
+
+const Text = v.string();
+const OptionalText = v.nullish(Text);
+const Time = v.pipe(
+  v.union([v.string(), v.number()], TIME_PHRASE),
+  v.check((value) => !Number.isNaN(new Date(value).getTime()), TIME_PHRASE),
+);
+const Count = v.pipe(v.number(COUNT_PHRASE), v.safeInteger(COUNT_PHRASE), v.minValue(0, COUNT_PHRASE));
+
+const COUNT_JSON = { type: 'integer', minimum: 0 } as const;
+const VARIANTS_JSON = { type: 'object', additionalProperties: COUNT_JSON } as const;
+
+/** One issue for all of it: a report names hundreds of flags. */
+const CountsByFlag = v.pipe(
+  v.custom<Readonly<Record<string, SentCounts>>>(
+    (value) => isJsonObject(value) && Object.values(value).every(areCounts),
+    COUNTS_PHRASE,
+  ),
+  v.metadata({
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      properties: { yes: COUNT_JSON, no: COUNT_JSON, variants: VARIANTS_JSON },
+      required: ['yes', 'no'],
+    },
+  }),
+);
+
+const CountsByVariant = v.pipe(
+  v.custom<Readonly<Record<string, number>>>(areCountsByName, 'an object of integers from 0'),
+  v.metadata(VARIANTS_JSON),
+);
+
+function areCounts(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { yes, no, variants } = value;
+  return (
+    isCount(yes) && isCount(no) && (variants === undefined || variants === null || areCountsByName(variants))
+  );
+}
+
+function areCountsByName(value: unknown): boolean {
+  return isJsonObject(value) && Object.values(value).every(isCount);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+const ApplicationFields = {
+  appName: Text,
+  instanceId: OptionalText,
+  connectionId: OptionalText,
+  sdkVersion: OptionalText,
+  environment: v.pipe(OptionalText, v.description('Ignored: the token says it.')),
+};
+
+export const RegisterBody = v.pipe(
+  v.object({
+    ...ApplicationFields,
+    interval: v.number(),
+    started: Time,
+    strategies: list(v.string(), 'a list of strings'),
+  }),
+  v.title('ClientRegistration'),
+);
+
+export const UsageBody = v.pipe(
+  v.object({
+    appName: Text,
+    instanceId: OptionalText,
+    bucket: v.pipe(
+      v.nullish(v.object({ start: Time, stop: Time, toggles: CountsByFlag })),
+      v.description('May be absent when impactMetrics are sent.'),
+    ),
+    impactMetrics: v.exactOptional(list(v.unknown(), 'a list')),
+  }),
+  v.check(
+    ({ bucket, impactMetrics }) => (bucket ?? impactMetrics) !== undefined,
+    'The field bucket is required when no impactMetrics are sent.',
+  ),
+  v.title('ClientUsage'),
+);
+
+export const BulkUsageBody = v.pipe(
+  v.object({
+    applications: list(
+      v.object({
+        ...ApplicationFields,
+        started: v.nullish(Time),
+        strategies: v.nullish(list(v.string(), 'a list of strings')),
+        sdkType: v.nullish(v.picklist(['frontend', 'backend'])),
+      }),
+      'a list of applications',
+    ),
+    metrics: list(
+      v.object({
+        featureName: Text,
+        appName: Text,
+        environment: Text,
+        timestamp: Time,
+        yes: Count,
+        no: Count,
+        variants: v.nullish(CountsByVariant),
+      }),
+      'a list of counts',
+    ),
+  }),
+  v.title('ClientBulkUsage'),
+);
