@@ -69,7 +69,7 @@ function kinds(strategyOf: (flag: string) => string): Readonly<Record<string, Ma
     'patch-strategy': (flag, round) => ({
       type: 'patch-strategy',
       ...strategy(flag),
-      operations: [{ op: 'replace', path: '/parameters/rollout', value: `patched ${round}` }],
+      operations: [{ op: 'replace', path: '/parameters/rollout', value: round % 101 }],
     }),
     'set-variants': (flag, round) => ({
       type: 'set-variants',
