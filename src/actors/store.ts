@@ -51,6 +51,7 @@ export interface StoreOptions {
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
+  readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
@@ -105,6 +106,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('commitLog', options.commitLog),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
+    ...given('preallocatedBytes', options.preallocatedBytes),
   });
   const engine = new Engine({
     world,

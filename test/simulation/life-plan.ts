@@ -37,6 +37,8 @@ export interface LifePlan {
   /** How long events are kept; null: for good. */
   readonly eventRetentionDays: number | null;
   readonly mailboxLengthMax: number;
+  /** Zeros that the journal keeps ahead of its end. */
+  readonly preallocatedBytes: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -68,6 +70,7 @@ export function planLife(random: SeededRandom): LifePlan {
     eventsPerSnapshot: pick(random, [5, 20, 1_000]),
     eventRetentionDays: pick(random, [null, null, null, 0, 1]),
     mailboxLengthMax: pick(random, [2, 1_024]),
+    preallocatedBytes: pick(random, [0, 4_000, 400_000]),
   };
 }
 
@@ -94,4 +97,5 @@ export const CALM_LIFE: LifePlan = {
   eventsPerSnapshot: 1_000,
   eventRetentionDays: null,
   mailboxLengthMax: 1_024,
+  preallocatedBytes: 4_000,
 };

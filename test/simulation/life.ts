@@ -135,8 +135,8 @@ export class Life implements Service {
   }
 
   #open(): Promise<Store> {
-    const { segmentBytes, eventsPerSnapshot, eventRetentionDays, reserveBytes, mailboxLengthMax } =
-      this.#plan;
+    const { segmentBytes, preallocatedBytes, reserveBytes } = this.#plan;
+    const { eventsPerSnapshot, eventRetentionDays, mailboxLengthMax } = this.#plan;
     const fs = this.#disk;
     const time = this.#time;
     return openStore({
@@ -160,6 +160,7 @@ export class Life implements Service {
       },
       stop: (error) => this.#excuse(error),
       segmentBytes,
+      preallocatedBytes,
       eventsPerSnapshot,
       eventRetentionDays,
       reserveBytes,

@@ -101,8 +101,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'leaves a torn tail where it is',
     file: 'persistence/recovery/recovery.ts',
-    find: '  if (torn !== null) await cutTail(fs, torn, log);\n',
-    replace: '  void [torn, cutTail];\n',
+    find: '  if (tail !== null) await cutTail(fs, tail, log);\n',
+    replace: '  void [tail, cutTail];\n',
   },
   {
     name: 'publishes a snapshot that is ahead of the journal',

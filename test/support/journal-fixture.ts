@@ -31,7 +31,7 @@ export interface OpenedJournal {
   readonly failures: Error[];
 }
 
-/** Marks are never due by a timer here, so that every call to the disk is the test's. */
+/** Marks are never due by a timer here, and no zeros are written ahead, so that every call to the disk is the test's. */
 export async function openJournal(
   fs: FileSystem,
   options: Partial<FileJournalOptions> = {},
@@ -43,6 +43,7 @@ export async function openJournal(
     folder: JOURNAL,
     tail: EMPTY_TAIL,
     reserveBytes: 0,
+    preallocatedBytes: 0,
     onDurable: (id) => acknowledged.push(id),
     onFailure: (failure) => failures.push(failure),
     timer: () => () => undefined,

@@ -26,6 +26,9 @@ export interface Workload {
 /** Small enough to cut at every call, large enough to roll twice and to end in a torn batch of several frames. */
 export const SMALL_WORKLOAD: Workload = { batches: 6, batchFrames: 3, segmentBytes: 700 };
 
+/** Slices of zeros that are shorter than a segment and longer than most batches. */
+const PREALLOCATED_BYTES = 2_400;
+
 /** Recovers and checks the oracle: a prefix without a hole, with all that was acknowledged, nothing made up. */
 export async function recoverAndCheck(fs: FileSystem, promises: Promises, what: string): Promise<number> {
   const recovered = await recoverFrom(fs);
@@ -51,6 +54,7 @@ export async function liveOnce(fs: FileSystem, promises: Promises, workload = SM
   const { journal, failures } = await openJournal(fs, {
     tail: report.tail,
     segmentBytes: workload.segmentBytes,
+    preallocatedBytes: PREALLOCATED_BYTES,
     onDurable: (id) => {
       promises.acknowledged = id;
     },

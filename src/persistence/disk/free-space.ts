@@ -15,6 +15,9 @@ export const RESERVE_BYTES_DEFAULT = 64 * 1024 * 1024;
 /** Between two looks at the free space: a statfs costs a thread of libuv's pool for some microseconds. */
 export const SPACE_CHECK_INTERVAL_MS = 1000;
 
+/** The free space is up to a second old, so what could be done without takes only a part of what seems to be left. */
+const SPARE_FACTOR = 16;
+
 export interface FreeSpaceOptions {
   readonly fs: FileSystem;
   readonly folder: string;
@@ -34,6 +37,11 @@ export class FreeSpace {
 
   get enough(): boolean {
     return this.#freeBytes >= this.#options.reserveBytes;
+  }
+
+  /** Whether so many bytes that could be done without would fit well above the reserve. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#freeBytes - this.#options.reserveBytes >= bytes * SPARE_FACTOR;
   }
 
   get freeBytes(): number {

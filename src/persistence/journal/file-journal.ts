@@ -9,6 +9,7 @@
  *   acknowledged, nothing is tried again, because after a failed sync the kernel may have dropped the pages.
  * - A new segment's header and name are on disk before its first frame is written, and the segment before it is on
  *   disk to its end. Recovery tells damage from a torn tail by that.
+ * - Zeros ahead of the end (preallocation.ts) never delay a batch that does not reach them, and are cut off at a close.
  *
  * Ordering after a sync: first the next batch is handed to the disk, then the callers of the finished one are told,
  * so that the disk works while responses are sent.
@@ -26,6 +27,7 @@ import { FRAME_HEADER_BYTES, type FrameBody, OWN_STAMP } from './frame-format.ts
 import { encodePayload } from './frame-payload.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
+import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
 import {
   encodeSegmentHeader,
   SEGMENT_BYTES_DEFAULT,
@@ -63,6 +65,8 @@ export interface FileJournalOptions {
   readonly commitLog?: CommitLog;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
+  /** How many bytes of zeros to keep ahead of the end; 0 for none. */
+  readonly preallocatedBytes?: number;
   /** Milliseconds, monotonic. */
   readonly clock?: () => number;
   readonly timer?: Timer;
@@ -84,6 +88,7 @@ export class FileJournal implements Journal {
   readonly #commitLog: CommitLog;
   readonly #space: FreeSpace;
   readonly #markFile: DurableMarkFile;
+  readonly #preallocation: Preallocation;
 
   #open = new Batch();
   #spare = new Batch();
@@ -136,6 +141,7 @@ export class FileJournal implements Journal {
       reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
     });
     this.#markFile = new DurableMarkFile(fs, folder);
+    this.#preallocation = this.#newPreallocation();
     this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
     this.#segment = tail.isEndAppendable ? tail.segment : null;
     this.#offset = tail.offset;
@@ -150,11 +156,21 @@ export class FileJournal implements Journal {
     this.#markedId = tail.lastId;
   }
 
+  #newPreallocation(): Preallocation {
+    return new Preallocation({
+      bytesAhead: this.#options.preallocatedBytes ?? PREALLOCATED_BYTES_DEFAULT,
+      segmentBytes: this.#segmentBytes,
+      hasRoomFor: (bytes) => this.#space.hasRoomFor(bytes),
+      onFailure: (segment, offset, cause) => this.#fail(this.#pathOf(segment), offset, cause),
+    });
+  }
+
   async #openFile(): Promise<void> {
     if (this.#segment === null) return;
     this.#file = await this.#fs.open(this.#pathOf(this.#segment), 'write');
     const size = await this.#file.size();
     assert(size === this.#offset, `the journal ends at ${size}, recovery says ${this.#offset}`);
+    this.#preallocation.begin({ file: this.#file, segment: this.#segment }, size);
   }
 
   get appendedId(): number {
@@ -241,6 +257,9 @@ export class FileJournal implements Journal {
     const file = batch.place.rolls ? await this.#roll(batch) : this.#file;
     assert(file !== null, 'a batch that does not begin a segment has one');
     const startedAt = this.#clock();
+    const zeros = this.#preallocation.clearOf(batch.end);
+    if (zeros !== null) await zeros;
+    if (this.#failure !== null) throw this.#failure;
     await writeFullyDurably(file, batch.content(), batch.place.offset);
     const { frames, bytes } = batch;
     this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
@@ -259,6 +278,7 @@ export class FileJournal implements Journal {
     await this.#fs.syncFolder(this.#folder);
     await this.#file?.close();
     this.#file = file;
+    this.#preallocation.begin({ file, segment }, SEGMENT_HEADER_BYTES);
     return file;
   }
 
@@ -278,6 +298,7 @@ export class FileJournal implements Journal {
     this.#wakeWaiters(lastId);
     this.#scheduleMark();
     this.#space.checkIfDue();
+    this.#preallocation.keepAhead(this.#segment, this.#offset);
   }
 
   #wakeWaiters(durableId: number): void {
@@ -330,13 +351,17 @@ export class FileJournal implements Journal {
     return flushed;
   }
 
-  /** Writes what is left, makes the mark durable and closes the files. Rejects when the journal has failed. */
+  /**
+   * Writes what is left, cuts off the zeros ahead, makes the mark durable and closes the files. Rejects when the journal
+   * has failed.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.flush();
     this.#cancelMark?.();
     await this.#marking;
+    await this.#preallocation.cut(this.#durable.offset);
     if (this.#failure !== null) throw this.#failure;
     if (this.#durable.lastId > this.#markedId) await this.#markFile.write(this.#durable);
     await this.#markFile.close();

@@ -1,6 +1,7 @@
 /**
- * How a segment ends: whole, with a tail that a crash cut off or that is still being written, or with damage. Every
- * reader of segments asks here, so that all of them draw the line in the same place.
+ * How a segment ends: whole, with zeros that no batch has overwritten yet (preallocation.ts), with a tail that a crash
+ * cut off or that is still being written, or with damage. Every reader of segments asks here, so that all of them draw
+ * the line in the same place.
  */
 import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
@@ -10,7 +11,12 @@ import { CHUNK_BYTES, isBatchStart, type ScanEnd } from './segment-scan.ts';
 
 export type SegmentEnd =
   | { readonly kind: 'whole' }
-  /** What lies from `offset` on never was, or is not yet, a frame that anybody was answered for. */
+  /** From `offset` on, nothing was written yet when the segment was read. */
+  | { readonly kind: 'unwritten'; readonly offset: number }
+  /**
+   * What lies from `offset` on never was, or is not yet, a frame that anybody was answered for. `bytes` does not count
+   * the zeros that follow it.
+   */
   | { readonly kind: 'tail'; readonly offset: number; readonly bytes: number }
   | { readonly kind: 'damage'; readonly offset: number; readonly what: string };
 
@@ -27,7 +33,11 @@ export async function judgeScanEnd(
   if (!isLast || !problem.tornLike) return { kind: 'damage', offset, what: problem.what };
   const formats = header === null ? FRAME_FORMATS : [header.format];
   const proof = await findFrame(file, { from: offset + 1, formats, batchAfter: offset });
-  if (proof === null) return judgeTail(file, { offset, bytes: size - offset });
+  if (proof === null) return judgeTail(file, offset, size);
+  // A running server has overwritten the zeros since the scan read them.
+  if (header !== null && (await wholeFrameAt(file, offset, header.format, await file.size())) !== null) {
+    return { kind: 'unwritten', offset };
+  }
   return {
     kind: 'damage',
     offset,
@@ -41,19 +51,25 @@ export async function judgeMissingHeader({ file }: OpenSegment, isLast: boolean)
   if (!isLast) return { kind: 'damage', offset: 0, what };
   const proof = await findFrame(file, { from: 1, formats: FRAME_FORMATS, batchAfter: 0 });
   if (proof !== null) return { kind: 'damage', offset: 0, what };
-  return judgeTail(file, { offset: 0, bytes: await file.size() });
+  return judgeTail(file, 0, await file.size());
 }
 
 /** What a place that cannot be read held is not known, so nothing may be cut off there. */
-async function judgeTail(file: OpenFile, tail: { offset: number; bytes: number }): Promise<SegmentEnd> {
-  const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, tail.bytes));
-  const end = tail.offset + tail.bytes;
-  for (let at = tail.offset; at < end; at += CHUNK_BYTES) {
-    const { unreadableAt } = await readLeniently(file, window, Math.min(CHUNK_BYTES, end - at), at);
-    if (unreadableAt === null) continue;
-    return { kind: 'damage', offset: tail.offset, what: `${UNREADABLE} at offset ${unreadableAt}` };
+async function judgeTail(file: OpenFile, offset: number, size: number): Promise<SegmentEnd> {
+  const window = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - offset));
+  const zeros = Buffer.alloc(window.length);
+  let end = offset;
+  for (let at = offset; at < size; at += CHUNK_BYTES) {
+    const { count, unreadableAt } = await readLeniently(file, window, Math.min(CHUNK_BYTES, size - at), at);
+    if (unreadableAt !== null) {
+      return { kind: 'damage', offset, what: `${UNREADABLE} at offset ${unreadableAt}` };
+    }
+    const bytes = window.subarray(0, count);
+    // Most chunks are zeros, and to compare a whole chunk takes far less than to look at each byte.
+    if (bytes.equals(zeros.subarray(0, count))) continue;
+    end = at + bytes.findLastIndex((byte) => byte !== 0) + 1;
   }
-  return { kind: 'tail', ...tail };
+  return end === offset ? { kind: 'unwritten', offset } : { kind: 'tail', offset, bytes: end - offset };
 }
 
 export interface FrameSearch {

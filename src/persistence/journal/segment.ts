@@ -10,7 +10,8 @@
  *       16      8  id of the first event that this segment holds or will hold
  *       24     36  zeros
  *       60      4  CRC-32 of bytes 0–59
- *       64      …  frames (frame-format.ts), one directly after the other, to the end of the file
+ *       64      …  frames (frame-format.ts), one directly after the other, to the end of the file; in the last segment
+ *                  of a server that runs or was killed, to the zeros that it will overwrite (preallocation.ts)
  *
  * Sample, the header of the first segment of all:
  *   46 4c 41 47 4a 52 4e 4c 02 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00, 36 zeros, 71 16 85 84

@@ -5,7 +5,8 @@
  * Frames are not decoded, except for the last one of each segment, whose last event id must match the next segment's
  * name.
  *
- * Only the last segment can have a torn tail: a segment is begun after the one before it is on disk to its end.
+ * Only the last segment can have a torn tail, or zeros ahead of its end: a segment is begun after the one before it is
+ * full and on disk to its end.
  */
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { type Frame, lastEventId } from '../journal/frame.ts';
@@ -30,12 +31,13 @@ export interface Boundary {
   readonly chain: number;
 }
 
-/** The torn tail behind the last good frame, which is to be cut off. */
-export interface TornTail {
+/** What lies behind the last good frame and is to be cut off: a torn tail, or zeros that were never overwritten. */
+export interface SegmentTail {
   readonly path: string;
   /** 0 when the file's header was never complete, in which case the file is removed. */
   readonly offset: number;
-  readonly bytes: number;
+  /** Bytes of a write that a crash cut off, without the zeros that follow; 0 when nothing was written there. */
+  readonly tornBytes: number;
 }
 
 export interface JournalSurvey {
@@ -55,7 +57,7 @@ export interface JournalSurvey {
    * as nothing proves that the header is on disk.
    */
   readonly lastBatchAt: number;
-  readonly torn: TornTail | null;
+  readonly tail: SegmentTail | null;
   readonly damage: DataFolderError | null;
   /** For the ids asked for: where the event after it begins, if a frame ends with it. */
   readonly boundaries: ReadonlyMap<number, Boundary>;
@@ -82,7 +84,7 @@ class Surveyor {
   #end: Boundary | null = null;
   #isEndAppendable = false;
   #lastBatchAt = 0;
-  #torn: TornTail | null = null;
+  #tail: SegmentTail | null = null;
   #damage: DataFolderError | null = null;
   #bytesDone = 0;
 
@@ -112,7 +114,7 @@ class Surveyor {
       end: this.#end,
       isEndAppendable: this.#isEndAppendable,
       lastBatchAt: this.#lastBatchAt,
-      torn: this.#torn,
+      tail: this.#tail,
       damage: this.#damage,
       boundaries: this.#boundaries,
     };
@@ -162,7 +164,8 @@ class Surveyor {
 
   #endsAs(end: SegmentEnd, path: string): void {
     if (end.kind === 'damage') this.#damaged(path, end.offset, end.what);
-    else if (end.kind === 'tail') this.#torn = { path, offset: end.offset, bytes: end.bytes };
+    else if (end.kind === 'tail') this.#tail = { path, offset: end.offset, tornBytes: end.bytes };
+    else if (end.kind === 'unwritten') this.#tail = { path, offset: end.offset, tornBytes: 0 };
   }
 
   #damaged(file: string, offset: number, what: string): void {

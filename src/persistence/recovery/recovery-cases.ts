@@ -19,7 +19,8 @@
  *   snapshot-and-journal          good      reached   newest good                   load it, replay the rest
  *   older-snapshot-and-journal    good      reached   newest bad, an older one good load that, set the bad aside
  *
- * "Good" includes a torn tail, which is always cut off before anything is appended. Even a bad snapshot says how far
+ * "Good" includes a torn tail, and zeros that no batch has overwritten yet; both are always cut off before anything is
+ * appended. Zeros before the mark leave the journal behind the mark, and zeros before a later batch are damage. Even a bad snapshot says how far
  * the state had come, and the journal has to reach at least as far, or something is lost. Files of a newer format,
  * and names that end like the folder's own but are not, are refused by the survey itself.
  */

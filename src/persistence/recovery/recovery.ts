@@ -21,7 +21,7 @@ import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import { readSnapshot } from '../snapshots/snapshot-reader.ts';
-import type { Boundary, TornTail } from './journal-survey.ts';
+import type { Boundary, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import {
@@ -97,7 +97,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     lastAt: tail.lastAt,
     snapshotId: survey.snapshot?.id ?? null,
     ...replayed,
-    tornBytesCut: survey.journal.torn?.bytes ?? 0,
+    tornBytesCut: survey.journal.tail?.tornBytes ?? 0,
     setAside,
     tail,
   };
@@ -272,8 +272,8 @@ async function tidyUp(
   options: RecoverOptions,
 ): Promise<readonly string[]> {
   const { fs, log } = options;
-  const { torn, end, lastBatchAt } = survey.journal;
-  if (torn !== null) await cutTail(fs, torn, log);
+  const { tail, end, lastBatchAt } = survey.journal;
+  if (tail !== null) await cutTail(fs, tail, log);
   if (end !== null) {
     const path = join(folder.journal, segmentFileName(end.segment));
     await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });
@@ -289,12 +289,15 @@ async function tidyUp(
   return setAside;
 }
 
-async function cutTail(fs: FileSystem, torn: TornTail, log: RecoveryLog): Promise<void> {
-  const { path, offset, bytes } = torn;
-  log.warn(
-    { path, offset, bytes },
-    'A crash left a torn tail at the end of the journal, which is now cut off.',
-  );
+/** Zeros ahead of the end are cut off as well: the journal writes new ones when it needs them. */
+async function cutTail(fs: FileSystem, tail: SegmentTail, log: RecoveryLog): Promise<void> {
+  const { path, offset, tornBytes } = tail;
+  if (tornBytes > 0) {
+    log.warn(
+      { path, offset, bytes: tornBytes },
+      'A crash left a torn tail at the end of the journal, which is now cut off.',
+    );
+  }
   if (offset === 0) {
     await fs.remove(path);
     return;
