@@ -1,6 +1,7 @@
 /** Verifying: a good folder is called good, and every damage is named with its place. */
 import assert from 'node:assert/strict';
 import {
+  appendFileSync,
   copyFileSync,
   readFileSync,
   renameSync,
@@ -65,6 +66,25 @@ describe('flagstaff verify', () => {
     assert.deepEqual(answer.journal.intact, [{ from: 1, to: newest }]);
     assert.equal(answer.snapshots.length, 3);
     assert.equal(answer.deep, null);
+  });
+
+  it('calls a folder good whose server was killed before it overwrote the zeros ahead of its journal', async () => {
+    const folder = copyOf(past.folder);
+    const last = fileAt(segmentsIn(folder));
+    appendFileSync(last, Buffer.alloc(100_000));
+    const verified = await flagstaff(['verify', '-d', folder]);
+    assert.equal(verified.code, 0);
+    assert.doesNotMatch(verified.out, /note:/);
+    const status = await answerOf(['status', '-d', folder]);
+    assert.equal(status.journal.lastEvent.id, past.moments.at(-1)?.id);
+    const to = join(temporaryFolder(), 'copy');
+    await answerOf(['backup', '-d', folder, '--to', to]);
+    assert.deepEqual(readFileSync(fileAt(segmentsIn(to))), readFileSync(fileAt(segmentsIn(past.folder))));
+    appendFileSync(last, 'x');
+    assert.match(
+      (await flagstaff(['verify', '-d', folder])).out,
+      /note: 100001 bytes at offset \d+ of .* cut off/,
+    );
   });
 
   it('comes with --deep from nothing and from each snapshot to the state that was running', async () => {

@@ -30,6 +30,7 @@ const damage = named('persistence/recovery/damaged-journal.test.ts');
 const recovery = named('persistence/recovery/recovery.test.ts');
 const snapshot = named('persistence/snapshots/snapshot.test.ts');
 const io = named('persistence/journal/io-faults.test.ts');
+const zeros = named('persistence/journal/preallocation.test.ts');
 const lock = named('persistence/disk/folder-lock.test.ts');
 const payload = named('persistence/journal/frame-payload.test.ts');
 const engine = named('actors/engine.test.ts');
@@ -81,6 +82,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'A write is torn, at any byte',
     promise: 'The exact prefix is recovered, appending goes on behind it, and a second restart is identical.',
     tests: tornTail('a journal cut at any byte', 'a batch torn page by page'),
+  },
+  {
+    fault: 'A process is killed while zeros lie ahead of the end of its journal, and bits flip in them',
+    promise:
+      'The zeros are cut off, and no event is lost; zeros in place of what had been on disk are refused.',
+    tests: zeros(
+      'a killed process leaves zeros, which the next start cuts off',
+      'a bit that flips in the zeros loses nothing',
+      'zeros over what had been on disk are damage',
+      'a batch that reaches into zeros being written waits for them',
+    ),
   },
   {
     fault: 'Bits flip in the journal; frames or segments are dropped, doubled, swapped or brought back',

@@ -93,6 +93,18 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     replace: '() => this.#settle(batch)',
   },
   {
+    name: 'writes a batch while zeros are being written in its place',
+    file: 'persistence/journal/file-journal.ts',
+    find: 'if (zeros !== null) await zeros;',
+    replace: 'void zeros;',
+  },
+  {
+    name: 'writes zeros over the batches under way',
+    file: 'persistence/journal/preallocation.ts',
+    find: 'const from = Math.max(this.#end, offset);',
+    replace: 'const from = this.#end;',
+  },
+  {
     name: 'takes a short write for a whole one',
     file: 'persistence/disk/write-fully.ts',
     find: 'if (written !== wanted)',
@@ -100,9 +112,15 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'leaves a torn tail where it is',
-    file: 'persistence/recovery/recovery.ts',
-    find: '  if (tail !== null) await cutTail(fs, tail, log);\n',
-    replace: '  void [tail, cutTail];\n',
+    file: 'persistence/recovery/tail-rewrite.ts',
+    find: '    await file.truncate(to);\n',
+    replace: '',
+  },
+  {
+    name: 'does not cut a tail again whose cut may not have reached the disk',
+    file: 'persistence/recovery/tail-rewrite.ts',
+    find: '    await file.truncate(to);\n',
+    replace: '    if ((await file.size()) !== to) await file.truncate(to);\n',
   },
   {
     name: 'publishes a snapshot that is ahead of the journal',

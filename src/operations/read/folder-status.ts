@@ -48,6 +48,7 @@ export interface FolderStatus {
   readonly server: { readonly pid: number; readonly durableId: number } | null;
   readonly journal: {
     readonly segments: number;
+    /** On disk, with the zeros ahead of the end while a server runs. */
     readonly bytes: number;
     readonly firstEvent: EventSummary | null;
     readonly lastEvent: EventSummary | null;

@@ -20,6 +20,9 @@
  * The checksum covers what is the same on every node that has the frame, and only that: the event ids, the content,
  * by which rules it is replayed, and the frame before. Where the frame lies is local, and has a checksum of its own.
  *
+ * No frame begins with zeros. So zeros from a frame's end to the end of the last segment were written ahead
+ * (preallocation.ts), and nothing has overwritten them yet.
+ *
  * The chain of checksums shows a frame that was dropped, doubled, swapped or brought from elsewhere, though its own
  * checksum holds. The batch's beginning tells damage from a torn tail: one sync is in flight at a time, and a batch is
  * written only after the one before it is on disk, hence everything before a frame's `batchStart` had been synced

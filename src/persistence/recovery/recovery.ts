@@ -273,7 +273,8 @@ async function tidyUp(
 ): Promise<readonly string[]> {
   const { fs, log } = options;
   const { tail, end, lastBatchAt } = survey.journal;
-  if (tail !== null) await cutTail(fs, tail, log);
+  if (tail !== null) announceTail(tail, log);
+  if (tail?.offset === 0) await fs.remove(tail.path);
   if (end !== null) {
     const path = join(folder.journal, segmentFileName(end.segment));
     await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });
@@ -289,23 +290,8 @@ async function tidyUp(
   return setAside;
 }
 
-/** Zeros ahead of the end are cut off as well: the journal writes new ones when it needs them. */
-async function cutTail(fs: FileSystem, tail: SegmentTail, log: RecoveryLog): Promise<void> {
-  const { path, offset, tornBytes } = tail;
-  if (tornBytes > 0) {
-    log.warn(
-      { path, offset, bytes: tornBytes },
-      'A crash left a torn tail at the end of the journal, which is now cut off.',
-    );
-  }
-  if (offset === 0) {
-    await fs.remove(path);
-    return;
-  }
-  const file = await fs.open(path, 'write');
-  try {
-    await file.truncate(offset);
-  } finally {
-    await file.close();
-  }
+function announceTail({ path, offset, tornBytes }: SegmentTail, log: RecoveryLog): void {
+  if (tornBytes === 0) return;
+  const message = 'A crash left a torn tail at the end of the journal, which is now cut off.';
+  log.warn({ path, offset, bytes: tornBytes }, message);
 }

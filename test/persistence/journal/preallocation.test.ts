@@ -19,6 +19,7 @@ import {
   SNAPSHOTS,
 } from '../../support/journal-fixture.ts';
 import { ioError, MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 import { framesIn } from '../../support/segment-bytes.ts';
 
 /** Slices of 500 bytes. */
@@ -101,6 +102,23 @@ test('a killed process leaves zeros, which the next start cuts off and does not 
   assert.equal(report.tornBytesCut, 0);
   assert.deepEqual(warnings, []);
   assert.equal(disk.bytesOf(FIRST_SEGMENT).length, endOf(bytes));
+});
+
+test('zeros whose cut did not reach the disk are cut again by the next start, before a segment follows them', async () => {
+  const life = await running();
+  await write(life, idsUpTo(8));
+  const disk = life.fs.crash();
+  disk.beforeCall = ({ kind }) => {
+    if (kind === 'sync') throw ioError('EIO', 'the cut is lost');
+  };
+  await assert.rejects(recoverFrom(disk), /the cut is lost/);
+  disk.beforeCall = null;
+  const { report } = await recoverFrom(disk);
+  const opened = await openJournal(disk, { tail: report.tail, segmentBytes: 300 });
+  await write({ fs: disk, ...opened }, [9]);
+  const later = disk.powerCut('lost', seededRandom(1));
+  assert.equal(later.namesIn(JOURNAL).filter((name) => name.endsWith('.journal')).length, 2);
+  assert.deepEqual(replayedIds(await recoverFrom(later)), idsUpTo(9));
 });
 
 test('of a batch that a crash cut off among zeros, the start says how long it was, without the zeros', async () => {
