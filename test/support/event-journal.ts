@@ -46,6 +46,7 @@ export class EventJournal {
       folder: FOLDER,
       tail: EMPTY_TAIL,
       segmentBytes,
+      preallocatedBytes: 0,
       // Tests count the calls to the disk, and make them fail: none may come at a time of its own.
       timer: () => () => undefined,
       onDurable: () => undefined,

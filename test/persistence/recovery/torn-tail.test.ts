@@ -95,7 +95,7 @@ test('a segment whose header a crash left unfinished is begun again', async () =
   const { report } = await recoverFrom(disk);
   for (const size of [0, 1, 63]) {
     const torn = disk.copy();
-    torn.put(last, Buffer.alloc(size));
+    torn.put(last, Buffer.alloc(size, 'x'));
     const recovered = await recoverFrom(torn);
     assert.equal(recovered.report.tornBytesCut, size);
     assert.deepEqual(recovered.report.tail, report.tail);
