@@ -1,6 +1,7 @@
 /**
  * An engine with everything behind it, on a disk in memory: turns are run by hand, clocks stand still until they are
- * moved, and syncs of the journal can be held back. So "not yet" can be tested without waiting for anything.
+ * moved, and syncs of the journal can be held back. So "not yet" can be tested without waiting for anything. No zeros
+ * are written ahead of the journal's end, so each sync of the journal is that of a batch.
  */
 import assert from 'node:assert/strict';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
@@ -146,6 +147,7 @@ export async function openTestEngine({
     logReader: inlineLogReader(disk),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     stop: (error) => stops.push(error),
+    preallocatedBytes: 0,
     ...options,
   });
   const { engine } = store;
