@@ -15,6 +15,8 @@ export interface CallNumber {
 }
 
 export interface LifePlan {
+  /** How long no process ran before. Old events are deleted only after events of later days. */
+  readonly offMs: number;
   readonly ending: Ending;
   /** The call to the disk at which it is killed or cut; null for a clean end. */
   readonly endAt: CallNumber | null;
@@ -42,6 +44,7 @@ export interface LifePlan {
 }
 
 const HOUR_MS = 3_600_000;
+const DAYS_OFF_MS = 3 * 24 * HOUR_MS;
 const JUMPS_MS = [-HOUR_MS, HOUR_MS, 25 * HOUR_MS, 95 * 365 * 24 * HOUR_MS] as const;
 
 /** Recovery takes up to 60 calls and 10 changes, a command 2 of each, a snapshot 20: ends fall into all of them. */
@@ -55,6 +58,7 @@ export function planLife(random: SeededRandom): LifePlan {
   const ending = pick<Ending>(random, ['close', 'kill', 'power-cut', 'power-cut']);
   const slow = random.chance(0.3);
   return {
+    offMs: random.chance(0.5) ? DAYS_OFF_MS : 0,
     ending,
     endAt: ending === 'close' ? null : anyCall(random),
     requests: 4 + random.below(24),
@@ -82,6 +86,7 @@ function anyCall(random: SeededRandom): CallNumber {
 
 /** The last life, in which nothing goes wrong: what all the others have left must be whole. */
 export const CALM_LIFE: LifePlan = {
+  offMs: 0,
   ending: 'close',
   endAt: null,
   requests: 3,

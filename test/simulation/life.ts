@@ -61,7 +61,7 @@ export class Life implements Service {
     this.#disk = disk;
     this.#plan = plan;
     this.#around = around;
-    this.#time = new SimulatedTime(around.wallMs);
+    this.#time = new SimulatedTime(around.wallMs + plan.offMs);
     this.#requestsLeft = plan.requests;
   }
 
