@@ -19,16 +19,23 @@ for (const http of ENGINES) {
 
     it('get the same answer on every route, whatever is wrong with them', async (t) => {
       const tokens = await badTokens(server);
-      const seen = new Set<string>();
+      // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
+      const seen = new Map<string, Set<string>>();
       for (const route of ROUTES) {
+        const shapes = seen.get(route.method) ?? new Set();
+        seen.set(route.method, shapes);
         const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
         for (const [kind, token] of Object.entries(tokens)) {
           const answer = await server.call(route.method, path, undefined, { token });
           assert.equal(answer.status, 401, `${kind} on ${route.operationId}`);
-          seen.add(shape(answer));
+          shapes.add(shape(answer));
         }
       }
-      assert.equal(seen.size, 1, [...seen].join('\n'));
+      for (const shapes of seen.values()) assert.equal(shapes.size, 1, [...shapes].join('\n'));
+      const apartFromClosing = [...seen.values()].flatMap((shapes) =>
+        [...shapes].map((one) => one.replace('"connection",', '')),
+      );
+      assert.equal(new Set(apartFromClosing).size, 1, apartFromClosing.join('\n'));
       t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
     });
 
