@@ -152,7 +152,7 @@ describeInterface('the flags of a page', (server) => {
     const first = await get(token, query);
     const etag = first.headers.get('etag') ?? '';
     assert.match(etag, /^"[\w-]{22}"$/);
-    assert.equal(first.headers.get('cache-control'), 'no-cache');
+    assert.equal(first.headers.get('cache-control'), 'private, no-cache');
     const headers = { 'if-none-match': etag };
     const again = await get(token, query, { headers });
     assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, undefined, etag]);
