@@ -25,7 +25,7 @@ export async function createAdminToken(engine: Engine): Promise<string> {
       token: { digest: digestOf(secret), tokenName: OPERATOR.name, ...scope },
     },
     actor: OPERATOR,
-    answer: () => null,
+    respond: () => null,
   });
   if (outcome.kind === 'refusal') throw new Error(outcome.refusal.message);
   if (outcome.kind === 'fault') throw outcome.error;

@@ -14,7 +14,7 @@ const FLAGS = 1_000;
 const NOW_MS = Date.UTC(2024, 4, 1);
 
 export function pureTasks(): MicroTask[] {
-  return [...machineTasks(), ...frameTasks(), ...answerTasks()];
+  return [...machineTasks(), ...frameTasks(), ...responseTasks()];
 }
 
 /** The same switch by the interpreter and by the table made from it: why the hot path uses the table. */
@@ -52,7 +52,7 @@ function frameTasks(): MicroTask[] {
   ];
 }
 
-function answerTasks(): MicroTask[] {
+function responseTasks(): MicroTask[] {
   const micro = new MicroWorld(FLAGS);
   const { world, project } = micro;
   const record = micro.record(flagName(0));

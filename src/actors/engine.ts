@@ -16,7 +16,11 @@ import { decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import { ANSWER_LIFETIME_MS, type RememberedAnswer, withinLimit } from '../domain/state/idempotency-cache.ts';
+import {
+  RESPONSE_LIFETIME_MS,
+  type RememberedResponse,
+  withinLimit,
+} from '../domain/state/idempotency-cache.ts';
 import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
 import { RULES_VERSION } from '../domain/state/upgrade/replay-rules.ts';
@@ -208,7 +212,7 @@ export class Engine {
       throw new Error('another node runs a newer version, whose changes cannot be read here');
     const decoded = decodePayload(body.payload, body);
     if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
-    const { answer, rules, ...change } = decoded.frame;
+    const { answer: response, rules, ...change } = decoded.frame;
     if (change.id !== this.lastId + 1) {
       throw new Error(
         `another node's change begins with event ${change.id}, and event ${this.lastId} is the last one here`,
@@ -216,7 +220,7 @@ export class Engine {
     }
     this.#adoptName(change, false);
     this.#applyAll(change.events as readonly DomainEvent[], new Date(change.at).toISOString(), rules);
-    this.#append(change, answer as RememberedAnswer | undefined, body);
+    this.#append(change, response as RememberedResponse | undefined, body);
     this.journal.commit();
   }
 
@@ -322,10 +326,10 @@ export class Engine {
   /** The outcome that a retry gets; null for a request that was not seen before. */
   #earlierOutcome(retry: Retry<unknown> | undefined, now: number): Outcome<unknown> | null {
     if (retry === undefined) return null;
-    const remembered = this.world.directory.answers.get(retry.key);
-    if (remembered === undefined || remembered.at + ANSWER_LIFETIME_MS <= now) return null;
+    const remembered = this.world.directory.responses.get(retry.key);
+    if (remembered === undefined || remembered.at + RESPONSE_LIFETIME_MS <= now) return null;
     if (remembered.fingerprint === retry.fingerprint) {
-      return { kind: 'answer', answer: retry.fromMemory(remembered) };
+      return { kind: 'response', response: retry.fromMemory(remembered) };
     }
     const message =
       'The Idempotency-Key was sent with another request before; a new request needs a new key.';
@@ -338,14 +342,14 @@ export class Engine {
     this.#applyAll(events, createdAt);
     let outcome: Outcome<unknown>;
     try {
-      outcome = { kind: 'answer', answer: submission.answer(this.world, events) };
+      outcome = { kind: 'response', response: submission.respond(this.world, events) };
     } catch (error) {
       outcome = { kind: 'fault', error };
     }
     if (change !== null) {
-      const answer = rememberable(submission.retry, outcome);
-      const complete = answer === undefined ? payload : this.#encoder.addAnswer(answer);
-      this.#append(change, answer, { payload: complete, ...OWN_STAMP });
+      const response = rememberable(submission.retry, outcome);
+      const complete = response === undefined ? payload : this.#encoder.addResponse(response);
+      this.#append(change, response, { payload: complete, ...OWN_STAMP });
     }
     this.#finish(submission, outcome);
   }
@@ -364,14 +368,14 @@ export class Engine {
   }
 
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
-  #append(change: Change, answer: RememberedAnswer | undefined, body: FrameBody): void {
+  #append(change: Change, response: RememberedResponse | undefined, body: FrameBody): void {
     assert(change.at >= this.#lastAt, 'recorded times never go back');
     const position = this.#appendToJournal(change, body);
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = change.at;
     this.eventLog.add(change, position);
     this.feed.add(change, position.length);
-    if (answer !== undefined) this.world.directory.answers.remember(answer, change.at, body.rules);
+    if (response !== undefined) this.world.directory.responses.remember(response, change.at, body.rules);
   }
 
   /** The first change that this start records gives it a name. */
@@ -433,10 +437,10 @@ function tooLarge({ message }: EncodingError): Refusal {
 function rememberable(
   retry: Retry<unknown> | undefined,
   outcome: Outcome<unknown>,
-): RememberedAnswer | undefined {
-  if (retry === undefined || outcome.kind !== 'answer') return undefined;
+): RememberedResponse | undefined {
+  if (retry === undefined || outcome.kind !== 'response') return undefined;
   const { key, fingerprint } = retry;
-  return withinLimit({ key, fingerprint, ...retry.toRemember(outcome.answer) });
+  return withinLimit({ key, fingerprint, ...retry.toRemember(outcome.response) });
 }
 
 function mailboxFull(address: string): Refusal {

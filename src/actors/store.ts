@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import type { RememberedAnswer } from '../domain/state/idempotency-cache.ts';
+import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { emptyWorld, type World } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
@@ -191,7 +191,7 @@ export function replayFrame(
     apply(world, event as DomainEvent, { id: frame.id + index, createdAt, rules });
   }
   if (frame.answer !== undefined) {
-    world.directory.answers.remember(frame.answer as RememberedAnswer, frame.at, rules);
+    world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
   }
 }
 

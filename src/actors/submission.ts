@@ -2,7 +2,7 @@
 import type { Command } from '../domain/decide/decide.ts';
 import type { Actor } from '../domain/decide/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import type { RememberedAnswer } from '../domain/state/idempotency-cache.ts';
+import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import type { Refusal } from '../domain/state/refusal.ts';
 import type { World } from '../domain/state/world.ts';
 
@@ -19,7 +19,7 @@ export interface Submission<T> {
   /** Checked against the state right before the decision. A refusal becomes the outcome. */
   readonly precondition?: ((world: World) => Refusal | null) | undefined;
   /** Makes the response from the state right after the command, in the same step. */
-  readonly answer: (world: World, events: readonly DomainEvent[]) => T;
+  readonly respond: (world: World, events: readonly DomainEvent[]) => T;
   /** Called once, when the outcome is durable. */
   readonly done: (outcome: Outcome<T>) => void;
 }
@@ -27,11 +27,11 @@ export interface Submission<T> {
 export interface Retry<T> {
   readonly key: string;
   readonly fingerprint: string;
-  toRemember(answer: T): Pick<RememberedAnswer, 'status' | 'body'>;
-  fromMemory(remembered: RememberedAnswer): T;
+  toRemember(response: T): Pick<RememberedResponse, 'status' | 'body'>;
+  fromMemory(remembered: RememberedResponse): T;
 }
 
 export type Outcome<T> =
-  | { readonly kind: 'answer'; readonly answer: T }
+  | { readonly kind: 'response'; readonly response: T }
   | { readonly kind: 'refusal'; readonly refusal: Refusal }
   | { readonly kind: 'fault'; readonly error: unknown };

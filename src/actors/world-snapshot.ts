@@ -11,7 +11,7 @@ import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
 import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
-import type { DatedAnswer } from '../domain/state/idempotency-cache.ts';
+import type { DatedResponse } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
 import type {
   ApiToken,
@@ -82,7 +82,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
       ),
     },
     { name: 'flags', records: flags.flat() },
-    { name: 'answers', records: [...directory.answers.values()] },
+    { name: 'answers', records: [...directory.responses.values()] },
   ];
 }
 
@@ -130,7 +130,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       world.lineage.restore(record as LineageEntry);
       return;
     case 'answers':
-      directory.answers.restore(record as DatedAnswer);
+      directory.responses.restore(record as DatedResponse);
       return;
     case 'projects':
       loadProject(world, record as ProjectRecord);

@@ -1,7 +1,13 @@
 /** `flagstaff backup`: make a consistent, verified copy of a data folder. */
 import { resolve } from 'node:path';
 import { type Backup, backUp } from '../operations/copy/backup.ts';
-import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
 import { bytesText, secondsText } from './format.ts';
 import { progressOn } from './progress.ts';
 
@@ -32,7 +38,7 @@ Examples:
         onCopied: (bytes) => bar.show('copying', bytes, null),
         onVerified: (bytes) => bar.show('verifying', bytes, null),
       }).finally(() => bar.end());
-      answer(context, options, backup, backupText(backup, context.clock() - startedAt));
+      printResult(context, options, backup, backupText(backup, context.clock() - startedAt));
     });
 };
 

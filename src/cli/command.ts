@@ -44,7 +44,12 @@ export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonO
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** An answer, as text or as JSON. */
-export function answer(context: CommandContext, { json }: CommonOptions, value: unknown, text: string): void {
+export function printResult(
+  context: CommandContext,
+  { json }: CommonOptions,
+  value: unknown,
+  text: string,
+): void {
   context.terminal.out(json ? jsonText(value) : text);
 }
 

@@ -3,10 +3,10 @@ import { type Comparison, diffBetween } from '../operations/diff/between.ts';
 import type { FieldChange, ThingChange } from '../operations/diff/diff.ts';
 import {
   type AddCommand,
-  answer,
   type CommonOptions,
   dataDirectory,
   momentOf,
+  printResult,
   withCommonOptions,
 } from './command.ts';
 import { count, printable } from './format.ts';
@@ -47,7 +47,7 @@ Examples:
         project: options.project ?? null,
         onProgress: bars.onProgress,
       }).finally(() => bars.end());
-      answer(context, options, comparison, comparisonText(comparison));
+      printResult(context, options, comparison, comparisonText(comparison));
     });
 };
 

@@ -7,10 +7,10 @@ import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
 import {
   type AddCommand,
-  answer,
   type CommandContext,
   type CommonOptions,
   dataDirectory,
+  printResult,
   withCommonOptions,
 } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';
@@ -53,14 +53,14 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   const { fs, terminal } = context;
   if (!options.dryRun && (await finishRepair(fs, folder))) {
     const message = 'A repair that had been interrupted is now finished.';
-    return answer(context, options, { repaired: true, resumed: true }, message);
+    return printResult(context, options, { repaired: true, resumed: true }, message);
   }
   await refuseUnfinishedImport(fs, folder);
   const bar = progressOn(terminal, 'bytes');
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
   if (verified.damages.length === 0) {
-    return answer(
+    return printResult(
       context,
       options,
       { repaired: false, damages: [] },
@@ -69,12 +69,13 @@ async function run(context: CommandContext, folder: string, options: RepairComma
   }
   const plan = planRepair(verified);
   if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
-  if (options.dryRun) return answer(context, options, planJson(verified, plan), planText(verified, plan));
+  if (options.dryRun)
+    return printResult(context, options, planJson(verified, plan), planText(verified, plan));
   if (!options.yes) await agree(context, planText(verified, plan));
   const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
   const repaired = await repair({ fs, folder, plan, asideName });
   const text = `${planText(verified, plan)}\nDone. What was there before is in ${repaired.aside}.`;
-  answer(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, text);
+  printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, text);
 }
 
 const NOTHING_WHOLE =
@@ -86,8 +87,8 @@ async function agree({ terminal }: CommandContext, plan: string): Promise<void> 
       'There is no terminal on which to ask for confirmation. Use --yes, or look first with --dry-run.',
     );
   terminal.err(plan);
-  const reply = await terminal.ask('Continue? Type yes: ');
-  if (reply.trim().toLowerCase() !== 'yes') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
+  const typed = await terminal.ask('Continue? Type yes: ');
+  if (typed.trim().toLowerCase() !== 'yes') throw new CommandFailure(EXIT.usage, 'Nothing was changed.');
 }
 
 function planJson({ damages }: FolderVerification, plan: RepairPlan) {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { type Restored, restore } from '../operations/copy/restore.ts';
 import type { Moment } from '../operations/read/moment.ts';
-import { type AddCommand, answer, type CommonOptions, momentOf } from './command.ts';
+import { type AddCommand, type CommonOptions, momentOf, printResult } from './command.ts';
 import { misuse } from './failure.ts';
 import { rateText, timeText } from './format.ts';
 import { stateProgressOn } from './progress.ts';
@@ -48,7 +48,7 @@ Examples:
         clock: context.clock,
         onProgress: bars.onProgress,
       }).finally(() => bars.end());
-      answer(context, options, restored, restoredText(restored));
+      printResult(context, options, restored, restoredText(restored));
     });
 };
 

@@ -1,5 +1,11 @@
 /** `flagstaff snapshot`: make the running server write a snapshot now. */
-import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
 import { bytesText, secondsText } from './format.ts';
 import { askRunningServer } from './running-server.ts';
 
@@ -22,6 +28,6 @@ Examples:
       const text = taken.taken
         ? `Snapshot of event ${id}: ${bytesText(bytes)} in ${secondsText(durationMs)}, ${path}`
         : `The newest snapshot holds the newest event, ${id}, already: ${bytesText(bytes)}, ${path}`;
-      answer(context, options, taken, text);
+      printResult(context, options, taken, text);
     });
 };

@@ -1,7 +1,13 @@
 /** `flagstaff status`: show what a data folder holds. */
 import { EXIT } from '../exit-codes.ts';
 import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
-import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
 import { bytesText, count, fields } from './format.ts';
 
 export const addStatus: AddCommand = (program, context) => {
@@ -19,7 +25,7 @@ Examples:
     )
     .action(async (options: CommonOptions) => {
       const status = await folderStatus(context.fs, dataDirectory(context, options));
-      answer(context, options, status, statusText(status));
+      printResult(context, options, status, statusText(status));
       if (status.refusal !== null) context.finish(EXIT.damagedData);
     });
 };

@@ -1,5 +1,11 @@
 /** `flagstaff token create --admin`: the way back in when every admin token is lost. */
-import { type AddCommand, answer, type CommonOptions, dataDirectory, withCommonOptions } from './command.ts';
+import {
+  type AddCommand,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
 import { askRunningServer } from './running-server.ts';
 
 export const addToken: AddCommand = (program, context) => {
@@ -19,6 +25,6 @@ Examples:
     )
     .action(async (options: CommonOptions) => {
       const created = await askRunningServer(dataDirectory(context, options), 'create-admin-token');
-      answer(context, options, created, created.secret);
+      printResult(context, options, created, created.secret);
     });
 };

@@ -5,10 +5,10 @@ import { type FolderVerification, verifyFolder } from '../operations/verify/veri
 import type { Damage } from '../operations/verify/verify-journal.ts';
 import {
   type AddCommand,
-  answer,
   type CommandContext,
   type CommonOptions,
   dataDirectory,
+  printResult,
   withCommonOptions,
 } from './command.ts';
 import { bytesText, count, rateText, secondsText } from './format.ts';
@@ -43,7 +43,7 @@ Examples:
     )
     .action(async (options: VerifyCommandOptions) => {
       const report = await verify(context, dataDirectory(context, options), options.deep === true);
-      answer(context, options, reportJson(report), reportText(report));
+      printResult(context, options, reportJson(report), reportText(report));
       if (damagesOf(report).length > 0) context.finish(EXIT.damagedData);
     });
 };

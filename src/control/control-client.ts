@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import {
   CONTROL_LINE_BYTES_MAX,
-  type ControlAnswer,
   type ControlCommand,
+  type ControlResponse,
   type ControlResults,
   socketPath,
 } from './control-protocol.ts';
@@ -25,9 +25,9 @@ export async function askServer<C extends ControlCommand>(
   const line = path === null ? null : await exchange(path, `${JSON.stringify({ command })}\n`);
   if (line === null) return null;
   if (line === '') throw new ControlError('The server closed the connection without a response.');
-  const answer = JSON.parse(line) as ControlAnswer<C>;
-  if (answer.ok) return answer.result;
-  throw new ControlError(answer.error);
+  const response = JSON.parse(line) as ControlResponse<C>;
+  if (response.ok) return response.result;
+  throw new ControlError(response.error);
 }
 
 /** Error codes that mean that there is no server: no such file, nobody listens, or not a socket. */

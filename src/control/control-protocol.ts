@@ -42,7 +42,7 @@ export interface ControlSnapshot {
 
 export type ControlCommand = keyof ControlResults;
 
-export type ControlAnswer<C extends ControlCommand = ControlCommand> =
+export type ControlResponse<C extends ControlCommand = ControlCommand> =
   | { readonly ok: true; readonly result: ControlResults[C] }
   | { readonly ok: false; readonly error: string };
 

@@ -9,8 +9,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import {
   CONTROL_LINE_BYTES_MAX,
-  type ControlAnswer,
   type ControlCommand,
+  type ControlResponse,
   type ControlResults,
   SOCKET_FILE_NAME,
   socketPath,
@@ -86,7 +86,7 @@ function serve(socket: Socket, idle: Set<Socket>, options: ControlServerOptions)
   let received = '';
   idle.add(socket);
   socket.on('close', () => idle.delete(socket));
-  const answer = (content: ControlAnswer): void => {
+  const response = (content: ControlResponse): void => {
     // Handed to the kernel before anything destroys the connection; the client's end may stay open for ever.
     socket.end(`${JSON.stringify(content)}\n`, () => socket.destroy());
   };
@@ -104,15 +104,15 @@ function serve(socket: Socket, idle: Set<Socket>, options: ControlServerOptions)
     received += chunk;
     const end = received.indexOf('\n');
     if (end < 0 && received.length <= CONTROL_LINE_BYTES_MAX) return;
-    if (end < 0) answer({ ok: false, error: 'The request is too long.' });
+    if (end < 0) response({ ok: false, error: 'The request is too long.' });
     else {
       idle.delete(socket);
-      void carryOut(received.slice(0, end), options).then(answer);
+      void carryOut(received.slice(0, end), options).then(response);
     }
   });
 }
 
-async function carryOut(line: string, { handlers, log }: ControlServerOptions): Promise<ControlAnswer> {
+async function carryOut(line: string, { handlers, log }: ControlServerOptions): Promise<ControlResponse> {
   const command = commandIn(line);
   if (command === null || !Object.hasOwn(handlers, command)) {
     const known = Object.keys(handlers).join(', ');

@@ -151,8 +151,8 @@ describe('the change feed of an engine', () => {
     store.engine.feed.subscribe(() => {
       throw new Error('a listener failed');
     });
-    assert.equal((await execute(createFlag('a'))).kind, 'answer');
-    assert.equal((await execute(createFlag('b'))).kind, 'answer');
+    assert.equal((await execute(createFlag('a'))).kind, 'response');
+    assert.equal((await execute(createFlag('b'))).kind, 'response');
     assert.deepEqual(stops, []);
   });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { DiskUsageReader } from '../../src/actors/disk-usage.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import '../support/check-answers.ts';
+import '../support/check-responses.ts';
 import { makeFlag } from '../support/interface.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 

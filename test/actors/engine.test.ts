@@ -41,7 +41,7 @@ describe('the engine', () => {
     assert(disk.namesIn('/data/journal').length > 0);
     gate.open();
     await settle();
-    assert.deepEqual(written.outcome, { kind: 'answer', answer: ['feature-created'] });
+    assert.deepEqual(written.outcome, { kind: 'response', response: ['feature-created'] });
   });
 
   it('lets a lone write wait for its turn and its sync only: no timer stands between', async () => {
@@ -66,7 +66,7 @@ describe('the engine', () => {
     gate.open();
     await settle();
     assert.equal(refusalOf(conflict), 'NameExistsError');
-    assert.deepEqual(unchanged.outcome, { kind: 'answer', answer: [] });
+    assert.deepEqual(unchanged.outcome, { kind: 'response', response: [] });
     assert.equal(refusalOf(unknown), 'NotFoundError');
   });
 
@@ -102,7 +102,7 @@ describe('the engine', () => {
     assert.equal(directory.outcome, null, 'other mailboxes have room');
     manual.runTurns();
     await settle();
-    assert.equal((await execute(createFlag('d'))).kind, 'answer');
+    assert.equal((await execute(createFlag('d'))).kind, 'response');
     assert(!store.engine.world.projects.get('default')?.flags.has('c'));
   });
 
@@ -121,7 +121,7 @@ describe('the engine', () => {
       await settle();
       manual.runTurns();
     }
-    assert(submitted.every(({ outcome }) => outcome?.kind === 'answer'));
+    assert(submitted.every(({ outcome }) => outcome?.kind === 'response'));
   });
 
   it('does not begin a command that waited too long, and says so while the disk is still stuck', async () => {
@@ -146,7 +146,7 @@ describe('the engine', () => {
     manual.nowMs += 95 * 365 * 24 * 3600 * 1000;
     manual.runTurns();
     await settle();
-    assert.equal(submitted.outcome?.kind, 'answer');
+    assert.equal(submitted.outcome?.kind, 'response');
   });
 
   it('never records a time before that of the event before, whatever the clock does', async () => {
@@ -176,13 +176,13 @@ describe('the engine', () => {
     const outcome = await execute(broken);
     assert.equal(outcome.kind, 'fault');
     assert.equal(stateHash(store.engine.world), before);
-    assert.equal((await execute(createFlag('f'))).kind, 'answer');
+    assert.equal((await execute(createFlag('f'))).kind, 'response');
   });
 
   it('answers a rendering that throws as a fault, after the change is durable', async () => {
     const { submit, manual, store } = await openTestEngine();
     const submitted = submit(createFlag('f'), {
-      answer: () => {
+      respond: () => {
         throw new Error('cannot be rendered');
       },
     });
@@ -237,7 +237,7 @@ describe('the engine', () => {
     // Empty lists: of all values that fill a request, those of which the most fit in.
     const values = Array.from({ length: 340_000 }, () => []);
     for (let index = 0; index < 6; index += 1) outcomes.push((await execute(strategy(values))).kind);
-    assert.deepEqual(outcomes, [...Array(5).fill('answer'), 'refusal']);
+    assert.deepEqual(outcomes, [...Array(5).fill('response'), 'refusal']);
     manual.runFreely();
     assert.notEqual(await store.keeper.take(), null);
     assert.deepEqual(stops, []);
@@ -248,7 +248,7 @@ describe('the engine', () => {
     await execute(createFlag('f'));
     // Characters of three bytes each: by their count a clone would be small enough.
     const values = ['ↂ'.repeat(FLAG_SIZE_MAX / 2 - 10_000)];
-    assert.equal((await execute(setVariants('f', values))).kind, 'answer');
+    assert.equal((await execute(setVariants('f', values))).kind, 'response');
     const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
     const clone = { type: 'clone-flag', project: 'default', flag: 'f', name: 'g', replaceGroupId: false };
     const outcome = await execute(clone as Command);
@@ -263,7 +263,7 @@ describe('the engine', () => {
     const flags = ['a', 'b', 'c', 'd'];
     for (const name of flags) {
       await execute(createFlag(name));
-      assert.equal((await execute(setVariants(name, Array(690_000).fill('')))).kind, 'answer');
+      assert.equal((await execute(setVariants(name, Array(690_000).fill('')))).kind, 'response');
       await execute({ type: 'archive-flag', project: 'default', flag: name });
     }
     const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
@@ -277,7 +277,7 @@ describe('the engine', () => {
     assert.match(JSON.stringify(outcome), /more than 2097152 values/);
     assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
     for (const part of [flags.slice(0, 2), flags.slice(2)]) {
-      assert.equal((await execute(remove(part))).kind, 'answer');
+      assert.equal((await execute(remove(part))).kind, 'response');
     }
     assert.deepEqual(stops, []);
   });
@@ -286,7 +286,7 @@ describe('the engine', () => {
     const { execute, store, stops, disk } = await openTestEngine();
     await execute(createFlag('f'));
     const hostile = { constructor: 1, toJSON: 1, valueOf: 1 };
-    assert.equal((await execute(strategy(hostile))).kind, 'answer');
+    assert.equal((await execute(strategy(hostile))).kind, 'response');
     const again = await openTestEngine({ disk: disk.crash() });
     assert.equal(stateHash(again.store.engine.world), stateHash(store.engine.world));
     assert.deepEqual(stops, []);

@@ -75,7 +75,7 @@ async function runAll(engine: TestEngine, list: readonly Command[], accepted: Se
     for (const command of list.slice(start, start + BATCH)) {
       const real = deepFreeze(withRealIds(store.engine.world, command));
       const submitted = engine.submit(real, {
-        answer: (_world, events) => {
+        respond: (_world, events) => {
           if (events.length > 0) accepted.add(command.type);
           return null;
         },

@@ -41,7 +41,7 @@ describe('a node with a commit log', () => {
       assert.equal(written.outcome, null, `the ${later} does not have it yet`);
       (later === 'disk' ? gate : log.gate).open();
       await settle();
-      assert.deepEqual(written.outcome, { kind: 'answer', answer: ['feature-created'] });
+      assert.deepEqual(written.outcome, { kind: 'response', response: ['feature-created'] });
     }
   });
 
@@ -116,7 +116,7 @@ describe('a node that follows', () => {
     await node.fence(follower.store.engine.lastId);
     const { lastId } = follower.store.engine;
     const outcome = await follower.execute(createFlag('second'));
-    assert.deepEqual(outcome, { kind: 'answer', answer: ['feature-created'] });
+    assert.deepEqual(outcome, { kind: 'response', response: ['feature-created'] });
     const names = follower.store.engine.world.lineage;
     assert.equal(names.nameAt(lastId), leader.store.engine.world.lineage.nameAt(lastId));
     assert.notEqual(names.nameAt(lastId + 1), names.nameAt(lastId));

@@ -88,9 +88,9 @@ test('quantiles are values of the sample, the median of an even one its lower mi
 });
 
 test('twenty requests that are due at once over one connection: each waits for those before it, and that counts', async () => {
-  let answered = 0;
+  let responded = 0;
   const server = createServer((_, response) => {
-    answered += 1;
+    responded += 1;
     response.end('ok');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -105,7 +105,7 @@ test('twenty requests that are due at once over one connection: each waits for t
     seconds: 0.00002,
     folder,
   });
-  assert.equal(answered, 20);
+  assert.equal(responded, 20);
   assert.ok(latencies.max > latencies.p50, 'the last waited longer than the tenth');
   server.close();
   rmSync(folder, { recursive: true });

@@ -39,11 +39,11 @@ for (const basePath of ['', '/flags']) {
       const operation = page.locator('#operations-Features-createFeature');
       await operation.locator('.opblock-summary-control').click();
       await operation.locator('button.execute').click();
-      const answer = operation.locator('.live-responses-table .response');
-      await answer.waitFor();
-      assert.equal((await answer.locator('.response-col_status').textContent())?.trim().slice(0, 3), '201');
+      const response = operation.locator('.live-responses-table .response');
+      await response.waitFor();
+      assert.equal((await response.locator('.response-col_status').textContent())?.trim().slice(0, 3), '201');
       assert.match(
-        (await answer.locator('.response-col_description').textContent()) ?? '',
+        (await response.locator('.response-col_description').textContent()) ?? '',
         /checkout-redesign/,
       );
 

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { difference, type ThingChange } from '../../src/operations/diff/diff.ts';
 import type { Picture } from '../../src/operations/diff/items.ts';
-import { answerOf, contentOf, flagstaff, type PastFolder, pastFolder } from '../support/operator.ts';
+import { contentOf, flagstaff, outputOf, type PastFolder, pastFolder } from '../support/operator.ts';
 
 describe('flagstaff diff', () => {
   let past: PastFolder;
@@ -14,7 +14,7 @@ describe('flagstaff diff', () => {
   });
 
   const diff = (from: number, to: number, ...more: string[]): Promise<{ changes: ThingChange[] }> =>
-    answerOf(['diff', '-d', past.folder, '--from', String(from), '--to', String(to), ...more]);
+    outputOf(['diff', '-d', past.folder, '--from', String(from), '--to', String(to), ...more]);
   /** Ids of the events after the step at `index`, and before it. */
   const step = (index: number): [number, number] => [
     past.moments[index]?.id ?? 0,
@@ -101,7 +101,7 @@ describe('flagstaff diff', () => {
   });
 
   it('takes times, and the newest state for a missing end', async () => {
-    const { changes, from, to } = await answerOf(['diff', '-d', past.folder, '--from', '2999-01-01']);
+    const { changes, from, to } = await outputOf(['diff', '-d', past.folder, '--from', '2999-01-01']);
     assert.deepEqual([changes, from, to], [[], past.moments.at(-1)?.id, past.moments.at(-1)?.id]);
   });
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { exportState } from '../../src/actors/state-file.ts';
 import {
-  answerOf,
   flagstaff,
+  outputOf,
   type PastFolder,
   pastFolder,
   segmentsIn,
@@ -50,7 +50,7 @@ describe('flagstaff', () => {
   });
 
   it('status says what a stopped folder holds', async () => {
-    const status = await answerOf(['status', '-d', past.folder]);
+    const status = await outputOf(['status', '-d', past.folder]);
     const newest = past.moments.at(-1)?.id;
     assert.deepEqual([status.formats, status.server], [{ journal: 2, snapshot: 2 }, null]);
     assert.deepEqual([status.journal.firstEvent.id, status.journal.lastEvent.id], [1, newest]);
@@ -64,9 +64,9 @@ describe('flagstaff', () => {
 
   it('status knows a folder that no server has had, and one that a crash has left', async () => {
     const folder = temporaryFolder();
-    assert.deepEqual((await answerOf(['status', '-d', folder])).lastStop, { kind: 'never' });
+    assert.deepEqual((await outputOf(['status', '-d', folder])).lastStop, { kind: 'never' });
     writeFileSync(join(folder, 'flagstaff.lock'), '4711\n');
-    assert.deepEqual((await answerOf(['status', '-d', folder])).lastStop, { kind: 'crash', pid: 4711 });
+    assert.deepEqual((await outputOf(['status', '-d', folder])).lastStop, { kind: 'crash', pid: 4711 });
     assert.match((await flagstaff(['status', '-d', folder])).out, /last stop +not clean: process 4711/);
   });
 

@@ -16,12 +16,12 @@ import fc from 'fast-check';
 import { lockFolder } from '../../src/persistence/disk/folder-lock.ts';
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import {
-  answerOf,
   contentOf,
   copyOf,
   fileAt,
   flagstaff,
   flipByte,
+  outputOf,
   type PastFolder,
   pastFolder,
   segmentsIn,
@@ -53,22 +53,22 @@ describe('flagstaff repair', () => {
   /** Repairs, and checks what has to hold after every repair. */
   async function repaired(folder: string) {
     const old = filesOf(folder);
-    const answer = await answerOf(['repair', '--yes', '-d', folder]);
-    assert.equal(answer.repaired, true);
-    const aside = filesOf(answer.aside);
+    const output = await outputOf(['repair', '--yes', '-d', folder]);
+    assert.equal(output.repaired, true);
+    const aside = filesOf(output.aside);
     for (const [name, bytes] of old) {
       if (name.startsWith('/journal') || name.startsWith('/snapshots')) {
         assert.equal(aside.get(name), bytes, `${name} is aside as it was`);
       }
     }
-    const { sound, deep } = await answerOf(['verify', '--deep', '-d', folder]);
+    const { sound, deep } = await outputOf(['verify', '--deep', '-d', folder]);
     assert(sound);
-    assert.equal(deep.stateHash, answer.stateHash);
+    assert.equal(deep.stateHash, output.stateHash);
     await startsOn(folder, async (call) => {
       assert.equal((await call('POST', '/projects/default/features', { name: 'after' })).status, 201);
     });
-    assert.equal((await answerOf(['verify', '-d', folder])).lastGoodEventId, answer.lastId + 1);
-    return answer;
+    assert.equal((await outputOf(['verify', '-d', folder])).lastGoodEventId, output.lastId + 1);
+    return output;
   }
 
   it('loses nothing of the state when a snapshot contains what is damaged', async () => {
@@ -101,8 +101,8 @@ describe('flagstaff repair', () => {
       flipByte(fileAt(segmentsIn(copy), 0), 20);
     });
     const original = readFileSync(fileAt(segmentsIn(past.folder), 1));
-    const answer = await answerOf(['repair', '--yes', '-d', folder]);
-    assert.deepEqual([answer.plan.lost, answer.plan.unlisted], [null, null]);
+    const output = await outputOf(['repair', '--yes', '-d', folder]);
+    assert.deepEqual([output.plan.lost, output.plan.unlisted], [null, null]);
     assert.deepEqual(readFileSync(fileAt(segmentsIn(folder), 1)), original);
   });
 
@@ -166,13 +166,13 @@ describe('flagstaff repair', () => {
 
   it('changes nothing where nothing is damaged, and with --dry-run', async () => {
     const content = contentOf(past.folder);
-    assert.deepEqual(await answerOf(['repair', '--yes', '-d', past.folder]), {
+    assert.deepEqual(await outputOf(['repair', '--yes', '-d', past.folder]), {
       repaired: false,
       damages: [],
     });
     const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
     const harmed = filesOf(folder);
-    const { plan, repaired: done } = await answerOf(['repair', '--dry-run', '-d', folder]);
+    const { plan, repaired: done } = await outputOf(['repair', '--dry-run', '-d', folder]);
     assert.deepEqual([plan.stateOfEvent, done], [newest.id, false]);
     assert.deepEqual(filesOf(folder), harmed);
     assert.deepEqual(contentOf(past.folder), content);
@@ -184,11 +184,11 @@ describe('flagstaff repair', () => {
     const unasked = await flagstaff(['repair', '-d', folder]);
     assert.equal(unasked.code, 64);
     assert.match(unasked.err, /--yes/);
-    const declined = await flagstaff(['repair', '-d', folder], { reply: 'no' });
+    const declined = await flagstaff(['repair', '-d', folder], { typed: 'no' });
     assert.equal(declined.code, 64);
     assert.match(declined.err, /The folder would have the state of event \d+\./);
     assert.deepEqual(filesOf(folder), harmed);
-    assert.equal((await flagstaff(['repair', '-d', folder], { reply: 'yes' })).code, 0);
+    assert.equal((await flagstaff(['repair', '-d', folder], { typed: 'yes' })).code, 0);
     assert.equal((await flagstaff(['verify', '-d', folder])).code, 0);
   });
 
@@ -213,7 +213,7 @@ describe('flagstaff repair', () => {
 
   it('goes on where it was cut short, and no server starts in between', async () => {
     const whole = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
-    const { aside } = await answerOf(['repair', '--yes', '-d', whole]);
+    const { aside } = await outputOf(['repair', '--yes', '-d', whole]);
     // As it lies on disk after each step of the exchange, made from its outcome.
     for (const step of ['nothing', 'snapshots aside', 'snapshots in place', 'journal aside'] as const) {
       const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
@@ -234,10 +234,10 @@ describe('flagstaff repair', () => {
         startsOn(folder, async () => undefined),
         /A repair of the data folder was interrupted/,
       );
-      assert.deepEqual(await answerOf(['repair', '--yes', '-d', folder]), { repaired: true, resumed: true });
+      assert.deepEqual(await outputOf(['repair', '--yes', '-d', folder]), { repaired: true, resumed: true });
       assert.deepEqual(readdirSync(oldTo).sort(), readdirSync(aside).sort(), step);
       assert(!existsSync(repairedTo));
-      const { deep } = await answerOf(['verify', '--deep', '-d', folder]);
+      const { deep } = await outputOf(['verify', '--deep', '-d', folder]);
       assert.equal(deep.stateHash, newest.stateHash);
     }
   });

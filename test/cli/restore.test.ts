@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import {
-  answerOf,
   contentOf,
   copyOf,
   fileAt,
   flagstaff,
   flipByte,
+  outputOf,
   type PastFolder,
   pastFolder,
   segmentsIn,
@@ -29,9 +29,9 @@ describe('flagstaff restore', () => {
     const content = contentOf(past.folder);
     for (const { id, stateHash } of past.moments) {
       const to = target();
-      const restored = await answerOf(['restore', past.folder, '--to', to, '--at', String(id)]);
+      const restored = await outputOf(['restore', past.folder, '--to', to, '--at', String(id)]);
       assert.deepEqual([restored.lastId, restored.stateHash, restored.withEvents], [id, stateHash, true]);
-      const { deep } = await answerOf(['verify', '--deep', '--data-dir', to]);
+      const { deep } = await outputOf(['verify', '--deep', '--data-dir', to]);
       assert.deepEqual([deep.eventId, deep.stateHash], [id, stateHash]);
     }
     assert.deepEqual(contentOf(past.folder), content);
@@ -51,7 +51,7 @@ describe('flagstaff restore', () => {
   it('gives a folder that a server starts on, goes on with, and finds its events in', async () => {
     const to = target();
     const archived = past.moments.at(-1)?.id ?? 0;
-    await answerOf(['restore', past.folder, '--to', to, '--at', String(archived - 1)]);
+    await outputOf(['restore', past.folder, '--to', to, '--at', String(archived - 1)]);
     await startsOn(to, async (call) => {
       assert.equal((await call('GET', '/projects/default/features/four')).body.archived, false);
       assert.equal((await call('POST', '/projects/default/features', { name: 'new' })).status, 201);
@@ -71,7 +71,7 @@ describe('flagstaff restore', () => {
     const [, ...later] = events.map((line) => JSON.parse(line) as { id: number; createdAt: string });
     const { createdAt } = later[10] ?? { createdAt: '' };
     const older = later.filter((event) => event.createdAt < createdAt);
-    const restored = await answerOf(['restore', past.folder, '--to', target(), '--before', createdAt]);
+    const restored = await outputOf(['restore', past.folder, '--to', target(), '--before', createdAt]);
     assert.equal(restored.lastId, older.at(-1)?.id);
     const early = await flagstaff(['restore', past.folder, '--to', target(), '--before', '2001-01-01']);
     assert.deepEqual([early.code, early.err.includes('2001-01-01')], [66, true]);
@@ -80,7 +80,7 @@ describe('flagstaff restore', () => {
   it('restores the state of a lone snapshot file, without events', async () => {
     const file = fileAt(snapshotsIn(past.folder));
     const to = target();
-    const restored = await answerOf(['restore', file, '--to', to]);
+    const restored = await outputOf(['restore', file, '--to', to]);
     const newest = past.moments.at(-1);
     assert.deepEqual(
       [restored.lastId, restored.stateHash, restored.withEvents],
@@ -96,7 +96,7 @@ describe('flagstaff restore', () => {
   it('leaves the events behind with --state-only', async () => {
     const { id, stateHash } = past.moments[5] ?? { id: 0, stateHash: '' };
     const to = target();
-    const restored = await answerOf(['restore', past.folder, '--to', to, '--at', String(id), '--state-only']);
+    const restored = await outputOf(['restore', past.folder, '--to', to, '--at', String(id), '--state-only']);
     assert.deepEqual([restored.lastId, restored.stateHash, restored.withEvents], [id, stateHash, false]);
     assert.deepEqual(segmentsIn(to), []);
   });
@@ -107,7 +107,7 @@ describe('flagstaff restore', () => {
     const first = Number(/(\d{20})\.journal$/.exec(fileAt(segmentsIn(folder)))?.[1]);
     const moment = past.moments.findLast(({ id }) => id < first);
     assert(moment !== undefined);
-    const restored = await answerOf(['restore', folder, '--to', target(), '--at', String(moment.id)]);
+    const restored = await outputOf(['restore', folder, '--to', target(), '--at', String(moment.id)]);
     assert.equal(restored.stateHash, moment.stateHash);
     const beyond = await flagstaff(['restore', folder, '--to', target(), '--at', String(first + 1)]);
     assert.equal(beyond.code, 65);
@@ -121,7 +121,7 @@ describe('flagstaff restore', () => {
     assert.equal(whole.code, 65);
     assert.match(whole.err, /--state-only/);
     assert(!existsSync(to) && !existsSync(`${to}.partial`), 'nothing is left of what did not work');
-    const restored = await answerOf(['restore', folder, '--to', to, '--state-only']);
+    const restored = await outputOf(['restore', folder, '--to', to, '--state-only']);
     assert.equal(restored.stateHash, past.moments.at(-1)?.stateHash);
   });
 

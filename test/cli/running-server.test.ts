@@ -8,7 +8,7 @@ import { stateHash } from '../../src/actors/world-snapshot.ts';
 import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { CONTROL_LINE_BYTES_MAX, socketPath } from '../../src/control/control-protocol.ts';
 import { openControl } from '../../src/control/control-server.ts';
-import { answerOf, flagstaff, startsOn } from '../support/operator.ts';
+import { flagstaff, outputOf, startsOn } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 
 const FEATURES = '/projects/default/features';
@@ -24,7 +24,7 @@ describe('beside a running server', () => {
   const target = (): string => join(temporaryFolder(), 'copy');
 
   it('status says that it runs, and how far its disk is', async () => {
-    const status = await answerOf(['status', '-d', server.folder]);
+    const status = await outputOf(['status', '-d', server.folder]);
     const { durableId } = server.server.store.engine;
     assert.deepEqual(status.server, { pid: process.pid, durableId });
     assert.deepEqual(status.lastStop, { kind: 'running' });
@@ -34,10 +34,10 @@ describe('beside a running server', () => {
 
   it('snapshot has it write one, once for each state', async () => {
     const { engine } = server.server.store;
-    const taken = await answerOf(['snapshot', '-d', server.folder]);
+    const taken = await outputOf(['snapshot', '-d', server.folder]);
     assert.deepEqual([taken.taken, taken.id], [true, engine.lastId]);
     assert.equal(statSync(taken.path).size, taken.bytes);
-    const again = await answerOf(['snapshot', '-d', server.folder]);
+    const again = await outputOf(['snapshot', '-d', server.folder]);
     assert.deepEqual([again.taken, again.id, again.path], [false, taken.id, taken.path]);
     await server.call('POST', FEATURES, { name: 'second' });
     assert.match((await flagstaff(['snapshot', '-d', server.folder])).out, /^Snapshot of event \d+: /);
@@ -54,7 +54,7 @@ describe('beside a running server', () => {
       [createdBy, data.tokenName, data.type],
       ['flagstaff token create', 'flagstaff token create', 'admin'],
     );
-    const second = await answerOf(['token', 'create', '--admin', '-d', server.folder]);
+    const second = await outputOf(['token', 'create', '--admin', '-d', server.folder]);
     assert.notEqual(second.secret, out);
     for (const name of readdirSync(server.folder, { recursive: true, encoding: 'utf8' })) {
       const path = join(server.folder, name);
@@ -87,15 +87,15 @@ describe('beside a running server', () => {
       while (acknowledged.length < enough) await new Promise((resolve) => setImmediate(resolve));
       const earlier = [...acknowledged];
       const to = target();
-      const { lastId } = await answerOf(['backup', '-d', server.folder, '--to', to]);
+      const { lastId } = await outputOf(['backup', '-d', server.folder, '--to', to]);
       copies.push({ to, before: earlier, lastId });
     }
     goesOn = false;
     await Promise.all(writers);
     for (const { to, before: earlier, lastId } of copies) {
-      const { deep } = await answerOf(['verify', '--deep', '-d', to]);
+      const { deep } = await outputOf(['verify', '--deep', '-d', to]);
       assert.equal(deep.eventId, lastId);
-      const restored = await answerOf(['restore', server.folder, '--to', target(), '--at', String(lastId)]);
+      const restored = await outputOf(['restore', server.folder, '--to', target(), '--at', String(lastId)]);
       assert.equal(restored.stateHash, deep.stateHash, 'the copy is the state of that event');
       await startsOn(to, async (call) => {
         const { body } = await call('GET', FEATURES);
@@ -149,10 +149,10 @@ describe('beside a running server', () => {
 
   it('restore and diff read the state as it is', async () => {
     const { engine } = server.server.store;
-    const restored = await answerOf(['restore', server.folder, '--to', target()]);
+    const restored = await outputOf(['restore', server.folder, '--to', target()]);
     assert.deepEqual([restored.lastId, restored.stateHash], [engine.lastId, stateHash(engine.world)]);
     await server.call('DELETE', `${FEATURES}/first`);
-    const { changes } = await answerOf(['diff', '-d', server.folder, '--from', String(restored.lastId)]);
+    const { changes } = await outputOf(['diff', '-d', server.folder, '--from', String(restored.lastId)]);
     assert.deepEqual(
       changes.map(({ name, fields }: { name: string; fields: { field: string }[] }) => [
         name,
@@ -176,7 +176,7 @@ describe('without a running server', () => {
     writeFileSync(join(folder, 'flagstaff.sock'), '');
     const server = await startTestServer({ folder });
     assert.equal(statSync(join(folder, 'flagstaff.sock')).mode & 0o777, 0o600);
-    assert.equal((await answerOf(['status', '-d', folder])).server.pid, process.pid);
+    assert.equal((await outputOf(['status', '-d', folder])).server.pid, process.pid);
     await server.stop();
     assert(!readdirSync(folder).includes('flagstaff.sock'));
     rmSync(folder, { recursive: true });
@@ -199,7 +199,7 @@ describe('the control channel', () => {
   /** What comes back for these bytes. */
   async function exchange(sent: string): Promise<string> {
     const control = await openControl({ folder, handlers, log });
-    const answer = await new Promise<string>((resolve, reject) => {
+    const response = await new Promise<string>((resolve, reject) => {
       let received = '';
       const socket = connect(socketPath(folder) ?? '', () => socket.end(sent));
       socket.on('data', (chunk) => {
@@ -209,7 +209,7 @@ describe('the control channel', () => {
       socket.on('close', () => resolve(received));
     });
     await control.close();
-    return answer;
+    return response;
   }
 
   it('answers a line of JSON with one', async () => {

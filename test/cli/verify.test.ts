@@ -20,12 +20,12 @@ import { FRAME_HEADER_BYTES, frameEnd } from '../../src/persistence/journal/fram
 import { SEGMENT_HEADER_BYTES } from '../../src/persistence/journal/segment.ts';
 import { writeSnapshot } from '../../src/persistence/snapshots/snapshot-writer.ts';
 import {
-  answerOf,
   contentOf,
   copyOf,
   fileAt,
   flagstaff,
   flipByte,
+  outputOf,
   type PastFolder,
   pastFolder,
   segmentsIn,
@@ -58,14 +58,14 @@ describe('flagstaff verify', () => {
   }
 
   it('calls a good folder good, with what it read', async () => {
-    const answer = await answerOf(['verify', '-d', past.folder]);
+    const output = await outputOf(['verify', '-d', past.folder]);
     const newest = past.moments.at(-1)?.id;
-    assert.deepEqual([answer.sound, answer.damages, answer.lastGoodEventId], [true, [], newest]);
-    assert.equal(answer.journal.files, segmentsIn(past.folder).length);
-    assert.equal(answer.journal.events, newest);
-    assert.deepEqual(answer.journal.intact, [{ from: 1, to: newest }]);
-    assert.equal(answer.snapshots.length, 3);
-    assert.equal(answer.deep, null);
+    assert.deepEqual([output.sound, output.damages, output.lastGoodEventId], [true, [], newest]);
+    assert.equal(output.journal.files, segmentsIn(past.folder).length);
+    assert.equal(output.journal.events, newest);
+    assert.deepEqual(output.journal.intact, [{ from: 1, to: newest }]);
+    assert.equal(output.snapshots.length, 3);
+    assert.equal(output.deep, null);
   });
 
   it('calls a folder good whose server was killed before it overwrote the zeros ahead of its journal', async () => {
@@ -75,10 +75,10 @@ describe('flagstaff verify', () => {
     const verified = await flagstaff(['verify', '-d', folder]);
     assert.equal(verified.code, 0);
     assert.doesNotMatch(verified.out, /note:/);
-    const status = await answerOf(['status', '-d', folder]);
+    const status = await outputOf(['status', '-d', folder]);
     assert.equal(status.journal.lastEvent.id, past.moments.at(-1)?.id);
     const to = join(temporaryFolder(), 'copy');
-    await answerOf(['backup', '-d', folder, '--to', to]);
+    await outputOf(['backup', '-d', folder, '--to', to]);
     assert.deepEqual(readFileSync(fileAt(segmentsIn(to))), readFileSync(fileAt(segmentsIn(past.folder))));
     appendFileSync(last, 'x');
     assert.match(
@@ -88,7 +88,7 @@ describe('flagstaff verify', () => {
   });
 
   it('comes with --deep from nothing and from each snapshot to the state that was running', async () => {
-    const { deep, sound } = await answerOf(['verify', '--deep', '-d', past.folder]);
+    const { deep, sound } = await outputOf(['verify', '--deep', '-d', past.folder]);
     assert.equal(sound, true);
     assert.deepEqual(
       [deep.eventId, deep.stateHash],
@@ -102,9 +102,9 @@ describe('flagstaff verify', () => {
     const [first, second] = past.moments.slice(5, 7);
     assert(first !== undefined && second !== undefined);
     const to = join(temporaryFolder(), 'state');
-    await answerOf(['restore', folder, '--to', to, '--at', String(first.id), '--state-only']);
+    await outputOf(['restore', folder, '--to', to, '--at', String(first.id), '--state-only']);
     const stranger = fileAt(snapshotsIn(to));
-    await answerOf(['verify', '--deep', '-d', to]);
+    await outputOf(['verify', '--deep', '-d', to]);
     // The state of one event under the header of another: sound byte by byte, and wrong.
     const target = fileAt(snapshotsIn(folder));
     const { world } = await loadSnapshotFile({ fs: realFileSystem, from: stranger });
@@ -234,7 +234,7 @@ describe('flagstaff verify', () => {
   it('misses nothing where the first files are gone and the snapshots contain them, as retention leaves it', async () => {
     const folder = copyOf(past.folder);
     rmSync(fileAt(segmentsIn(folder), 0));
-    assert.equal((await answerOf(['verify', '--deep', '-d', folder])).deep.ways, 3);
+    assert.equal((await outputOf(['verify', '--deep', '-d', folder])).deep.ways, 3);
     for (const path of snapshotsIn(folder)) rmSync(path);
     const { code, out } = await flagstaff(['verify', '-d', folder]);
     assert.equal(code, 65);
@@ -245,9 +245,9 @@ describe('flagstaff verify', () => {
     const folder = copyOf(past.folder);
     const segment = fileAt(segmentsIn(folder));
     writeFileSync(segment, Buffer.concat([readFileSync(segment), Buffer.alloc(30, 7)]));
-    const answer = await answerOf(['verify', '-d', folder]);
-    assert.equal(answer.sound, true);
-    assert.match(answer.notes.join(), /30 bytes at offset/);
+    const output = await outputOf(['verify', '-d', folder]);
+    assert.equal(output.sound, true);
+    assert.match(output.notes.join(), /30 bytes at offset/);
   });
 
   it('says all that on the terminal too, one line a damage', async () => {

@@ -31,8 +31,8 @@ it('a stop does not wait for a client that has asked nothing, nor for one that k
   const mute = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   await Promise.all([once(asking, 'connect'), once(mute, 'connect')]);
   asking.write('{"command":"flush"}\n');
-  const [answer] = await once(asking, 'data');
-  assert.deepEqual(JSON.parse(String(answer)), { ok: true, result: { durableId: 2 } });
+  const [response] = await once(asking, 'data');
+  assert.deepEqual(JSON.parse(String(response)), { ok: true, result: { durableId: 2 } });
   await control.close();
   asking.destroy();
   mute.destroy();

@@ -25,7 +25,7 @@ export function isTraceable(): boolean {
 export interface FailedSyncResult {
   readonly rounds: number;
   readonly acknowledged: number;
-  readonly unanswered: number;
+  readonly pending: number;
 }
 
 export interface FailedSyncOptions {
@@ -36,22 +36,22 @@ export interface FailedSyncOptions {
 
 export async function failSyncs({ rounds, first = 1 }: FailedSyncOptions): Promise<FailedSyncResult> {
   let acknowledged = 0;
-  let unanswered = 0;
+  let pending = 0;
   for (let round = first; round < first + rounds; round += 1) {
     const names = await failOneSync(round);
     acknowledged += names.acknowledged;
-    unanswered += names.unanswered;
+    pending += names.pending;
   }
-  return { rounds, acknowledged, unanswered };
+  return { rounds, acknowledged, pending };
 }
 
-async function failOneSync(round: number): Promise<{ acknowledged: number; unanswered: number }> {
+async function failOneSync(round: number): Promise<{ acknowledged: number; pending: number }> {
   const folder = temporaryFolder();
   const server = await spawnServer(folder);
   const exited = once(server.child, 'exit');
   const strace = await attach(server, 1 + SYNCS_PER_ROUND * round);
   const acknowledged: string[] = [];
-  let unanswered = 0;
+  let pending = 0;
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
       for (let number = 0; ; number += 1) {
@@ -59,7 +59,7 @@ async function failOneSync(round: number): Promise<{ acknowledged: number; unans
         const status = await statusOf(server, name);
         if (status === 201) acknowledged.push(name);
         // The connection broke, or the process said that it takes no writes any more.
-        else unanswered += 1;
+        else pending += 1;
         if (status === null) return;
       }
     }),
@@ -70,7 +70,7 @@ async function failOneSync(round: number): Promise<{ acknowledged: number; unans
   strace.kill();
   await checkAcknowledged(folder, acknowledged);
   rmSync(folder, { recursive: true });
-  return { acknowledged: acknowledged.length, unanswered };
+  return { acknowledged: acknowledged.length, pending };
 }
 
 /** Fails the `when`-th write of each thread from then on; resolves when strace has hold of the process. */

@@ -20,7 +20,7 @@ export const SIZES_KIB = [64, 128, 256, 512, 1024] as const;
 export interface FullDiskResult {
   readonly disks: number;
   readonly acknowledged: number;
-  readonly unanswered: number;
+  readonly pending: number;
 }
 
 /** Mounts a tmpfs and hands it to `use`; null where this process may not mount. */
@@ -50,20 +50,17 @@ export function isMountable(): boolean {
 /** Fills disks of these sizes; null where none can be mounted. */
 export async function fillDisks(sizesKib: readonly number[]): Promise<FullDiskResult | null> {
   let acknowledged = 0;
-  let unanswered = 0;
+  let pending = 0;
   for (const sizeKib of sizesKib) {
     const filled = await onSmallDisk(sizeKib, (folder) => fillOne(folder, sizeKib));
     if (filled === null) return null;
     acknowledged += filled.acknowledged;
-    unanswered += filled.unanswered;
+    pending += filled.pending;
   }
-  return { disks: sizesKib.length, acknowledged, unanswered };
+  return { disks: sizesKib.length, acknowledged, pending };
 }
 
-async function fillOne(
-  mount: string,
-  sizeKib: number,
-): Promise<{ acknowledged: number; unanswered: number }> {
+async function fillOne(mount: string, sizeKib: number): Promise<{ acknowledged: number; pending: number }> {
   const folder = join(mount, 'data');
   mkdirSync(folder);
   const stops: Error[] = [];
@@ -80,9 +77,9 @@ async function fillOne(
       store.engine.submit({
         command: createFlag(name),
         actor: TESTER,
-        answer: () => undefined,
+        respond: () => undefined,
         done: ({ kind }) => {
-          if (kind === 'answer') acknowledged.push(name);
+          if (kind === 'response') acknowledged.push(name);
           resolve();
         },
       });
@@ -94,7 +91,7 @@ async function fillOne(
   const [first = ''] = acknowledged;
   assert(store.engine.world.directory.flagProjects.has(first), 'reads go on to the end');
   await checkAfterRestart(mount, folder, sizeKib, acknowledged);
-  return { acknowledged: acknowledged.length, unanswered: sent - acknowledged.length };
+  return { acknowledged: acknowledged.length, pending: sent - acknowledged.length };
 }
 
 function whenStopped(stops: readonly Error[], resolve: () => void): void {
@@ -120,9 +117,9 @@ async function checkAfterRestart(
   const { kind } = await store.engine.execute({
     command: createFlag('after-all'),
     actor: TESTER,
-    answer: () => undefined,
+    respond: () => undefined,
   });
-  assert.equal(kind, 'answer', 'writes resume');
+  assert.equal(kind, 'response', 'writes resume');
   await store.close();
   assert.deepEqual(stops, []);
 }

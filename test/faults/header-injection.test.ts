@@ -56,14 +56,15 @@ for (const http of ENGINES) {
         connection.write(Buffer.from(bytes, 'latin1'));
         // What is no request may be answered by closing the connection, or not before the deadline of its head: when
         // others that came later have their answers, it has none.
-        const answered = connection.answer().catch(() => null);
-        const answer = await Promise.race([answered, passing(server, 3)]);
+        const responded = connection.nextResponse().catch(() => null);
+        const response = await Promise.race([responded, passing(server, 3)]);
         connection.destroy();
-        if (answer === null) return;
+        if (response === null) return;
         const what = JSON.stringify(bytes);
-        assert(answer.status in STATUS_CODES && answer.status !== 500, `${answer.status} for ${what}`);
-        assert(!answer.headers.has('set-cookie'), what);
-        for (const [name, value] of answer.headers) assert.match(`${name}: ${value}`, /^[\x20-\x7e]*$/, what);
+        assert(response.status in STATUS_CODES && response.status !== 500, `${response.status} for ${what}`);
+        assert(!response.headers.has('set-cookie'), what);
+        for (const [name, value] of response.headers)
+          assert.match(`${name}: ${value}`, /^[\x20-\x7e]*$/, what);
       };
       for (const value of ENCODED)
         for (const path of PATHS) await send(request(path(value), { headers: [AUTHORIZATION] }));

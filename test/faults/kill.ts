@@ -14,7 +14,7 @@ import { type ServerProcess, spawnServer, temporaryFolder } from '../support/ser
 
 const CLIENTS = 16;
 /** Answers, at most, before the end of a round: enough for several batches, in which the kill can fall anywhere. */
-const ANSWERS_MAX = 300;
+const RESPONSES_MAX = 300;
 /** The kill comes this long after an answer, at most, so that it does not always fall at the same place in a batch. */
 const DELAY_MS_MAX = 10;
 const CLEAN_STOP_CHANCE = 0.1;
@@ -70,7 +70,7 @@ async function writeUntilStopped(
 ): Promise<boolean> {
   const isKill = !random.chance(CLEAN_STOP_CHANCE);
   const delayMs = random.next() * DELAY_MS_MAX;
-  let answersLeft = 1 + random.below(ANSWERS_MAX);
+  let responsesLeft = 1 + random.below(RESPONSES_MAX);
   let ended: Promise<unknown> | null = null;
   const end = async (): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, delayMs));
@@ -78,8 +78,8 @@ async function writeUntilStopped(
     assert.equal(await server.terminate(), 0, 'a stop that is asked for succeeds');
   };
   const acknowledged = (): void => {
-    answersLeft -= 1;
-    if (answersLeft === 0) ended = end();
+    responsesLeft -= 1;
+    if (responsesLeft === 0) ended = end();
   };
   await Promise.all(
     oracle.clients.map(async (client) => {

@@ -10,7 +10,7 @@ import { type ServerProcess, spawnServer, temporaryFolder } from '../support/ser
 
 const CLIENTS = 16;
 /** Answers before the signal comes. */
-const ANSWERS = 100;
+const RESPONSES = 100;
 
 export interface ShutdownResult {
   readonly rounds: number;
@@ -48,12 +48,12 @@ async function stopUnderLoad(
   { round, signals, acknowledged }: Round,
 ): Promise<number> {
   const exited = once(server.child, 'exit');
-  let answers = 0;
+  let responses = 0;
   let signalledAt = 0;
-  const answered = (name: string): void => {
+  const responded = (name: string): void => {
     acknowledged.push(name);
-    answers += 1;
-    if (answers !== ANSWERS) return;
+    responses += 1;
+    if (responses !== RESPONSES) return;
     signalledAt = performance.now();
     for (let count = 0; count < signals; count += 1) server.child.kill('SIGTERM');
   };
@@ -62,10 +62,10 @@ async function stopUnderLoad(
       for (let number = 0; ; number += 1) {
         const name = `flag-${round}-${client}-${number}`;
         const status = await server.call('POST', FEATURES, { name }).then(
-          (answer) => answer.status,
+          (response) => response.status,
           () => null,
         );
-        if (status === 201) answered(name);
+        if (status === 201) responded(name);
         else if (status === null) return;
       }
     }),

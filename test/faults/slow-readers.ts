@@ -19,7 +19,7 @@ const SLACK_BYTES = 64 * 1024 * 1024;
 
 export interface SlowReaderResult {
   readonly readers: number;
-  readonly answerBytes: number;
+  readonly responseBytes: number;
   readonly grownBytes: number;
   readonly served: number;
 }
@@ -32,14 +32,14 @@ export async function stallReaders({ readers }: { readonly readers: number }): P
     for (const flag of [LARGE_FLAG, { name: 'small' }]) {
       assert.equal((await server.call('POST', FEATURES, flag)).status, 201);
     }
-    const answerBytes = JSON.stringify((await server.call('GET', `${FEATURES}/large`)).body).length;
+    const responseBytes = JSON.stringify((await server.call('GET', `${FEATURES}/large`)).body).length;
     const before = residentBytes(server);
     for (let number = 0; number < readers; number += 1) sockets.push(await askAndIgnore(server));
     const served = await servedMeanwhile(server);
     const grownBytes = residentBytes(server) - before;
-    const most = Math.min(answerBytes, READER_BYTES_MAX) * readers + SLACK_BYTES;
-    assert(grownBytes < most, `${grownBytes} bytes more for ${readers} readers of ${answerBytes} bytes`);
-    return { readers, answerBytes, grownBytes, served };
+    const most = Math.min(responseBytes, READER_BYTES_MAX) * readers + SLACK_BYTES;
+    assert(grownBytes < most, `${grownBytes} bytes more for ${readers} readers of ${responseBytes} bytes`);
+    return { readers, responseBytes, grownBytes, served };
   } finally {
     for (const socket of sockets) socket.destroy();
     await server.kill();

@@ -1,12 +1,12 @@
 /** A disk that hangs: reads of what is settled go on, writes wait within bounds, and nobody is told what is not so. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import '../support/check-answers.ts';
+import '../support/check-responses.ts';
 import { QUEUE_DEADLINE_MS } from '../../src/actors/engine.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';
-import { type Answer, ENGINES, startTestServer } from '../support/server.ts';
+import { ENGINES, type ReceivedResponse, startTestServer } from '../support/server.ts';
 import { flood } from './stalled-sync.ts';
 
 const WRITES = 20_000;
@@ -14,7 +14,7 @@ const WRITES = 20_000;
 it(`of ${WRITES} writes offered while the disk hangs some wait, the rest is refused, and all that waited are answered`, async (t) => {
   const result = await flood({ writes: WRITES });
   t.diagnostic(JSON.stringify(result));
-  assert(result.refused > 0 && result.answered > 0);
+  assert(result.refused > 0 && result.responded > 0);
 });
 
 for (const http of ENGINES) {
@@ -44,7 +44,7 @@ for (const http of ENGINES) {
       assert.equal((await server.call('GET', `${FEATURES}/settled`)).status, 200);
       manual.monotonicMs += QUEUE_DEADLINE_MS + 1;
       manual.runFreely();
-      for (const answer of await Promise.all(waiting)) assertUnavailable(answer);
+      for (const response of await Promise.all(waiting)) assertUnavailable(response);
       gate.open();
       assert.equal((await begun).status, 201, 'what was begun is answered when it is on disk');
       assert.equal(
@@ -56,7 +56,7 @@ for (const http of ENGINES) {
   });
 }
 
-function assertUnavailable({ status, headers, body }: Answer): void {
+function assertUnavailable({ status, headers, body }: ReceivedResponse): void {
   assert.deepEqual([status, body.name], [503, 'ServiceUnavailableError']);
   assert.equal(headers.get('retry-after'), '1');
 }

@@ -13,7 +13,7 @@ const ARRIVALS_PER_TURN = 500;
 export interface FloodResult {
   readonly offered: number;
   readonly refused: number;
-  readonly answered: number;
+  readonly responded: number;
   readonly waitingMost: number;
 }
 
@@ -26,7 +26,7 @@ export async function flood({ writes }: { readonly writes: number }): Promise<Fl
   readsGoOn(engine, settled);
   const refusedCount = submitted.filter(({ outcome }) => outcome?.kind === 'refusal').length;
   assert.equal(
-    submitted.filter(({ outcome }) => outcome?.kind === 'answer').length,
+    submitted.filter(({ outcome }) => outcome?.kind === 'response').length,
     0,
     'nothing is answered early',
   );
@@ -35,11 +35,11 @@ export async function flood({ writes }: { readonly writes: number }): Promise<Fl
     engine.manual.runTurns();
     await settle();
   }
-  const answered = submitted.filter(({ outcome }) => outcome?.kind === 'answer').length;
-  assert.equal(answered + refusedCount, writes, 'whatever was not refused is answered');
+  const responded = submitted.filter(({ outcome }) => outcome?.kind === 'response').length;
+  assert.equal(responded + refusedCount, writes, 'whatever was not refused is answered');
   engine.manual.runFreely();
   await engine.store.close();
-  return { offered: writes, refused: refusedCount, answered, waitingMost };
+  return { offered: writes, refused: refusedCount, responded, waitingMost };
 }
 
 function offer(engine: TestEngine, writes: number): { submitted: Submitted[]; waitingMost: number } {
@@ -55,9 +55,9 @@ function offer(engine: TestEngine, writes: number): { submitted: Submitted[]; wa
 }
 
 function readsGoOn(engine: TestEngine, settledId: number): void {
-  let isAnswered = false;
+  let hasResponded = false;
   engine.store.engine.whenDurable(settledId, () => {
-    isAnswered = true;
+    hasResponded = true;
   });
-  assert(isAnswered, 'settled state is read at once');
+  assert(hasResponded, 'settled state is read at once');
 }

@@ -73,12 +73,12 @@ for (const http of ENGINES) {
         const before = stateHash(engine.world);
         const { mend } = breakState(engine.world);
         const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
-        const answer = await server.call(route.method, path, exampleBody(route)).finally(mend);
+        const response = await server.call(route.method, path, exampleBody(route)).finally(mend);
         const expected = route.permission === 'personal' ? 403 : (INDEPENDENT[route.operationId] ?? 500);
-        assert.equal(answer.status, expected, `${route.operationId}: ${answer.body?.message}`);
+        assert.equal(response.status, expected, `${route.operationId}: ${response.body?.message}`);
         if (expected === 500) {
-          assert.equal(answer.body.name, 'InternalError');
-          assert(!JSON.stringify(answer.body).includes('is broken'), 'what went wrong is for the log');
+          assert.equal(response.body.name, 'InternalError');
+          assert(!JSON.stringify(response.body).includes('is broken'), 'what went wrong is for the log');
         }
         assert.equal((await server.call('GET', '/projects')).status, 200, 'the next request is served');
         assert.equal(server.server.transport.openRequests, 0, 'nothing hangs');

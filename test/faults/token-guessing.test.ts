@@ -4,10 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import '../support/check-answers.ts';
+import '../support/check-responses.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
 import { addUser } from '../support/interface.ts';
-import { ADMIN_TOKEN, type Answer, ENGINES, startTestServer, type TestServer } from '../support/server.ts';
+import {
+  ADMIN_TOKEN,
+  ENGINES,
+  type ReceivedResponse,
+  startTestServer,
+  type TestServer,
+} from '../support/server.ts';
 
 for (const http of ENGINES) {
   describe(`guessed tokens (${http})`, () => {
@@ -26,9 +32,9 @@ for (const http of ENGINES) {
         seen.set(route.method, shapes);
         const path = route.path.replaceAll(/:[A-Za-z]+/g, '1');
         for (const [kind, token] of Object.entries(tokens)) {
-          const answer = await server.call(route.method, path, undefined, { token });
-          assert.equal(answer.status, 401, `${kind} on ${route.operationId}`);
-          shapes.add(shape(answer));
+          const response = await server.call(route.method, path, undefined, { token });
+          assert.equal(response.status, 401, `${kind} on ${route.operationId}`);
+          shapes.add(shape(response));
         }
       }
       for (const shapes of seen.values()) assert.equal(shapes.size, 1, [...shapes].join('\n'));
@@ -77,7 +83,7 @@ async function badTokens(server: TestServer): Promise<Readonly<Record<string, st
 }
 
 /** All of an answer but what differs from one to the next anyway. */
-function shape({ status, headers, body }: Answer): string {
+function shape({ status, headers, body }: ReceivedResponse): string {
   const { id: _, ...rest } = body;
   const names = [...headers.keys()].filter((name) => name !== 'date').sort();
   const length = headers.get('content-length');

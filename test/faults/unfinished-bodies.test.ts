@@ -1,7 +1,7 @@
 /** Clients that begin requests with large bodies and never finish them keep nobody else from writing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import '../support/check-answers.ts';
+import '../support/check-responses.ts';
 import { RawConnection, request } from '../http/transport/raw-connection.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -30,13 +30,13 @@ for (const http of ENGINES) {
         const connection = await RawConnection.open(t, port);
         const headers = [`Content-Length: ${BODY_BYTES}`, 'Content-Type: application/json'];
         connection.write(request(path, { method, headers, body: ' '.repeat(BODY_BYTES - 1) }));
-        assert.equal((await connection.answer()).status, status);
+        assert.equal((await connection.nextResponse()).status, status);
       }
-      const answer = await server.call('POST', '/projects/default/features', {
+      const response = await server.call('POST', '/projects/default/features', {
         name: `made-${http}`,
         description: 'x'.repeat(900),
       });
-      assert.equal(answer.status, 201);
+      assert.equal(response.status, 201);
     });
   });
 }

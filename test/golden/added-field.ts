@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
-import '../support/check-answers.ts';
-import { answerOf, copyOf, flagstaff } from '../support/operator.ts';
+import '../support/check-responses.ts';
+import { copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 
 /** The row that adds the field. Older flags get another value than new ones, so that the checks can tell them apart. */
@@ -83,7 +83,7 @@ async function documentOf(folder: string) {
 }
 
 async function checkUndamaged(folder: string): Promise<void> {
-  const { damages } = await answerOf(['verify', '--deep', '--data-dir', folder]);
+  const { damages } = await outputOf(['verify', '--deep', '--data-dir', folder]);
   assert.deepEqual(damages, []);
 }
 
@@ -131,9 +131,9 @@ async function checkRequests({ call }: TestServer): Promise<void> {
   const ownerIs = async (owner: unknown, path = OWNED): Promise<void> =>
     assert.equal((await call('GET', path)).body.owner, owner);
   const asked = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const answer = await call(method, path, body);
-    assert(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body?.owner;
+    const response = await call(method, path, body);
+    assert(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
+    return response.body?.owner;
   };
   assert.equal(await asked('POST', FLAGS, { name: 'nobodys' }), null);
   assert.equal(await asked('POST', FLAGS, { name: 'owned', owner: 'ada' }), 'ada');

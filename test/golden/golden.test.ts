@@ -9,7 +9,7 @@ import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import { planImport } from '../../src/domain/document/state-import.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
-import { answerOf, contentOf, copyOf, flagstaff } from '../support/operator.ts';
+import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import { documentIn, type EventShown, eventsIn, hashOf, type RunCommand, reduceTo } from './picture.ts';
@@ -89,7 +89,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
     }
 
     it('is undamaged, and replay from the first event and from each snapshot gives the same state', async () => {
-      const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', folder]);
+      const { damages, deep } = await outputOf(['verify', '--deep', '--data-dir', folder]);
       assert.deepEqual([damages, deep.eventId], [[], lastEventId]);
     });
 
@@ -121,8 +121,8 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
     it('is restored to each earlier moment', async () => {
       for (const { eventId, documentHash } of moments) {
         const to = join(temporaryFolder(), 'restored');
-        const restored = await answerOf(['restore', folder, '--to', to, '--at', String(eventId)]);
-        const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', to]);
+        const restored = await outputOf(['restore', folder, '--to', to, '--at', String(eventId)]);
+        const { damages, deep } = await outputOf(['verify', '--deep', '--data-dir', to]);
         assert.deepEqual([damages, deep.eventId, deep.stateHash], [[], eventId, restored.stateHash]);
         assert.equal(hashOf(shapes.document, await documentIn(run, to)), documentHash);
         assert.equal((await eventsIn(run, to)).length, eventId);
@@ -131,16 +131,16 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
 
     it('is backed up with everything in it', async () => {
       const to = join(temporaryFolder(), 'backup');
-      await answerOf(['backup', '--data-dir', folder, '--to', to]);
+      await outputOf(['backup', '--data-dir', folder, '--to', to]);
       await holdsWhatItHeld(to);
     });
 
     it('is not changed by commands that read', async () => {
       const left = contentOf(folder);
-      const { deep } = await answerOf(['verify', '--deep', '--data-dir', folder]);
-      const restored = await answerOf(['restore', folder, '--to', join(temporaryFolder(), 'restored')]);
+      const { deep } = await outputOf(['verify', '--deep', '--data-dir', folder]);
+      const restored = await outputOf(['restore', folder, '--to', join(temporaryFolder(), 'restored')]);
       assert.equal(restored.stateHash, deep.stateHash);
-      await answerOf(['status', '--data-dir', folder]);
+      await outputOf(['status', '--data-dir', folder]);
       await holdsWhatItHeld(folder);
       await holdsItsMoments(folder);
       assert.deepEqual(contentOf(folder), left);
@@ -207,7 +207,7 @@ for (const { name, folder: original, expected } of GOLDEN_FOLDERS) {
       } finally {
         await server.stop();
       }
-      const { damages, deep } = await answerOf(['verify', '--deep', '--data-dir', used]);
+      const { damages, deep } = await outputOf(['verify', '--deep', '--data-dir', used]);
       assert.deepEqual([damages, deep.eventId], [[], lastEventId + 3]);
       assert.equal(firstChanged(await eventsIn(run, used), expected), null);
       await holdsItsMoments(used);

@@ -170,9 +170,9 @@ async function fill(build: Build, { origin }: Running, folder: string): Promise<
   const called = new Set<string>();
   const direct = caller(origin);
   const call: Call = async (method, path, ...more) => {
-    const answer = await direct(method, path, ...more);
-    if (answer.status < 300) called.add(`${method} ${path}`);
-    return answer;
+    const response = await direct(method, path, ...more);
+    if (response.status < 300) called.add(`${method} ${path}`);
+    return response;
   };
   const momentIds: number[] = [];
   const newestId = async (): Promise<number> =>

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
-import { answerOf, copyOf, flagstaff } from '../support/operator.ts';
+import { copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import {
@@ -126,17 +126,17 @@ export async function checkOlderContent(name: string): Promise<void> {
   const document = await documentIn(run, folder);
   checkDescriptions(document);
   assert.deepEqual(reduceTo(shapes.document, withoutWords(document)), expected.document);
-  const { damages } = await answerOf(['verify', '--deep', '--data-dir', folder]);
+  const { damages } = await outputOf(['verify', '--deep', '--data-dir', folder]);
   assert.deepEqual(damages, []);
   const eventsWithWords = await checkEvents(folder, expected);
   for (const { eventId, documentHash } of moments) {
     const to = join(temporaryFolder(), 'restored');
-    await answerOf(['restore', folder, '--to', to, '--at', String(eventId)]);
+    await outputOf(['restore', folder, '--to', to, '--at', String(eventId)]);
     const past = await documentIn(run, to);
     checkDescriptions(past);
     assert.equal(hashOf(shapes.document, withoutWords(past)), documentHash, `the state of event ${eventId}`);
   }
   await checkServer(folder, eventsWithWords);
-  const after = await answerOf(['verify', '--deep', '--data-dir', folder]);
+  const after = await outputOf(['verify', '--deep', '--data-dir', folder]);
   assert.deepEqual(after.damages, []);
 }

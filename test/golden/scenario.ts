@@ -4,7 +4,7 @@
  * used a second time.
  */
 import assert from 'node:assert/strict';
-import type { Answer, Call } from '../support/server.ts';
+import type { Call, ReceivedResponse } from '../support/server.ts';
 import type { Expected } from './expected.ts';
 import type { Json } from './picture.ts';
 
@@ -31,9 +31,9 @@ export type ScenarioResult = Pick<
 
 export async function runScenario({ call, snapshot, moment }: ScenarioOptions): Promise<ScenarioResult> {
   const checked: CheckedCall = async (method, path, body, options) => {
-    const answer = await call(method, path, body, options);
-    assert(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer;
+    const response = await call(method, path, body, options);
+    assert(response.status < 300, `${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+    return response;
   };
   await flags(checked);
   await moment();
@@ -54,7 +54,7 @@ export async function runScenario({ call, snapshot, moment }: ScenarioOptions): 
   return { retried, ...tokens, nextUserId: userIdMax + 1 };
 }
 
-type CheckedCall = (...args: Parameters<Call>) => Promise<Answer>;
+type CheckedCall = (...args: Parameters<Call>) => Promise<ReceivedResponse>;
 
 async function flags(call: CheckedCall): Promise<void> {
   await call('POST', FLAGS, {

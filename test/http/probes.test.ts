@@ -26,7 +26,7 @@ function metricsPage(token: string | null) {
     },
     get: async (authorization = '') => {
       const header = (name: string): string => (name === 'authorization' ? authorization : '');
-      const { status, body } = await route.answer({ header } as TransportRequest);
+      const { status, body } = await route.respond({ header } as TransportRequest);
       return { status, body: String(body) };
     },
   };

@@ -7,7 +7,7 @@ import type { Engine } from '../../src/actors/engine.ts';
 import type { Outcome, Retry } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import { ANSWER_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
+import { RESPONSE_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
 import type { FlagRecord } from '../../src/domain/state/world.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
 import { eventsOf } from '../support/event-page.ts';
@@ -40,18 +40,18 @@ interface Request {
   readonly command: Command;
   /** Null: sent without a key, and never again. */
   readonly key: string | null;
-  answer: string | null;
+  response: string | null;
 }
 
 /** Answered requests that may be sent again. */
-const ANSWERED_KEPT = 5;
+const RESPONDED_KEPT = 5;
 
 const BURST_LENGTH_MAX = 6;
 
 export class Client {
   readonly #options: ClientOptions;
-  #unanswered: Request[] = [];
-  readonly #answered: Request[] = [];
+  #pending: Request[] = [];
+  readonly #responded: Request[] = [];
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -59,19 +59,19 @@ export class Client {
 
   /** The process is gone: what has no key is lost without an answer, what has one is sent again. */
   reconnect(): void {
-    this.#unanswered = this.#unanswered.filter(({ key }) => key !== null);
+    this.#pending = this.#pending.filter(({ key }) => key !== null);
   }
 
   /** One request, or a burst of them; resolves when all are answered. */
   async act(service: Service): Promise<void> {
     const { random } = this.#options;
-    const unanswered = this.#unanswered[0];
-    if (unanswered !== undefined) return this.#send(service, unanswered);
+    const pending = this.#pending[0];
+    if (pending !== undefined) return this.#send(service, pending);
     const kind = random.next();
     if (kind < 0.1) return this.#readFlag(service);
     if (kind < 0.15) return this.#readProject(service);
     if (kind < 0.22) return this.#search(service);
-    const again = this.#answered[0];
+    const again = this.#responded[0];
     if (kind < 0.3 && again !== undefined) return this.#send(service, again);
     const count = random.chance(0.15) ? 2 + random.below(BURST_LENGTH_MAX - 1) : 1;
     const requests = Array.from({ length: count }, () => this.#newRequest(service));
@@ -82,8 +82,8 @@ export class Client {
     const { random, commands, nextRequest, name } = this.#options;
     const number = nextRequest();
     const key = random.chance(0.3) ? `${name}-${number}` : null;
-    const request: Request = { number, command: commands.next(engine.world), key, answer: null };
-    this.#unanswered.push(request);
+    const request: Request = { number, command: commands.next(engine.world), key, response: null };
+    this.#pending.push(request);
     return request;
   }
 
@@ -97,7 +97,7 @@ export class Client {
         actor: { name: this.#options.name, userId: 1 },
         ...(request.key === null ? {} : { retry: sending.retry(request.key) }),
         precondition: () => sending.look(),
-        answer: (_world, events) => sending.decided(events),
+        respond: (_world, events) => sending.decided(events),
         done: (outcome) => {
           if (service.isOver) return;
           // What is thrown here would end up in the engine, which is not at fault.
@@ -114,10 +114,10 @@ export class Client {
   }
 
   #settle(request: Request): void {
-    this.#unanswered = this.#unanswered.filter((one) => one !== request);
-    if (request.key === null || request.answer === null || this.#answered.includes(request)) return;
-    this.#answered.unshift(request);
-    this.#answered.length = Math.min(this.#answered.length, ANSWERED_KEPT);
+    this.#pending = this.#pending.filter((one) => one !== request);
+    if (request.key === null || request.response === null || this.#responded.includes(request)) return;
+    this.#responded.unshift(request);
+    this.#responded.length = Math.min(this.#responded.length, RESPONDED_KEPT);
   }
 
   #readFlag(service: Service): Promise<void> {
@@ -184,7 +184,7 @@ class Sending {
   /** The state that the answer shows. */
   #seenId = 0;
   #fromMemory = false;
-  #answers = 0;
+  #responses = 0;
 
   constructor(request: Request, engine: Engine, witness: Witness) {
     this.#request = request;
@@ -216,7 +216,7 @@ class Sending {
     if (events.length === 0) return `${number} changed nothing`;
     const at = this.#engine.nextTime();
     const before = this.#witness.lastTimeApplied(number);
-    const expired = before === null || before + ANSWER_LIFETIME_MS <= at;
+    const expired = before === null || before + RESPONSE_LIFETIME_MS <= at;
     assert(expired, `request ${number} was carried out twice`);
     this.#witness.decided(this.#engine, { request: number, at, events });
     this.#seenId = this.#engine.lastId + events.length;
@@ -224,14 +224,14 @@ class Sending {
   }
 
   done(outcome: Outcome<string>, tally: Tally): void {
-    this.#answers += 1;
-    assert.equal(this.#answers, 1, 'a request is answered once');
+    this.#responses += 1;
+    assert.equal(this.#responses, 1, 'a request is answered once');
     if (outcome.kind === 'fault') throw outcome.error;
     if (outcome.kind === 'refusal') return this.#refused(outcome.refusal.name, tally);
     this.#witness.shown(this.#seenId);
     tally.acknowledged += 1;
-    if (this.#fromMemory) this.#checkMemory(outcome.answer, tally);
-    else this.#request.answer = outcome.answer;
+    if (this.#fromMemory) this.#checkMemory(outcome.response, tally);
+    else this.#request.response = outcome.response;
   }
 
   #refused(name: string, tally: Tally): void {
@@ -243,15 +243,21 @@ class Sending {
     tally.refused += 1;
   }
 
-  #checkMemory(answer: string, tally: Tally): void {
-    const { number, answer: first } = this.#request;
+  #checkMemory(response: string, tally: Tally): void {
+    const { number, response: first } = this.#request;
     tally.retriesFromMemory += 1;
-    assert(first === null || first === answer, `a retry was answered "${answer}", the first time "${first}"`);
-    assert(answer.startsWith(`${number} is event`), `request ${number} got the answer of another: ${answer}`);
+    assert(
+      first === null || first === response,
+      `a retry was answered "${response}", the first time "${first}"`,
+    );
+    assert(
+      response.startsWith(`${number} is event`),
+      `request ${number} got the answer of another: ${response}`,
+    );
     assert(
       this.#witness.lastTimeApplied(number) !== null,
       `request ${number} is remembered and was never applied`,
     );
-    this.#request.answer = answer;
+    this.#request.response = response;
   }
 }

@@ -3,9 +3,9 @@
  * the end says how many there were.
  */
 import { after } from 'node:test';
-import { AnswerChecker } from './answer-checker.ts';
-import { observeAnswers } from './server.ts';
+import { ResponseChecker } from './response-checker.ts';
+import { observeResponses } from './server.ts';
 
-const checker = new AnswerChecker();
-observeAnswers((method, path, answer) => checker.check(method, path, answer));
+const checker = new ResponseChecker();
+observeResponses((method, path, response) => checker.check(method, path, response));
 after(() => console.log(checker.summary));

@@ -158,7 +158,7 @@ export async function openTestEngine({
     engine.submit({
       command,
       actor: TESTER,
-      answer: (_world, events) => events.map(({ type }) => type),
+      respond: (_world, events) => events.map(({ type }) => type),
       done: (outcome) => {
         assert.equal(submitted.outcome, null, 'an outcome comes once');
         submitted.outcome = outcome;

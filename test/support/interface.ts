@@ -5,7 +5,7 @@ import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/sta
 import { knownRole } from '../../src/domain/state/roles.ts';
 import type { User } from '../../src/domain/state/world.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
-import type { Answer, Call, RequestOptions, TestServer } from './server.ts';
+import type { Call, ReceivedResponse, RequestOptions, TestServer } from './server.ts';
 
 export const FEATURES = '/projects/default/features';
 
@@ -50,39 +50,46 @@ export async function refused(
   status: number,
   name: string,
   { method, path, body, ...options }: RefusedCall,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const { engine } = server.server.store;
   const before = { lastId: engine.lastId, state: stateHash(engine.world) };
-  const answer = await server.call(method, path, body, options);
+  const response = await server.call(method, path, body, options);
   assert.deepEqual(
-    { status: answer.status, name: answer.body?.name },
+    { status: response.status, name: response.body?.name },
     { status, name },
-    `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}: ${answer.body?.message}`,
+    `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}: ${response.body?.message}`,
   );
   const after = { lastId: engine.lastId, state: stateHash(engine.world) };
   assert.deepEqual(after, before, 'what is refused changes nothing');
-  return answer;
+  return response;
 }
 
 /** A 400 that names the field at fault. */
-export async function invalidAt(server: TestServer, pointer: string, call: RefusedCall): Promise<Answer> {
-  const answer = await refused(server, 400, 'ValidationError', call);
-  const paths = answer.body.details.map((detail: { path?: string }) => detail.path);
-  assert(paths.includes(pointer), `${pointer} is at fault, not ${paths}: ${answer.body.message}`);
-  return answer;
+export async function invalidAt(
+  server: TestServer,
+  pointer: string,
+  call: RefusedCall,
+): Promise<ReceivedResponse> {
+  const response = await refused(server, 400, 'ValidationError', call);
+  const paths = response.body.details.map((detail: { path?: string }) => detail.path);
+  assert(paths.includes(pointer), `${pointer} is at fault, not ${paths}: ${response.body.message}`);
+  return response;
 }
 
 export interface Recorded {
-  readonly answer: Answer;
+  readonly response: ReceivedResponse;
   /** In the order in which they were recorded, without id and time. */
   readonly events: readonly Body[];
 }
 
 /** Makes a call and finds, by the search, the events that it recorded. */
-export async function recording(server: TestServer, change: () => Promise<Answer>): Promise<Recorded> {
+export async function recording(
+  server: TestServer,
+  change: () => Promise<ReceivedResponse>,
+): Promise<Recorded> {
   const { engine } = server.server.store;
   const firstId = engine.lastId + 1;
-  const answer = await change();
+  const response = await change();
   const { body } = await server.call('POST', '/events/search', { limit: 100 });
   const found = body.events.filter((event: Body) => event.id >= firstId).reverse();
   assert.deepEqual(
@@ -90,7 +97,7 @@ export async function recording(server: TestServer, change: () => Promise<Answer
     found.map((_: Body, index: number) => firstId + index),
     'ids follow each other without a gap',
   );
-  return { answer, events: found.map(({ id: _, createdAt: __, ...event }: Body) => event) };
+  return { response, events: found.map(({ id: _, createdAt: __, ...event }: Body) => event) };
 }
 
 /** The fields of an event about a flag, recorded by the admin token, but for those given. */

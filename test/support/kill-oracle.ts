@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { FEATURES } from './interface.ts';
-import type { Answer, Call } from './server.ts';
+import type { Call, ReceivedResponse } from './server.ts';
 
 export const SHARED_FLAG = 'shared';
 
@@ -19,7 +19,7 @@ class Changes {
   /** Highest number whose fate is settled: it was there after a restart, or was not. */
   settled = 0;
 
-  async make(request: (number: number) => Promise<Answer>): Promise<void> {
+  async make(request: (number: number) => Promise<ReceivedResponse>): Promise<void> {
     this.sent += 1;
     const { status } = await request(this.sent);
     assert.equal(status, 200, 'nothing here is refused');

@@ -21,7 +21,7 @@ export interface CommandRun {
 export interface RunCommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What a human at the terminal types when asked; nobody is there unless given. */
-  readonly reply?: string;
+  readonly typed?: string;
   readonly stopped?: AbortSignal;
   onOut?(line: string): void;
 }
@@ -39,11 +39,11 @@ export async function flagstaff(
       options.onOut?.(text);
     },
     err: (text) => err.push(text),
-    isInteractive: options.reply !== undefined,
+    isInteractive: options.typed !== undefined,
     barStream: new Writable({ write: (_chunk, _encoding, done) => done() }),
     ask: async (question) => {
       err.push(question);
-      return options.reply ?? '';
+      return options.typed ?? '';
     },
     stopped: options.stopped ?? new AbortController().signal,
   };
@@ -59,7 +59,7 @@ export async function flagstaff(
 }
 
 /** Runs a command that must end well, and gives its answer to `--json`. */
-export async function answerOf(args: readonly string[]): Promise<CommandRun['json']> {
+export async function outputOf(args: readonly string[]): Promise<CommandRun['json']> {
   const { code, err, json } = await flagstaff([...args, '--json']);
   assert.deepEqual([code, err], [0, ''], `flagstaff ${args.join(' ')}`);
   return json;
@@ -121,8 +121,8 @@ async function live(server: TestServer): Promise<Moment[]> {
   };
   note();
   for (const [index, [method, path, body]] of STEPS.entries()) {
-    const { status, body: reply } = await server.call(method, path, body);
-    assert(status < 300, `${method} ${path}: ${status} ${reply?.message}`);
+    const { status, body: response } = await server.call(method, path, body);
+    assert(status < 300, `${method} ${path}: ${status} ${response?.message}`);
     note();
     if (SNAPSHOTS_AFTER.includes(index)) await server.server.store.keeper.take();
   }

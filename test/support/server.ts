@@ -20,7 +20,7 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
 }
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   /** The parsed body; undefined when there is none. */
@@ -39,12 +39,12 @@ export type Call = (
   path: string,
   body?: unknown,
   options?: RequestOptions,
-) => Promise<Answer>;
+) => Promise<ReceivedResponse>;
 
 /** Told of every answer that any test sees, so that all of them can be held against the description. */
-export type AnswerObserver = (method: string, path: string, answer: Answer) => void;
-const observers: AnswerObserver[] = [];
-export function observeAnswers(observer: AnswerObserver): void {
+export type ResponseObserver = (method: string, path: string, response: ReceivedResponse) => void;
+const observers: ResponseObserver[] = [];
+export function observeResponses(observer: ResponseObserver): void {
   observers.push(observer);
 }
 
@@ -52,7 +52,7 @@ export function observeAnswers(observer: AnswerObserver): void {
 export function caller(origin: string, prefix = '/api/admin'): Call {
   return async (method, path, body, { token = ADMIN_TOKEN, headers = {} } = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(`${origin}${prefix}${path}`, {
+    const fetched = await fetch(`${origin}${prefix}${path}`, {
       method,
       headers: {
         ...(token === null ? {} : { authorization: token }),
@@ -61,14 +61,14 @@ export function caller(origin: string, prefix = '/api/admin'): Call {
       },
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const answer: Answer = {
-      status: response.status,
-      headers: response.headers,
+    const text = await fetched.text();
+    const response: ReceivedResponse = {
+      status: fetched.status,
+      headers: fetched.headers,
       body: text === '' ? undefined : JSON.parse(text),
     };
-    for (const observe of observers) observe(method, prefix + path, answer);
-    return answer;
+    for (const observe of observers) observe(method, prefix + path, response);
+    return response;
   };
 }
 

@@ -27,7 +27,7 @@ function readFiles(folder: string, names: readonly string[]): Record<string, str
 
 /** The JSON objects that the calls of a walk printed; the health check's answer has no line of its own. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-export function answersIn(output: string): any[] {
+export function responsesIn(output: string): any[] {
   return output
     .split('\n')
     .map((line) => line.replace('{"health":"GOOD"}', ''))

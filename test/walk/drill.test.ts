@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { answersIn, runWalk } from '../support/walk.ts';
+import { responsesIn, runWalk } from '../support/walk.ts';
 
 it("the operators' drill brings deleted flags back, switched as they were", async () => {
   const { output } = await runWalk('drill');
@@ -13,7 +13,7 @@ it("the operators' drill brings deleted flags back, switched as they were", asyn
   assert.match(output, /^- flag default\/basket removed$/m);
   assert.match(output, /Restored the state as of event \d+ /);
   assert.equal(output.match(/All is well\./g)?.length, 2, output);
-  const flag = answersIn(output).at(-1);
+  const flag = responsesIn(output).at(-1);
   assert.equal(flag?.name, 'checkout', output);
   const production = flag.environments.find((one: { name: string }) => one.name === 'production');
   assert.deepEqual([production.enabled, production.strategies.length], [true, 1]);

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { answersIn, runWalk } from '../support/walk.ts';
+import { responsesIn, runWalk } from '../support/walk.ts';
 
 it('the first walk of the README does what it says, across a kill -9', async () => {
   const { output } = await runWalk('newcomer');
-  const answers = answersIn(output);
-  const flags = answers.filter((one) => one.name === 'new-checkout');
+  const responses = responsesIn(output);
+  const flags = responses.filter((one) => one.name === 'new-checkout');
   const last = flags.at(-1);
   assert.equal(last?.description, 'The checkout on one page', output);
   const production = last.environments.find((one: { name: string }) => one.name === 'production');
   assert.equal(production.enabled, true, output);
   assert.equal(production.strategies[0].parameters.rollout, 25, output);
-  const { events } = answers.find((one) => one.totalEvents !== undefined);
+  const { events } = responses.find((one) => one.totalEvents !== undefined);
   assert.deepEqual(
     events.map((one: { type: string; featureName: string }) => `${one.type} ${one.featureName}`),
     [
@@ -23,7 +23,7 @@ it('the first walk of the README does what it says, across a kill -9', async () 
     ],
     output,
   );
-  const overview = answers.at(-1);
+  const overview = responses.at(-1);
   assert.deepEqual(
     overview.features.map((one: { name: string }) => one.name),
     ['new-checkout'],

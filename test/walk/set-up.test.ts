@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { answersIn, runWalk } from '../support/walk.ts';
+import { responsesIn, runWalk } from '../support/walk.ts';
 
 it('the second walk of the README sets a service up, for a colleague who may write in one project only', async () => {
   const { output, files } = await runWalk('set-up', ['state.json']);
-  const answers = answersIn(output);
-  const profile = answers.find((one) => one.rootRole?.name === 'Viewer' && one.projects !== undefined);
+  const responses = responsesIn(output);
+  const profile = responses.find((one) => one.rootRole?.name === 'Viewer' && one.projects !== undefined);
   assert.deepEqual(profile?.projects, ['shop'], output);
-  const refused = answers.find((one) => one.name === 'NoAccessError');
+  const refused = responses.find((one) => one.name === 'NoAccessError');
   assert.match(refused?.message ?? '', /search/, output);
   const state = JSON.parse(files['state.json'] ?? 'null');
   assert.deepEqual(

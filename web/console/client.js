@@ -24,9 +24,9 @@ export function createClient(token) {
    */
   async function call(method, path, body) {
     const response = await send(token, method, path, body);
-    const answer = answerIn(await response.text());
-    if (response.ok && answer !== undefined) return answer;
-    throw new Refused(response.status, answer?.message ?? `The server answered ${response.status}.`);
+    const received = bodyOf(await response.text());
+    if (response.ok && received !== undefined) return received;
+    throw new Refused(response.status, received?.message ?? `The server answered ${response.status}.`);
   }
   return {
     /** @param {string} path */
@@ -65,7 +65,7 @@ async function send(token, method, path, body) {
 }
 
 /** Null for no body. Undefined for one that is no JSON: a proxy in between has pages of its own. @param {string} text */
-function answerIn(text) {
+function bodyOf(text) {
   try {
     return text === '' ? null : JSON.parse(text);
   } catch {

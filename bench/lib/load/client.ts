@@ -2,7 +2,7 @@
 import type { Target } from '../measurement.ts';
 import { fillUnique, type Request, uniqueBase } from './operation.ts';
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   /** Flat: name, value, name, value; without those that an HTTP engine writes by itself. */
   readonly headers: readonly string[];
@@ -11,7 +11,7 @@ export interface Answer {
 
 const ENGINE_HEADERS = new Set(['connection', 'content-length', 'date', 'keep-alive', 'uwebsockets']);
 
-export async function request(target: Target, { method, path, body }: Request): Promise<Answer> {
+export async function request(target: Target, { method, path, body }: Request): Promise<ReceivedResponse> {
   const text = body === undefined ? null : fillUnique(JSON.stringify(body), uniqueBase());
   const response = await fetch(`${target.origin}${target.basePath}/api/admin${path}`, {
     method,
@@ -21,10 +21,10 @@ export async function request(target: Target, { method, path, body }: Request): 
     },
     body: text,
   });
-  const answer = Buffer.from(await response.arrayBuffer());
-  if (!response.ok) throw new Error(`${target.name}: ${method} ${path} → ${response.status} ${answer}`);
+  const responseBody = Buffer.from(await response.arrayBuffer());
+  if (!response.ok) throw new Error(`${target.name}: ${method} ${path} → ${response.status} ${responseBody}`);
   const headers = [...response.headers].filter(([name]) => !ENGINE_HEADERS.has(name)).flat();
-  return { status: response.status, headers, body: answer };
+  return { status: response.status, headers, body: responseBody };
 }
 
 export async function getJson<T>(target: Target, path: string): Promise<T> {

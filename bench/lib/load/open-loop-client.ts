@@ -24,7 +24,7 @@ class Connection {
     this.#socket = socket;
     this.#free = free;
     this.#latencies = latencies;
-    const reader = new ResponseReader((status) => this.#answered(status));
+    const reader = new ResponseReader((status) => this.#responded(status));
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => reader.push(chunk));
     socket.on('close', () => assert(this.#dueAt === 0, 'the server closed a connection before it answered'));
@@ -39,7 +39,7 @@ class Connection {
     this.#socket.destroy();
   }
 
-  #answered(status: number): void {
+  #responded(status: number): void {
     assert(status < 300, `the server answered ${status}`);
     this.#latencies.push(performance.now() - this.#dueAt);
     this.#dueAt = 0;

@@ -1,15 +1,15 @@
 /** The bench's end of the probe (probe.ts). Questions are asked one at a time. */
 import { once } from 'node:events';
-import type { ProbeAnswers, ProbeQuestion } from './probe.ts';
+import type { ProbeQuestion, ProbeResponses } from './probe.ts';
 import type { ServerProcess } from './server-process.ts';
 
 export async function askProbe<Q extends ProbeQuestion>(
   { child }: ServerProcess,
   question: Q,
-): Promise<ProbeAnswers[Q]> {
-  const answered = once(child, 'message');
+): Promise<ProbeResponses[Q]> {
+  const responded = once(child, 'message');
   child.send(question);
-  const [message] = (await answered) as [{ readonly question: Q; readonly answer: ProbeAnswers[Q] }];
+  const [message] = (await responded) as [{ readonly question: Q; readonly response: ProbeResponses[Q] }];
   if (message.question !== question) throw new Error(`the probe answered ${message.question} to ${question}`);
-  return message.answer;
+  return message.response;
 }

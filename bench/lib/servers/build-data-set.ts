@@ -29,10 +29,10 @@ async function carryOutAll(engine: Engine, commands: Iterable<Command>): Promise
 
 async function carryOut(engine: Engine, batch: readonly Command[]): Promise<void> {
   const outcomes = await Promise.all(
-    batch.map((command) => engine.execute({ command, actor: ACTOR, answer: () => null })),
+    batch.map((command) => engine.execute({ command, actor: ACTOR, respond: () => null })),
   );
   for (const outcome of outcomes) {
-    if (outcome.kind !== 'answer') throw new Error(`a command failed: ${JSON.stringify(outcome)}`);
+    if (outcome.kind !== 'response') throw new Error(`a command failed: ${JSON.stringify(outcome)}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Answer } from '../load/client.ts';
+import type { ReceivedResponse } from '../load/client.ts';
 import type { Target } from '../measurement.ts';
 import type { LimitKind, LimitOptions } from './limit-server.ts';
 import { BENCH_TOKEN, freePort, ROOT_FOLDER } from './server-process.ts';
@@ -18,13 +18,13 @@ export interface LimitProcess {
 
 export async function startLimitProcess(
   kind: LimitKind,
-  answer: Answer,
+  response: ReceivedResponse,
   folder: string,
 ): Promise<LimitProcess> {
   const port = await freePort();
   const bodyFile = join(folder, 'limit-body.bin');
-  writeFileSync(bodyFile, answer.body);
-  const { status, headers } = answer;
+  writeFileSync(bodyFile, response.body);
+  const { status, headers } = response;
   const options: LimitOptions = { kind, port, status, headers, bodyFile, file: join(folder, 'limit.log') };
   const child = spawn(process.execPath, ['--import', 'tsx', LIMIT_SERVER_FILE, JSON.stringify(options)], {
     cwd: ROOT_FOLDER,

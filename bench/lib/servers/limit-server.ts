@@ -11,7 +11,7 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { constants, openSync, readFileSync, writev } from 'node:fs';
-import { statusLine } from '../../../src/http/transport/reply-headers.ts';
+import { statusLine } from '../../../src/http/transport/response-headers.ts';
 import { loadUws } from '../../../src/http/transport/uws/uws-transport.ts';
 
 export type LimitKind = 'bare' | 'group-commit';
@@ -31,19 +31,19 @@ const APPENDED_BYTES = 300;
 /** Each write returns when the disk has it, as by fdatasync. */
 const SYNCHRONOUS_APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC;
 
-type Answer = (res: HttpResponse) => void;
+type Respond = (res: HttpResponse) => void;
 
 const options = JSON.parse(process.argv[2] ?? '') as LimitOptions;
 const uws = await loadUws();
 const app = uws.App();
-if (options.kind === 'bare') serveBare(app, answerOf(options));
-else serveGroupCommit(app, answerOf(options), openSync(options.file, SYNCHRONOUS_APPEND));
+if (options.kind === 'bare') serveBare(app, responderOf(options));
+else serveGroupCommit(app, responderOf(options), openSync(options.file, SYNCHRONOUS_APPEND));
 app.listen('127.0.0.1', options.port, (socket) => {
   assert(socket, `the port ${options.port} is taken`);
   process.send?.('listening');
 });
 
-function answerOf({ status, headers, bodyFile }: LimitOptions): Answer {
+function responderOf({ status, headers, bodyFile }: LimitOptions): Respond {
   const body = readFileSync(bodyFile);
   const line = statusLine(status);
   return (res) => {
@@ -53,12 +53,12 @@ function answerOf({ status, headers, bodyFile }: LimitOptions): Answer {
   };
 }
 
-function serveBare(app: TemplatedApp, answer: Answer): void {
-  app.get('/*', (res) => answer(res));
+function serveBare(app: TemplatedApp, respond: Respond): void {
+  app.get('/*', (res) => respond(res));
   app.any('/*', (res) => {
     res.onAborted(() => undefined);
     res.onData((_, isLast) => {
-      if (isLast) answer(res);
+      if (isLast) respond(res);
     });
   });
 }
@@ -68,7 +68,7 @@ interface Waiting {
   isAborted: boolean;
 }
 
-function serveGroupCommit(app: TemplatedApp, answer: Answer, file: number): void {
+function serveGroupCommit(app: TemplatedApp, respond: Respond, file: number): void {
   const record = Buffer.alloc(APPENDED_BYTES, 'x');
   let open: Waiting[] = [];
   let isBusy = false;
@@ -81,7 +81,7 @@ function serveGroupCommit(app: TemplatedApp, answer: Answer, file: number): void
       assert(writeError === null && bytes === batch.length * APPENDED_BYTES, 'the batch was not written');
       isBusy = false;
       commit();
-      for (const one of batch) if (!one.isAborted) one.res.cork(() => answer(one.res));
+      for (const one of batch) if (!one.isAborted) one.res.cork(() => respond(one.res));
     });
   };
   app.any('/*', (res) => {

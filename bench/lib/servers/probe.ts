@@ -6,7 +6,7 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 
 export type ProbeQuestion = 'memory' | 'watch-stalls' | 'longest-stall';
 
-export interface ProbeAnswers {
+export interface ProbeResponses {
   /** After a full garbage collection, in bytes. */
   readonly memory: { readonly heap: number; readonly rss: number };
   readonly 'watch-stalls': null;
@@ -19,7 +19,7 @@ const TICK_MS = 1;
 
 let stalls: IntervalHistogram | null = null;
 
-const ANSWERS: { readonly [Q in ProbeQuestion]: () => ProbeAnswers[Q] } = {
+const RESPONSES: { readonly [Q in ProbeQuestion]: () => ProbeResponses[Q] } = {
   memory() {
     globalThis.gc?.();
     const { heapUsed, external, rss } = process.memoryUsage();
@@ -37,7 +37,7 @@ const ANSWERS: { readonly [Q in ProbeQuestion]: () => ProbeAnswers[Q] } = {
 };
 
 process.on('message', (question: ProbeQuestion) => {
-  process.send?.({ question, answer: ANSWERS[question]() });
+  process.send?.({ question, response: RESPONSES[question]() });
 });
 // Asking must not be what keeps the server alive.
 process.channel?.unref();

@@ -7,9 +7,9 @@
  * restart keeps exactly the responses that were kept before it.
  */
 
-import { ANSWERS_BOUNDED_IN_BYTES } from './upgrade/replay-rules.ts';
+import { RESPONSES_BOUNDED_IN_BYTES } from './upgrade/replay-rules.ts';
 
-export interface RememberedAnswer {
+export interface RememberedResponse {
   /** SHA-256 of the credentials and the key, so that keys of different callers never collide. */
   readonly key: string;
   /** SHA-256 of method, path, query and body: tells a retry from another request under the same key. */
@@ -19,46 +19,48 @@ export interface RememberedAnswer {
   readonly body: string | null;
 }
 
-export interface DatedAnswer extends RememberedAnswer {
+export interface DatedResponse extends RememberedResponse {
   /** Time of the change, in milliseconds since 1970. */
   readonly at: number;
 }
 
-export const ANSWER_LIFETIME_MS = 24 * 60 * 60 * 1000;
+export const RESPONSE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Protects memory against clients that send a new key with each of very many writes. The oldest are dropped first.
  */
-export const ANSWERS_MAX = 100_000;
+export const RESPONSES_MAX = 100_000;
 
 /** The same against large responses. */
-export const ANSWERS_BYTES_MAX = 32 * 2 ** 20;
+export const RESPONSES_BYTES_MAX = 32 * 2 ** 20;
 
 /** Bytes of UTF-8. A larger response is not kept, only that the change was made. */
-export const ANSWER_BODY_BYTES_MAX = 64 * 1024;
+export const RESPONSE_BODY_BYTES_MAX = 64 * 1024;
 
 /** The status of a retry whose response was too large to keep: done, and without a body, to be read again. */
 const DONE = { status: 204, body: null } as const;
 
 /** What is kept of a response: all of it, or that the change was made. */
-export function withinLimit(answer: RememberedAnswer): RememberedAnswer {
-  const { body } = answer;
-  return body === null || Buffer.byteLength(body) <= ANSWER_BODY_BYTES_MAX ? answer : { ...answer, ...DONE };
+export function withinLimit(response: RememberedResponse): RememberedResponse {
+  const { body } = response;
+  return body === null || Buffer.byteLength(body) <= RESPONSE_BODY_BYTES_MAX
+    ? response
+    : { ...response, ...DONE };
 }
 
 /** Memory of an entry without its body: two hashes, an object, a place in a map. */
 const ENTRY_BYTES = 512;
 
 /** About the memory that the entry takes. A character of a string takes two bytes at most. */
-const bytesOf = ({ body }: RememberedAnswer): number => ENTRY_BYTES + 2 * (body?.length ?? 0);
+const bytesOf = ({ body }: RememberedResponse): number => ENTRY_BYTES + 2 * (body?.length ?? 0);
 
 export class IdempotencyCache {
   /** Oldest first. */
-  readonly #answers = new Map<string, DatedAnswer>();
+  readonly #responses = new Map<string, DatedResponse>();
   #bytes = 0;
 
   get size(): number {
-    return this.#answers.size;
+    return this.#responses.size;
   }
 
   /** About the memory that they take. */
@@ -66,42 +68,42 @@ export class IdempotencyCache {
     return this.#bytes;
   }
 
-  get(key: string): DatedAnswer | undefined {
-    return this.#answers.get(key);
+  get(key: string): DatedResponse | undefined {
+    return this.#responses.get(key);
   }
 
   /** Oldest first. */
-  values(): Iterable<DatedAnswer> {
-    return this.#answers.values();
+  values(): Iterable<DatedResponse> {
+    return this.#responses.values();
   }
 
   /** Keeps the response of a change made at `at`, and forgets what is too old or too much by the rules of replay. */
-  remember(answer: RememberedAnswer, at: number, rules: number): void {
-    const bytesMax = rules < ANSWERS_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : ANSWERS_BYTES_MAX;
-    const bytes = bytesOf(answer);
-    for (const old of this.#answers.values()) {
-      const hasRoom = this.#answers.size < ANSWERS_MAX && this.#bytes + bytes <= bytesMax;
-      if (hasRoom && old.at + ANSWER_LIFETIME_MS > at) break;
+  remember(response: RememberedResponse, at: number, rules: number): void {
+    const bytesMax = rules < RESPONSES_BOUNDED_IN_BYTES ? Number.POSITIVE_INFINITY : RESPONSES_BYTES_MAX;
+    const bytes = bytesOf(response);
+    for (const old of this.#responses.values()) {
+      const hasRoom = this.#responses.size < RESPONSES_MAX && this.#bytes + bytes <= bytesMax;
+      if (hasRoom && old.at + RESPONSE_LIFETIME_MS > at) break;
       this.#forget(old);
     }
-    this.restore({ ...answer, at });
+    this.restore({ ...response, at });
   }
 
   /** Puts back an entry of a snapshot: what was kept when it was taken. To be called in order. */
-  restore(answer: DatedAnswer): void {
-    const earlier = this.#answers.get(answer.key);
+  restore(response: DatedResponse): void {
+    const earlier = this.#responses.get(response.key);
     if (earlier !== undefined) this.#forget(earlier);
-    this.#answers.set(answer.key, answer);
-    this.#bytes += bytesOf(answer);
+    this.#responses.set(response.key, response);
+    this.#bytes += bytesOf(response);
   }
 
   clear(): void {
-    this.#answers.clear();
+    this.#responses.clear();
     this.#bytes = 0;
   }
 
-  #forget(answer: DatedAnswer): void {
-    this.#answers.delete(answer.key);
-    this.#bytes -= bytesOf(answer);
+  #forget(response: DatedResponse): void {
+    this.#responses.delete(response.key);
+    this.#bytes -= bytesOf(response);
   }
 }

@@ -107,7 +107,7 @@ export interface DirectoryState {
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
   /** The responses that retries get. */
-  readonly answers: IdempotencyCache;
+  readonly responses: IdempotencyCache;
   lastUserId: number;
   lastPersonalTokenId: number;
   lastSegmentId: number;
@@ -140,7 +140,7 @@ export function emptyWorld(): World {
       contextFields: new Map(),
       strategyTypes: new Map(),
       flagProjects: new Map(),
-      answers: new IdempotencyCache(),
+      responses: new IdempotencyCache(),
       lastUserId: 0,
       lastPersonalTokenId: 0,
       lastSegmentId: 0,

@@ -3,7 +3,7 @@
  * whoever waits for it, and thoroughly a moment later, if it is still what clients get.
  */
 import Negotiator from 'negotiator';
-import { type TaggedReply, taggedReply } from '../dispatch/json-reply.ts';
+import { type TaggedResponse, taggedResponse } from '../dispatch/json-response.ts';
 import type { Coding, Compressor } from './compressor.ts';
 
 /** Smaller bodies fit into one packet as they are. */
@@ -31,14 +31,14 @@ export interface EncodedBodyOptions extends BodyWorkshop {
 
 export class EncodedBody {
   readonly #options: EncodedBodyOptions;
-  readonly #identity: TaggedReply;
-  readonly #compressed = new Map<Coding, TaggedReply>();
-  readonly #pending = new Map<Coding, Promise<TaggedReply>>();
+  readonly #identity: TaggedResponse;
+  readonly #compressed = new Map<Coding, TaggedResponse>();
+  readonly #pending = new Map<Coding, Promise<TaggedResponse>>();
   #isRetired = false;
 
   constructor(options: EncodedBodyOptions) {
     this.#options = options;
-    this.#identity = taggedReply(`"${options.tag}"`, options.body, VARY);
+    this.#identity = taggedResponse(`"${options.tag}"`, options.body, VARY);
   }
 
   /** Of all codings together. */
@@ -54,13 +54,13 @@ export class EncodedBody {
   }
 
   /** For a client that sent `acceptEncoding`. */
-  reply(acceptEncoding: string): TaggedReply | Promise<TaggedReply> {
+  response(acceptEncoding: string): TaggedResponse | Promise<TaggedResponse> {
     const coding = preferredCoding(acceptEncoding);
     if (coding === 'identity' || this.#options.body.byteLength < COMPRESSED_BYTES_MIN) return this.#identity;
     return this.#compressed.get(coding) ?? this.#pending.get(coding) ?? this.#compressFast(coding);
   }
 
-  #compressFast(coding: Coding): Promise<TaggedReply> {
+  #compressFast(coding: Coding): Promise<TaggedResponse> {
     const { compressor, body, later } = this.#options;
     const pending = compressor
       .compress({ body, coding, effort: 'fast', isWanted: () => true })
@@ -90,15 +90,15 @@ export class EncodedBody {
    * Each coding has a tag of its own, because a strong tag must tell codings apart. How hard a body was compressed is not
    * in it: a client must not fetch again what it has only because it has become smaller.
    */
-  #keep(coding: Coding, compressed: Buffer): TaggedReply {
-    const reply = taggedReply(`"${this.#options.tag}:${coding}"`, compressed, [
+  #keep(coding: Coding, compressed: Buffer): TaggedResponse {
+    const response = taggedResponse(`"${this.#options.tag}:${coding}"`, compressed, [
       ...VARY,
       'content-encoding',
       coding,
     ]);
-    this.#compressed.set(coding, reply);
+    this.#compressed.set(coding, response);
     this.#options.onResized();
-    return reply;
+    return response;
   }
 }
 

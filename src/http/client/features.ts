@@ -4,8 +4,8 @@ import type { Engine } from '../../actors/engine.ts';
 import { locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS } from '../dispatch/flag-filter.ts';
-import { JSON_HEADERS } from '../dispatch/json-reply.ts';
-import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
+import { JSON_HEADERS } from '../dispatch/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import type { FeatureDocument } from './feature-document.ts';
 import { FeatureDocuments } from './feature-documents.ts';
 import { featureQuery } from './feature-query.ts';
@@ -23,13 +23,13 @@ function documents(engine: Engine): FeatureDocuments {
   return known;
 }
 
-function documentReply(
+function documentResponse(
   { revision, encoded }: FeatureDocument,
   context: RequestContext<undefined>,
-): ReadAnswer | Promise<ReadAnswer> {
-  const reply = encoded.reply(context.header('accept-encoding'));
-  if (!(reply instanceof Promise)) return { revision, reply };
-  return reply.then((late) => ({ revision, reply: late }));
+): ReadResponse | Promise<ReadResponse> {
+  const response = encoded.response(context.header('accept-encoding'));
+  if (!(response instanceof Promise)) return { revision, response };
+  return response.then((late) => ({ revision, response: late }));
 }
 
 const QUERY_PARAMETERS = {
@@ -58,8 +58,8 @@ export const featureRoutes: readonly Route[] = [
       if (isRefusal(query)) return query;
       const { engine } = context;
       const document = documents(engine).get(query, () => engine.lastId);
-      if (!(document instanceof Promise)) return documentReply(document, context);
-      return document.then((late) => documentReply(late, context));
+      if (!(document instanceof Promise)) return documentResponse(document, context);
+      return document.then((late) => documentResponse(late, context));
     },
   }),
   readRoute({
@@ -83,7 +83,7 @@ export const featureRoutes: readonly Route[] = [
         (query.projects === '*' || query.projects.includes(located.project.settings.id));
       if (!isThere) return notFound(`This token covers no flag "${params.featureName}".`);
       const body = documents(engine).feature(query, located.record);
-      return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body } };
+      return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
     },
   }),
 ];

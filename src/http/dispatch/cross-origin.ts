@@ -2,14 +2,14 @@
  * Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
  * included, because a page that may not read an error cannot tell what went wrong.
  */
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply, TransportRequest } from '../transport/transport.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 
 export interface CrossOrigin {
   /** The response to the question whether the request that follows may be made. */
-  preflight(request: TransportRequest): Reply;
+  preflight(request: TransportRequest): HttpResponse;
   /** The reply with the headers that let the page read it. */
-  allow(request: TransportRequest, reply: Reply): Reply;
+  allow(request: TransportRequest, response: HttpResponse): HttpResponse;
 }
 
 /** Any origin. */
@@ -44,9 +44,9 @@ function pairsFor(origin: string): readonly string[] {
   return [...FOR_NOBODY, 'access-control-allow-origin', origin, 'access-control-expose-headers', 'ETag'];
 }
 
-function preflightHeaders(request: TransportRequest): ReplyHeaders {
+function preflightHeaders(request: TransportRequest): ResponseHeaders {
   const asked = request.header('access-control-request-headers');
-  return ReplyHeaders.of(
+  return ResponseHeaders.of(
     ...['access-control-allow-methods', 'GET, HEAD, POST, OPTIONS'],
     ...(HEADER_NAMES_PATTERN.test(asked) ? ['access-control-allow-headers', asked] : []),
     ...['access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS],

@@ -15,11 +15,11 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type {
-  Reply,
+  HttpResponse,
   RequestHandler,
+  Responder,
   TransportRequest,
   TransportRequestHead,
-  TransportResponse,
 } from '../transport/transport.ts';
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified } from './conditional.ts';
@@ -28,12 +28,12 @@ import { refuseCrossSite } from './cross-site.ts';
 import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import type { Instance } from './instance.ts';
-import { TaggedReply } from './json-reply.ts';
+import { TaggedResponse } from './json-response.ts';
 import { loggedPath } from './logged-path.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
-import type { PlainRoute, ReadAnswer, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
+import type { PlainRoute, ReadResponse, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
 import {
   type Route as Compiled,
   compileRoutes,
@@ -84,7 +84,7 @@ type MayStart = (world: World) => Refusal | null;
 
 interface Call {
   readonly request: TransportRequest;
-  readonly response: TransportResponse;
+  readonly responder: Responder;
   readonly startedAt: number;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
@@ -144,9 +144,9 @@ class Dispatcher {
     return { method, pattern, value: bindRoute(surface, route, meter) };
   }
 
-  readonly handle: RequestHandler = (request, response) => {
+  readonly handle: RequestHandler = (request, responder) => {
     const startedAt = this.#isTimed ? this.#options.clock() : 0;
-    const call: Call = { request, response, startedAt, meter: this.#unmatched, surface: null, params: null };
+    const call: Call = { request, responder, startedAt, meter: this.#unmatched, surface: null, params: null };
     try {
       this.#route(call);
     } catch (error) {
@@ -162,15 +162,15 @@ class Dispatcher {
   };
 
   /** Sends every response, counts it, and writes it to the access log at the level debug. */
-  #send(call: Call, reply: Reply): void {
-    if (this.#isTimed) this.#record(call, reply.status);
+  #send(call: Call, response: HttpResponse): void {
+    if (this.#isTimed) this.#record(call, response.status);
     const isForPages = call.surface?.isForPages === true;
-    call.response.send(isForPages ? this.#crossOrigin.allow(call.request, reply) : reply);
+    call.responder.send(isForPages ? this.#crossOrigin.allow(call.request, response) : response);
   }
 
   #record(call: Call, status: number): void {
     const durationMs = this.#options.clock() - call.startedAt;
-    if (this.#options.metered) call.meter.answered(status, durationMs);
+    if (this.#options.metered) call.meter.responded(status, durationMs);
     if (!this.#logsAccess) return;
     const { method, path } = call.request;
     this.#options.log.debug({ method, path: loggedPath(path), status, durationMs }, 'answered');
@@ -183,7 +183,7 @@ class Dispatcher {
       const bound = match.found;
       call.meter = bound.meter;
       call.surface = bound.surface;
-      if (bound.route.kind === 'plain') this.#answerPlain(call, bound.route);
+      if (bound.route.kind === 'plain') this.#respondToPlain(call, bound.route);
       else this.#authorize(call, bound, bound.route, match.params);
       return;
     }
@@ -198,10 +198,10 @@ class Dispatcher {
     return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
   }
 
-  #answerPlain(call: Call, route: PlainRoute): void {
-    const reply = route.answer(call.request);
-    if (!(reply instanceof Promise)) return this.#send(call, reply);
-    reply.then(
+  #respondToPlain(call: Call, route: PlainRoute): void {
+    const response = route.respond(call.request);
+    if (!(response instanceof Promise)) return this.#send(call, response);
+    response.then(
       (late) => this.#guarded(call, () => this.#send(call, late)),
       (error: unknown) => this.#fail(call, error),
     );
@@ -252,19 +252,19 @@ class Dispatcher {
   }
 
   #read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
-    const answer = route.read(context, located);
-    if (!(answer instanceof Promise)) return this.#answerRead(call, answer);
-    answer.then(
-      (late) => this.#guarded(call, () => this.#answerRead(call, late)),
+    const response = route.read(context, located);
+    if (!(response instanceof Promise)) return this.#respondToRead(call, response);
+    response.then(
+      (late) => this.#guarded(call, () => this.#respondToRead(call, late)),
       (error: unknown) => this.#fail(call, error),
     );
   }
 
-  #answerRead(call: Call, answer: ReadAnswer | Refusal): void {
-    if (isRefusal(answer)) return this.#refuseSettled(call, answer);
-    const reply = unlessKnown(answer.reply, call.request);
-    if (answer.revision <= this.#engine.durableId) this.#send(call, reply);
-    else this.#engine.whenDurable(answer.revision, () => this.#send(call, reply));
+  #respondToRead(call: Call, read: ReadResponse | Refusal): void {
+    if (isRefusal(read)) return this.#refuseSettled(call, read);
+    const response = unlessKnown(read.response, call.request);
+    if (read.revision <= this.#engine.durableId) this.#send(call, response);
+    else this.#engine.whenDurable(read.revision, () => this.#send(call, response));
   }
 
   /**
@@ -273,7 +273,7 @@ class Dispatcher {
    */
   #starter(call: Call, bound: BoundRoute, route: Route, values: readonly string[]): MayStart {
     return () => {
-      if (!call.response.isWanted) return NOT_WANTED;
+      if (!call.responder.isWanted) return NOT_WANTED;
       const caller = this.#identify(call.request, bound, route, values);
       return isRefusal(caller) ? caller : null;
     };
@@ -305,18 +305,18 @@ class Dispatcher {
       mayStart,
       retry,
       precondition,
-      answer: answerMaker(route, context, command),
+      respond: responseMaker(route, context, command),
       done: this.#outcomeTaker(call),
     });
   }
 
-  #outcomeTaker(call: Call): (outcome: Outcome<Reply>) => void {
-    return (outcome) => this.#answerWrite(call, outcome);
+  #outcomeTaker(call: Call): (outcome: Outcome<HttpResponse>) => void {
+    return (outcome) => this.#respondToWrite(call, outcome);
   }
 
-  #answerWrite(call: Call, outcome: Outcome<Reply>): void {
-    if (!call.response.isWanted) return;
-    if (outcome.kind === 'answer') this.#send(call, outcome.answer);
+  #respondToWrite(call: Call, outcome: Outcome<HttpResponse>): void {
+    if (!call.responder.isWanted) return;
+    if (outcome.kind === 'response') this.#send(call, outcome.response);
     else if (outcome.kind === 'refusal') this.#refuse(call, outcome.refusal);
     else this.#fail(call, outcome.error);
   }
@@ -342,15 +342,15 @@ class Dispatcher {
   }
 
   #fail(call: Call, error: unknown): void {
-    const { request, response } = call;
+    const { request, responder } = call;
     // What a reader gives up because no response is wanted is no failure.
-    if (response.signal.aborted && error === response.signal.reason) return;
-    const { errorId, reply } = errorsOf(call).fault();
+    if (responder.signal.aborted && error === responder.signal.reason) return;
+    const { errorId, response } = errorsOf(call).fault();
     this.#options.log.error(
       { err: error, errorId, method: request.method, path: loggedPath(request.path) },
       'request failed',
     );
-    this.#send(call, reply);
+    this.#send(call, response);
   }
 }
 
@@ -379,19 +379,19 @@ function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMete
 class Context implements RequestContext<unknown> {
   readonly #shared: ApiOptions;
   readonly #request: TransportRequest;
-  readonly #response: TransportResponse;
+  readonly #responder: Responder;
   readonly caller: Caller;
   readonly params: Params;
   readonly body: unknown;
 
   constructor(
     shared: ApiOptions,
-    { request, response }: Pick<Call, 'request' | 'response'>,
+    { request, responder }: Pick<Call, 'request' | 'responder'>,
     { caller, params, body }: Pick<RequestContext<unknown>, 'caller' | 'params' | 'body'>,
   ) {
     this.#shared = shared;
     this.#request = request;
-    this.#response = response;
+    this.#responder = responder;
     this.caller = caller;
     this.params = params;
     this.body = body;
@@ -411,7 +411,7 @@ class Context implements RequestContext<unknown> {
 
   get asker(): Asker {
     const { name, userId } = this.caller.actor;
-    return { name: `${userId} ${name}`, signal: this.#response.signal };
+    return { name: `${userId} ${name}`, signal: this.#responder.signal };
   }
 
   get instance(): Instance {
@@ -452,17 +452,19 @@ class Context implements RequestContext<unknown> {
 // The functions that each request needs are returned and not assigned. An assigned function has a name, and the loader
 // (tsx) sets each name at run time, which took a seventh of a cached read.
 
-function answerMaker(
+function responseMaker(
   route: WriteRoute,
   context: RequestContext<unknown>,
   command: Command,
-): (world: World, events: readonly DomainEvent[]) => Reply {
-  return (_, events) => route.answer(context, events, command);
+): (world: World, events: readonly DomainEvent[]) => HttpResponse {
+  return (_, events) => route.respond(context, events, command);
 }
 
 /** The reply, or 304 when the client has it already. */
-function unlessKnown(reply: Reply | TaggedReply, request: TransportRequest): Reply {
-  return reply instanceof TaggedReply && isNotModified(request, reply.etag) ? reply.notModified : reply;
+function unlessKnown(response: HttpResponse | TaggedResponse, request: TransportRequest): HttpResponse {
+  return response instanceof TaggedResponse && isNotModified(request, response.etag)
+    ? response.notModified
+    : response;
 }
 
 /** The body without the secret in it. */

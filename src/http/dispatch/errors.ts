@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type * as v from 'valibot';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
-import type { Reply } from '../transport/transport.ts';
-import { JSON_HEADERS } from './json-reply.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { JSON_HEADERS } from './json-response.ts';
 import type { Params } from './params.ts';
 
 export type ErrorName = RefusalName | 'InternalError';
@@ -44,21 +44,21 @@ export interface ErrorBody {
   readonly details: readonly { readonly message: string; readonly path?: string }[];
 }
 
-export function refusalReply(refusal: Refusal, extraHeaders: readonly string[] = []): Reply {
+export function refusalResponse(refusal: Refusal, extraHeaders: readonly string[] = []): HttpResponse {
   const { name, message, details } = refusal;
   const status = ERROR_STATUS[name];
   if (name === 'MembershipRuleError') {
     return { status, headers: JSON_HEADERS, body: JSON.stringify([{ msg: message }]) };
   }
-  return errorReply(status, name, message, details, [...extraHeaders, ...(HEADERS_OF[name] ?? [])]);
+  return errorResponse(status, name, message, details, [...extraHeaders, ...(HEADERS_OF[name] ?? [])]);
 }
 
 /** The details of a fault go to the log; the client gets an id with which to ask for them. */
-function faultReply(): { readonly reply: Reply; readonly errorId: string } {
+function faultResponse(): { readonly response: HttpResponse; readonly errorId: string } {
   const errorId = randomUUID();
   const message = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
   const body: ErrorBody = { id: errorId, name: 'InternalError', message, details: [{ message }] };
-  return { reply: { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body) }, errorId };
+  return { response: { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body) }, errorId };
 }
 
 /** How a surface words its errors. */
@@ -68,16 +68,16 @@ export interface ErrorShape {
   /** Where every error has a body of another shape: its schema, and an example of it with this message. */
   readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
   /** `extraHeaders`: name, value, name, value. `params`: of the path; null before a route has been found. */
-  refusal(refusal: Refusal, extraHeaders?: readonly string[], params?: Params | null): Reply;
+  refusal(refusal: Refusal, extraHeaders?: readonly string[], params?: Params | null): HttpResponse;
   /** A fault inside the server; `errorId` is for the log, where the reason stands. */
-  fault(): { readonly reply: Reply; readonly errorId: string };
+  fault(): { readonly response: HttpResponse; readonly errorId: string };
 }
 
 /** Of every surface that names no shape of its own. */
 export const COMMON_ERRORS: ErrorShape = {
   messageOnly: new Set(),
-  refusal: refusalReply,
-  fault: faultReply,
+  refusal: refusalResponse,
+  fault: faultResponse,
 };
 
 /** Refusals that the transport makes before a request reaches the routes, by status. */
@@ -93,9 +93,9 @@ const TRANSPORT_NAMES: Readonly<Record<number, string>> = {
   505: 'HttpVersionNotSupportedError',
 };
 
-export function transportRefusal(status: number, reason: string): Reply {
+export function transportRefusal(status: number, reason: string): HttpResponse {
   const retry = status === 503 ? ['retry-after', RETRY_AFTER_SECONDS] : [];
-  return errorReply(
+  return errorResponse(
     status,
     TRANSPORT_NAMES[status] ?? 'ValidationError',
     reason,
@@ -104,13 +104,13 @@ export function transportRefusal(status: number, reason: string): Reply {
   );
 }
 
-function errorReply(
+function errorResponse(
   status: number,
   name: string,
   message: string,
   details: ErrorBody['details'],
   extraHeaders: readonly string[],
-): Reply {
+): HttpResponse {
   const body: ErrorBody = { id: randomUUID(), name, message, details };
   return { status, headers: JSON_HEADERS.with(...extraHeaders), body: JSON.stringify(body) };
 }

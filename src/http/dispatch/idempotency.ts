@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import type { Reply, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { secretIn } from './access.ts';
-import { EMPTY_HEADERS, JSON_HEADERS } from './json-reply.ts';
+import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
 
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
@@ -17,7 +17,7 @@ const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 export function retryOf(
   request: TransportRequest,
   redact: (body: string) => string,
-): Retry<Reply> | Refusal | undefined {
+): Retry<HttpResponse> | Refusal | undefined {
   const header = request.header('idempotency-key');
   if (header === '') return undefined;
   if (!KEY_PATTERN.test(header)) {

@@ -51,7 +51,7 @@ export class RouteMeter {
     this.route = route;
   }
 
-  answered(status: number, durationMs: number): void {
+  responded(status: number, durationMs: number): void {
     this.seconds.observe(durationMs / 1000);
     this.#counts[status] = (this.#counts[status] ?? 0) + 1;
   }

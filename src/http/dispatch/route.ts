@@ -12,10 +12,10 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Reply, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
-import type { TaggedReply } from './json-reply.ts';
+import type { TaggedResponse } from './json-response.ts';
 import type { Params } from './params.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -81,10 +81,10 @@ interface RouteBase {
 }
 
 /** What a read gives: a reply that is ready, and the newest event that it shows. */
-export interface ReadAnswer {
+export interface ReadResponse {
   readonly revision: number;
   /** A client that already has a tagged reply gets 304. */
-  readonly reply: Reply | TaggedReply;
+  readonly response: HttpResponse | TaggedResponse;
 }
 
 export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase {
@@ -92,7 +92,10 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** `located` is what `locate` found in the same synchronous step. */
-  read(context: RequestContext<Body>, located: Located): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal>;
+  read(
+    context: RequestContext<Body>,
+    located: Located,
+  ): ReadResponse | Refusal | Promise<ReadResponse | Refusal>;
 }
 
 export interface WriteRoute<Body = unknown> extends RouteBase {
@@ -102,7 +105,7 @@ export interface WriteRoute<Body = unknown> extends RouteBase {
   /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string;
   /** Makes the reply from the state right after the command. `events` is empty when nothing changed. */
-  answer(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): Reply;
+  respond(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): HttpResponse;
 }
 
 /** A route that the description leaves out: probes, pages. It shows no state, so it waits for nothing. */
@@ -110,7 +113,7 @@ export interface PlainRoute {
   readonly kind: 'plain';
   readonly method: 'GET';
   readonly path: string;
-  answer(request: TransportRequest): Reply | Promise<Reply>;
+  respond(request: TransportRequest): HttpResponse | Promise<HttpResponse>;
 }
 
 /** A route as the dispatcher sees it: the body has the type that the route's schema accepts. */

@@ -1,7 +1,7 @@
 /** What the surfaces for SDKs have in common: one kind of token each, and errors as SDKs read them. */
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { COMMON_ERRORS, ERROR_STATUS, type ErrorName, type ErrorShape } from './errors.ts';
-import { JSON_HEADERS } from './json-reply.ts';
+import { JSON_HEADERS } from './json-response.ts';
 import type { SurfaceAccess } from './surface.ts';
 
 /** The sentence is what SDKs and Unleash Edge know; which token is right stands in the description. */

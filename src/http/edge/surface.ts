@@ -7,7 +7,7 @@ import { list } from '../../domain/json/list-schema.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
 import { digestOf } from '../dispatch/access.ts';
 import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { jsonReply } from '../dispatch/json-reply.ts';
+import { jsonResponse } from '../dispatch/json-response.ts';
 import { readRoute } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 
@@ -68,7 +68,7 @@ export const edgeSurface: Surface = {
           const { type, projects, environment } = token;
           return { token: secret, type, projects, environment };
         });
-        return { revision: accessRevision, reply: jsonReply(200, { tokens }) };
+        return { revision: accessRevision, response: jsonResponse(200, { tokens }) };
       },
     }),
   ],

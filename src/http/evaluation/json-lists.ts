@@ -3,7 +3,7 @@
  * digest, so that the tag of a list costs the hashing of a few bytes for each flag.
  */
 import { createHash } from 'node:crypto';
-import { type TaggedReply, taggedReply } from '../dispatch/json-reply.ts';
+import { type TaggedResponse, taggedResponse } from '../dispatch/json-response.ts';
 
 interface Block {
   readonly json: string;
@@ -23,7 +23,7 @@ export class JsonLists<T extends object> {
   }
 
   /** `items` in the order in which they are sent. */
-  reply(items: readonly T[]): TaggedReply {
+  response(items: readonly T[]): TaggedResponse {
     let list = '';
     let digests = '';
     for (const item of items) {
@@ -31,7 +31,7 @@ export class JsonLists<T extends object> {
       list += list === '' ? json : `,${json}`;
       digests += digest;
     }
-    return taggedReply(`"${digestOf(digests)}"`, `{"${this.#field}":[${list}]}`);
+    return taggedResponse(`"${digestOf(digests)}"`, `{"${this.#field}":[${list}]}`);
   }
 
   #blockOf(item: T): Block {

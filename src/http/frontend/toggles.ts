@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Toggle } from '../../domain/evaluation/outcome.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
-import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated } from '../evaluation/evaluated.ts';
 import { JsonLists } from '../evaluation/json-lists.ts';
 import { ContextSchema, contextInQuery } from '../evaluation/request-input.ts';
@@ -19,8 +19,8 @@ function togglesFor(
   request: RequestContext<unknown>,
   sent: Readonly<Record<string, unknown>>,
   path: string,
-): ReadAnswer | Refusal | Promise<ReadAnswer | Refusal> {
-  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.reply(evaluator.toggles(input)));
+): ReadResponse | Refusal | Promise<ReadResponse | Refusal> {
+  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.response(evaluator.toggles(input)));
 }
 
 const QUERY_PARAMETERS = {

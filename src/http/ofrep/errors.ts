@@ -1,7 +1,7 @@
 /** Errors as OpenFeature clients read them: those about one flag name it, and each has a code of the protocol. */
 import * as v from 'valibot';
 import { COMMON_ERRORS, ERROR_STATUS, type ErrorName, type ErrorShape } from '../dispatch/errors.ts';
-import { JSON_HEADERS } from '../dispatch/json-reply.ts';
+import { JSON_HEADERS } from '../dispatch/json-response.ts';
 import type { Params } from '../dispatch/params.ts';
 
 const ERROR_CODES = ['FLAG_NOT_FOUND', 'PARSE_ERROR', 'INVALID_CONTEXT', 'GENERAL'] as const;
@@ -31,10 +31,10 @@ export const OFREP_ERRORS: ErrorShape = {
     return { status: ERROR_STATUS[name], headers, body: JSON.stringify(body) };
   },
   fault() {
-    const { errorId, reply } = COMMON_ERRORS.fault();
+    const { errorId, response } = COMMON_ERRORS.fault();
     const errorDetails = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
     const body = JSON.stringify(bodyOf({ errorCode: 'GENERAL', errorDetails }));
-    return { errorId, reply: { status: reply.status, headers: JSON_HEADERS, body } };
+    return { errorId, response: { status: response.status, headers: JSON_HEADERS, body } };
   },
 };
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import { notFound } from '../../domain/state/refusal.ts';
 import { namesTag } from '../dispatch/conditional.ts';
-import { jsonReply } from '../dispatch/json-reply.ts';
+import { jsonResponse } from '../dispatch/json-response.ts';
 import { type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated } from '../evaluation/evaluated.ts';
 import { JsonLists } from '../evaluation/json-lists.ts';
@@ -51,8 +51,8 @@ export const evaluateRoutes: readonly Route[] = [
     honoursIfNoneMatch: true,
     read: (request) =>
       evaluated(request, contextOf(request.body), (evaluator, input) => {
-        const reply = EVALUATIONS.reply(evaluator.evaluateAll(input));
-        return namesTag(request.header('if-none-match'), reply.etag) ? reply.notModified : reply;
+        const response = EVALUATIONS.response(evaluator.evaluateAll(input));
+        return namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response;
       }),
   }),
   readRoute({
@@ -69,7 +69,7 @@ export const evaluateRoutes: readonly Route[] = [
       evaluated(request, contextOf(request.body), (evaluator, input) => {
         const { featureName } = request.params;
         if (!evaluator.has(featureName)) return notFound(`This token covers no flag "${featureName}".`);
-        return jsonReply(200, evaluationView(evaluator.evaluate(featureName, input)));
+        return jsonResponse(200, evaluationView(evaluator.evaluate(featureName, input)));
       }),
   }),
 ];

@@ -17,7 +17,7 @@ export interface ComponentSchemas {
   readonly components: Readonly<Record<string, JsonSchema>>;
   /** What stands where the schema is used: a reference, or the schema itself when it has no title. */
   ofBody(schema: Schema): JsonSchema;
-  ofAnswer(schema: Schema): JsonSchema;
+  ofResponse(schema: Schema): JsonSchema;
 }
 
 /** Requests are described before the defaults are filled in, answers after. */
@@ -30,22 +30,22 @@ const REFERENCE_PREFIX = '#/components/schemas/';
 /** Rules over several fields, which JSON Schema cannot say; their sentences are in the refusals. */
 const UNSAID = ['check', 'raw_check', 'partial_check', 'transform'];
 
-export function componentSchemas(bodies: readonly Schema[], answers: readonly Schema[]): ComponentSchemas {
-  const answerNames = nameSchemas(titledIn(answers), () => '');
-  const taken = new Set(answerNames.values());
-  const bodyNames = nameSchemas(titledIn(bodies), (schema) => suffixOf(schema, answerNames, taken));
+export function componentSchemas(bodies: readonly Schema[], responses: readonly Schema[]): ComponentSchemas {
+  const responseNames = nameSchemas(titledIn(responses), () => '');
+  const taken = new Set(responseNames.values());
+  const bodyNames = nameSchemas(titledIn(bodies), (schema) => suffixOf(schema, responseNames, taken));
   const input = convert('input', bodies, bodyNames);
-  const output = convert('output', answers, answerNames);
+  const output = convert('output', responses, responseNames);
   return {
     components: merge(input.components, output.components),
     ofBody: (schema) => input.use(schema),
-    ofAnswer: (schema) => output.use(schema),
+    ofResponse: (schema) => output.use(schema),
   };
 }
 
 /** Empty where a request's schema may share the component of the answers, or has its name for itself. */
-function suffixOf(schema: Schema, answerNames: Names, taken: ReadonlySet<string>): string {
-  const shared = answerNames.has(schema) && standsAlone('input', schema) === standsAlone('output', schema);
+function suffixOf(schema: Schema, responseNames: Names, taken: ReadonlySet<string>): string {
+  const shared = responseNames.has(schema) && standsAlone('input', schema) === standsAlone('output', schema);
   return shared || !taken.has(nameOf(schema)) ? '' : 'Input';
 }
 

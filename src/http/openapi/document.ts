@@ -6,7 +6,7 @@
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
-import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-answers.ts';
+import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { operationOf } from './operations.ts';
 import { HEADER_PARAMETERS } from './parameters.ts';
 
@@ -29,9 +29,9 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
   const operations = operationsOf(surfaces);
   const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
-  const answers = routes.flatMap((route) => route.success.schema ?? []);
+  const responses = routes.flatMap((route) => route.success.schema ?? []);
   const schemas = componentSchemas(bodies, [
-    ...answers,
+    ...responses,
     ErrorSchema,
     MessageErrorSchema,
     MembershipErrorSchema,

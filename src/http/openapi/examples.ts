@@ -24,14 +24,15 @@ const ADD_VARIANT = [
 ];
 
 /** Where a component's example would not fit the operation, or there is no component. By operation id. */
-const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly answer?: unknown }>> = {
-  listParentOptions: { answer: ['new-payment-provider'] },
-  patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
-  patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },
-  patchFeatureVariants: { body: ADD_VARIANT },
-};
+const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly response?: unknown }>> =
+  {
+    listParentOptions: { response: ['new-payment-provider'] },
+    patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
+    patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },
+    patchFeatureVariants: { body: ADD_VARIANT },
+  };
 
-export function exampleOf(operationId: string, side: 'body' | 'answer', schema: JsonSchema): unknown {
+export function exampleOf(operationId: string, side: 'body' | 'response', schema: JsonSchema): unknown {
   return OPERATION_EXAMPLES[operationId]?.[side] ?? ofSchema(schema);
 }
 

@@ -1,7 +1,7 @@
 /** One operation of the description: what its route says, in OpenAPI's words. */
 import type { Route } from '../dispatch/route.ts';
 import type { ComponentSchemas, JsonSchema } from './component-schemas.ts';
-import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-answers.ts';
+import { errorsOf, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { exampleOf } from './examples.ts';
 import { honoursIfNoneMatch, parametersOf } from './parameters.ts';
 
@@ -30,9 +30,9 @@ function requestBodyOf({ operationId, body }: Route, schemas: ComponentSchemas):
 function successOf({ operationId, success, kind }: Route, schemas: ComponentSchemas): OpenApiObject {
   const status = String(success.status);
   if (success.schema === null) return { [status]: { description: 'Done.' } };
-  const schema = schemas.ofAnswer(success.schema);
+  const schema = schemas.ofResponse(success.schema);
   const description = kind === 'read' ? 'The requested data.' : 'Done.';
-  return { [status]: { description, content: json(schema, exampleOf(operationId, 'answer', schema)) } };
+  return { [status]: { description, content: json(schema, exampleOf(operationId, 'response', schema)) } };
 }
 
 function notModifiedOf(route: Route): OpenApiObject {

@@ -1,6 +1,6 @@
 /** The parameters that stand in paths and queries, described once by name. */
 import type { Route } from '../dispatch/route.ts';
-import { type OpenApiObject, takesIfMatch } from './error-answers.ts';
+import { type OpenApiObject, takesIfMatch } from './error-responses.ts';
 
 interface ParameterText {
   readonly description: string;

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isNotModified } from '../dispatch/conditional.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply } from '../transport/transport.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse } from '../transport/transport.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -33,7 +33,7 @@ const COMMON_HEADERS = [
 export interface Page {
   readonly body: Uint8Array;
   readonly etag: string;
-  readonly headers: ReplyHeaders;
+  readonly headers: ResponseHeaders;
 }
 
 /** `kind` is a file name extension; `policy` the page's Content-Security-Policy. */
@@ -42,7 +42,7 @@ export function makePage(body: Uint8Array, kind: string, policy: string): Page {
   if (type === undefined) throw new Error(`no content type is known for ${kind} files`);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const own = ['content-type', type, 'etag', etag, 'content-security-policy', policy];
-  return { body, etag, headers: ReplyHeaders.of(...own, ...COMMON_HEADERS) };
+  return { body, etag, headers: ResponseHeaders.of(...own, ...COMMON_HEADERS) };
 }
 
 export function readPage(file: string, policy: string): Page {
@@ -56,7 +56,7 @@ export function pageRoute(path: string, page: () => Page): PlainRoute {
     kind: 'plain',
     method: 'GET',
     path,
-    answer: (request): Reply => {
+    respond: (request): HttpResponse => {
       made ??= page();
       const { body, etag, headers } = made;
       if (isNotModified(request, etag)) return { status: 304, headers, body: null };

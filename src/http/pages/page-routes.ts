@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { COMMON_ERRORS } from '../dispatch/errors.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
-import { ReplyHeaders } from '../transport/reply-headers.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
 import { makePage, pageRoute, readPage } from './page-files.ts';
 
 const WEB_FOLDER = fileURLToPath(new URL('../../../web', import.meta.url));
@@ -80,6 +80,6 @@ function swaggerRoutes(): readonly PlainRoute[] {
 
 /** Links in the pages are relative: they lead nowhere unless the page's own address ends in a slash. */
 function redirect(path: string, to: string): PlainRoute {
-  const headers = ReplyHeaders.of('location', to);
-  return { kind: 'plain', method: 'GET', path, answer: () => ({ status: 308, headers, body: null }) };
+  const headers = ResponseHeaders.of('location', to);
+  return { kind: 'plain', method: 'GET', path, respond: () => ({ status: 308, headers, body: null }) };
 }

@@ -6,12 +6,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import { COMMON_ERRORS, refusalReply } from '../dispatch/errors.ts';
-import { jsonReply } from '../dispatch/json-reply.ts';
+import { COMMON_ERRORS, refusalResponse } from '../dispatch/errors.ts';
+import { jsonResponse } from '../dispatch/json-response.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply, RequestHandler, TransportRequest } from '../transport/transport.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse, RequestHandler, TransportRequest } from '../transport/transport.ts';
 
 export const METRICS_PATH = '/internal-backstage/prometheus';
 
@@ -44,8 +44,8 @@ export function probeSurface({ engine, metrics, phase }: ProbeOptions): Surface 
     errors: COMMON_ERRORS,
     description: null,
     routes: [
-      { kind: 'plain', method: 'GET', path: '/health', answer: () => healthReply(engine) },
-      { kind: 'plain', method: 'GET', path: '/ready', answer: () => readyReply(phase()) },
+      { kind: 'plain', method: 'GET', path: '/health', respond: () => healthResponse(engine) },
+      { kind: 'plain', method: 'GET', path: '/ready', respond: () => readyResponse(phase()) },
       ...(metrics === null ? [] : [metricsRoute(metrics)]),
     ],
   };
@@ -57,16 +57,16 @@ const TOKEN_REQUIRED = refuse(
 );
 
 function metricsRoute({ registry, token, clock }: MetricsPage): PlainRoute {
-  const headers = ReplyHeaders.of('content-type', registry.contentType);
-  const page = shared(clock, async (): Promise<Reply> => {
+  const headers = ResponseHeaders.of('content-type', registry.contentType);
+  const page = shared(clock, async (): Promise<HttpResponse> => {
     return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
   });
   return {
     kind: 'plain',
     method: 'GET',
     path: METRICS_PATH,
-    answer: (request) =>
-      token === null || holdsToken(request, token) ? page() : refusalReply(TOKEN_REQUIRED),
+    respond: (request) =>
+      token === null || holdsToken(request, token) ? page() : refusalResponse(TOKEN_REQUIRED),
   };
 }
 
@@ -86,24 +86,24 @@ function shared<T>(clock: () => number, make: () => Promise<T>): () => Promise<T
   };
 }
 
-function healthReply({ journal }: Engine): Reply {
-  if (journal.writable) return jsonReply(200, { health: 'GOOD' });
-  return jsonReply(503, { health: 'BAD', reason: journal.refusalReason });
+function healthResponse({ journal }: Engine): HttpResponse {
+  if (journal.writable) return jsonResponse(200, { health: 'GOOD' });
+  return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason });
 }
 
-function readyReply(phase: Phase): Reply {
-  return jsonReply(phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase });
+function readyResponse(phase: Phase): HttpResponse {
+  return jsonResponse(phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase });
 }
 
 /** Answers while the journal is being replayed: alive, not ready, and nothing of the state is shown. */
 export function startingHandler(basePath: string): RequestHandler {
-  return ({ path }, response) => {
-    if (path === `${basePath}/ready`) response.send(readyReply('starting'));
+  return ({ path }, responder) => {
+    if (path === `${basePath}/ready`) responder.send(readyResponse('starting'));
     else if (path === `${basePath}/health`)
-      response.send(jsonReply(503, { health: 'BAD', reason: 'Starting.' }));
+      responder.send(jsonResponse(503, { health: 'BAD', reason: 'Starting.' }));
     else {
       const message = 'The server is starting and still reads its journal. Try again in a moment.';
-      response.send(refusalReply(refuse('ServiceUnavailableError', message)));
+      responder.send(refusalResponse(refuse('ServiceUnavailableError', message)));
     }
   };
 }

@@ -6,11 +6,11 @@ import { BodyBudget } from './body-budget.ts';
 import { BodyCollector } from './body-collector.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { Fault, ReceivedRequest } from './received-request.ts';
-import { BODIES_TOO_MANY, HANDLER_FAILED, NO_ANSWER, TOO_SLOW } from './received-request.ts';
-import { refusal, sendableReply } from './safe-reply.ts';
+import { BODIES_TOO_MANY, HANDLER_FAILED, NO_RESPONSE, TOO_SLOW } from './received-request.ts';
+import { refusal, sendableResponse } from './safe-response.ts';
 import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
 import { ENDED_STREAM } from './stream.ts';
-import type { Reply, ResponseStream, StreamHead, TransportOptions, TransportResponse } from './transport.ts';
+import type { HttpResponse, Responder, ResponseStream, StreamHead, TransportOptions } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
 import type { UnreadHolder } from './unread-bytes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
@@ -23,7 +23,7 @@ export interface ExchangeServer
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
   /** Responses that the client has not read yet. */
-  readonly replies: DeadlineQueue;
+  readonly responses: DeadlineQueue;
   /** Set when the server stops: every response then ends its connection. */
   draining: boolean;
 }
@@ -39,7 +39,7 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
     limits,
     bodies: new BodyBudget(limits.bodiesBytesMax, clock),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
-    replies: new DeadlineQueue(limits.replyDeadlineMs, clock),
+    responses: new DeadlineQueue(limits.responseDeadlineMs, clock),
     streams: new Set(),
     stalledStreams: new DeadlineQueue(limits.streamStallMs, clock),
     unread: new UnreadBytes(limits.unreadBytesMax),
@@ -48,15 +48,15 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
 }
 
 /** Ends what `createExchangeServer` began, once all connections are closed. */
-export function closeExchangeServer({ requests, replies, stalledStreams }: ExchangeServer): void {
+export function closeExchangeServer({ requests, responses, stalledStreams }: ExchangeServer): void {
   requests.close();
-  replies.close();
+  responses.close();
   stalledStreams.close();
 }
 
-export abstract class Exchange extends DeadlineEntry implements TransportResponse, UnreadHolder {
+export abstract class Exchange extends DeadlineEntry implements Responder, UnreadHolder {
   aborted = false;
-  protected isAnswered = false;
+  protected hasResponded = false;
   /** What follows on the connection cannot be trusted, or is not wanted. */
   protected mustClose = false;
   /** Set while the body is arriving. */
@@ -79,7 +79,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   abstract remoteAddress(): string;
 
   /** Writes a reply that is fit to be sent. Called once at most, and never after an abort. */
-  protected abstract write(reply: Reply): void;
+  protected abstract write(response: HttpResponse): void;
 
   /** Starts a stream. Called once at most, instead of `write`, and never after an abort. */
   protected abstract open(start: StreamStart): OpenStream;
@@ -88,7 +88,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   protected abstract disconnect(): void;
 
   get isWanted(): boolean {
-    return !this.isAnswered && !this.aborted;
+    return !this.hasResponded && !this.aborted;
   }
 
   get signal(): AbortSignal {
@@ -97,21 +97,24 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
     return this.#unwanted.signal;
   }
 
-  send(reply: Reply): void {
-    if (this.isAnswered) {
+  send(response: HttpResponse): void {
+    if (this.hasResponded) {
       const { path } = this.request;
-      this.server.log.warn({ path, status: reply.status }, 'A second response to one request was ignored.');
+      this.server.log.warn(
+        { path, status: response.status },
+        'A second response to one request was ignored.',
+      );
       return;
     }
-    this.isAnswered = true;
+    this.hasResponded = true;
     if (this.aborted) return;
     this.queue?.leave(this);
-    this.write(sendableReply(this.server, reply));
+    this.write(sendableResponse(this.server, response));
   }
 
   stream(head: StreamHead): ResponseStream | null {
     const { limits, streams, draining } = this.server;
-    if (this.isAnswered || this.aborted || draining || streams.size >= limits.streamsMax) return null;
+    if (this.hasResponded || this.aborted || draining || streams.size >= limits.streamsMax) return null;
     // An engine that does not know where the request ends could not close the connection behind a stream.
     if (this.mustClose && !this.request.isDelimited) return null;
     // Throws here, where the handler that made it still can answer otherwise.
@@ -120,7 +123,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
       this.send({ ...head, body: null });
       return ENDED_STREAM;
     }
-    this.isAnswered = true;
+    this.hasResponded = true;
     this.release();
     return this.open({ ...head, isLast: this.isLast });
   }
@@ -138,8 +141,8 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   }
 
   expire(): void {
-    if (this.isAnswered) this.disconnect();
-    else if (this.body === null) this.refuse(NO_ANSWER, false);
+    if (this.hasResponded) this.disconnect();
+    else if (this.body === null) this.refuse(NO_RESPONSE, false);
     else this.refuse(TOO_SLOW, true);
   }
 
@@ -185,7 +188,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
 
   /** Hands the request over, unless it was refused, or its client left, in the meantime. */
   protected handle(): void {
-    if (this.isAnswered || this.aborted) return;
+    if (this.hasResponded || this.aborted) return;
     try {
       const outcome: unknown = this.server.handle(this.request, this);
       // The type says void, but an async function fits it, and its rejection would end the process.
@@ -196,7 +199,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
   }
 
   protected refuse(fault: Fault, mustClose: boolean): void {
-    if (this.isAnswered || this.aborted) return;
+    if (this.hasResponded || this.aborted) return;
     this.mustClose ||= mustClose;
     this.release();
     this.send(refusal(this.server, fault));
@@ -205,7 +208,7 @@ export abstract class Exchange extends DeadlineEntry implements TransportRespons
 
   /** The reply is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
   protected awaitReader(bytes: Uint8Array): void {
-    this.server.replies.enter(this);
+    this.server.responses.enter(this);
     this.#unread = bytes;
     this.server.unread.take(this, bytes);
   }

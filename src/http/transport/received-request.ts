@@ -36,7 +36,7 @@ export const TARGET_TOO_LONG = fault(414, 'The path and query are too long.');
 export const BODY_TOO_LARGE = fault(413, 'The request body is too large.');
 export const BODIES_TOO_MANY = fault(503, 'The server is receiving too many request bodies at once.');
 export const TOO_SLOW = fault(408, 'The request took too long to arrive.');
-export const NO_ANSWER = fault(503, 'The request took too long to answer.');
+export const NO_RESPONSE = fault(503, 'The request took too long to answer.');
 export const HANDLER_FAILED = fault(500, 'The request failed because of an error inside the server.');
 
 /** Fifteen digits stay exact in a double, and no limit here comes near them. */

@@ -23,7 +23,7 @@ export interface TransportLimits {
   /**
    * From the first byte of the response to the last. Frees what slow readers hold; long enough for a slow connection.
    */
-  readonly replyDeadlineMs: number;
+  readonly responseDeadlineMs: number;
   /** Open streams. Leaves connections for requests. */
   readonly streamsMax: number;
   /** How long a stream's client may take nothing while something waits for it. uWebSockets has 10 s built in. */
@@ -53,7 +53,7 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     bodiesBytesMax: 64 * 1024 * 1024,
     targetBytesMax: 8 * 1024,
     requestDeadlineMs: 30_000,
-    replyDeadlineMs: 120_000,
+    responseDeadlineMs: 120_000,
     streamsMax: 10_000,
     streamStallMs: 10_000,
     streamBufferBytesMax: 1024 * 1024,

@@ -13,7 +13,7 @@
  * test suite runs over both, and nothing above this file may know which one it is talking to.
  */
 import type { TransportClock } from './deadlines.ts';
-import type { ReplyHeaders } from './reply-headers.ts';
+import type { ResponseHeaders } from './response-headers.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
 export interface TransportRequestHead {
@@ -38,17 +38,17 @@ export interface TransportRequest extends TransportRequestHead {
   readonly bodyDropped: boolean;
 }
 
-export interface Reply {
+export interface HttpResponse {
   readonly status: number;
   /** Without `content-length` and `connection`, which the engine writes. */
-  readonly headers: ReplyHeaders;
+  readonly headers: ResponseHeaders;
   /** Shared by reference where possible: must not change after `send`. Strings are sent as UTF-8. */
   readonly body: Uint8Array | string | null;
 }
 
 export interface StreamHead {
   readonly status: number;
-  readonly headers: ReplyHeaders;
+  readonly headers: ResponseHeaders;
 }
 
 export interface ResponseStream {
@@ -70,9 +70,9 @@ export interface ResponseStream {
   onAborted(callback: () => void): void;
 }
 
-export interface TransportResponse {
+export interface Responder {
   /** Sends the reply. For HEAD it is the same as for GET, and the engine leaves out the body. */
-  send(reply: Reply): void;
+  send(response: HttpResponse): void;
   /**
    * Answers with a response that stays open. Null when the server takes no further stream, because there are too many
    * or because it stops, when the request was answered already or its client is gone, and for a request with a chunked
@@ -87,7 +87,7 @@ export interface TransportResponse {
   readonly signal: AbortSignal;
 }
 
-export type RequestHandler = (request: TransportRequest, response: TransportResponse) => void;
+export type RequestHandler = (request: TransportRequest, responder: Responder) => void;
 
 /** What pino offers, as far as an engine needs it. */
 export interface TransportLog {
@@ -106,7 +106,7 @@ export interface TransportOptions {
    */
   readonly admit?: (head: TransportRequestHead) => boolean;
   /** Makes the reply to a request that never reaches `handle`, or on which `handle` failed. */
-  readonly refuse: (status: number, reason: string) => Reply;
+  readonly refuse: (status: number, reason: string) => HttpResponse;
   readonly log: TransportLog;
   readonly limits?: Partial<TransportLimits>;
   readonly clock?: TransportClock;

@@ -3,10 +3,10 @@ import type * as v from 'valibot';
 import type { ApplicationReport } from '../../actors/usage-sink.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
-import { emptyReply } from '../dispatch/json-reply.ts';
+import { emptyResponse } from '../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply } from '../transport/transport.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse } from '../transport/transport.ts';
 import { BulkUsageBody, RegisterBody, UsageBody } from './schemas.ts';
 
 type Side = ApplicationReport['side'];
@@ -15,16 +15,16 @@ type Side = ApplicationReport['side'];
 const NOTHING_SHOWN = 0;
 
 /** SDKs for browsers read the text. */
-const OK: Reply = {
+const OK: HttpResponse = {
   status: 200,
-  headers: ReplyHeaders.of('content-type', 'text/plain; charset=utf-8'),
+  headers: ResponseHeaders.of('content-type', 'text/plain; charset=utf-8'),
   body: 'OK',
 };
-const ACCEPTED = emptyReply(202);
+const ACCEPTED = emptyResponse(202);
 
 const acknowledge = (side: Side) => ({
   revision: NOTHING_SHOWN,
-  reply: side === 'frontend' ? OK : ACCEPTED,
+  response: side === 'frontend' ? OK : ACCEPTED,
 });
 
 /** What an application says of its environment does not count. */
@@ -109,7 +109,7 @@ interface ReportRoutesOptions {
 
 /** Of an application itself; both sides have them. */
 export function applicationReportRoutes({ side, below, tag }: ReportRoutesOptions): readonly Route[] {
-  const { status } = acknowledge(side).reply;
+  const { status } = acknowledge(side).response;
   return [
     readRoute({
       method: 'POST',

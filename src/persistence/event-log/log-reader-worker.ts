@@ -6,13 +6,13 @@ import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
-import type { LogTask, NumberedTask, TaskReply } from './log-reader.ts';
+import type { LogTask, NumberedTask, TaskResult } from './log-reader.ts';
 import { scanText } from './text-scan.ts';
 
 assert(parentPort !== null, 'runs as a worker thread only');
 const parent = parentPort;
 
-async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskReply['outcome']> {
+async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult['outcome']> {
   try {
     const result = await run(task, () => Atomics.load(cancelled, 0) === 1);
     return result === null ? { kind: 'cancelled' } : { kind: 'done', result };
@@ -29,5 +29,5 @@ function run({ kind, request }: LogTask, isCancelled: () => boolean) {
 }
 
 parent.on('message', async (task: NumberedTask) => {
-  parent.postMessage({ number: task.number, outcome: await outcomeOf(task) } satisfies TaskReply);
+  parent.postMessage({ number: task.number, outcome: await outcomeOf(task) } satisfies TaskResult);
 });

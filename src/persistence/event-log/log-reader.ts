@@ -31,7 +31,7 @@ export interface NumberedTask {
   readonly cancelled: Int32Array;
 }
 
-export interface TaskReply {
+export interface TaskResult {
   readonly number: number;
   readonly outcome:
     | { readonly kind: 'done'; readonly result: TextMatches | RenderedPage }
@@ -93,7 +93,7 @@ export class WorkerLogReader implements LogReader {
   #start(): Worker {
     const worker = this.#startWorker();
     let cause: unknown;
-    worker.on('message', (reply: TaskReply) => this.#settle(reply));
+    worker.on('message', (result: TaskResult) => this.#settle(result));
     worker.on('error', (error) => {
       cause = error;
     });
@@ -104,7 +104,7 @@ export class WorkerLogReader implements LogReader {
     return worker;
   }
 
-  #settle({ number, outcome }: TaskReply): void {
+  #settle({ number, outcome }: TaskResult): void {
     const job = this.#take(number);
     if (outcome.kind === 'done') job?.resolve(outcome.result);
     else if (outcome.kind === 'cancelled') job?.reject(job.signal?.reason);

@@ -25,7 +25,7 @@ const SMALL_MAP = 0x80;
 /** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
 export function encodePayload(frame: Frame): Buffer {
   const payload = shared.encode(frame, FRAME_BYTES_MAX);
-  return frame.answer === undefined ? payload : shared.addAnswer(frame.answer);
+  return frame.answer === undefined ? payload : shared.addResponse(frame.answer);
 }
 
 /**
@@ -67,7 +67,7 @@ export class FrameEncoder {
   }
 
   /** Completes what `encode` made last. */
-  addAnswer(answer: unknown): Buffer {
+  addResponse(answer: unknown): Buffer {
     this.#writer.amendFirst(SMALL_MAP + this.#fields + 1);
     writeValue(this.#writer, KEYS.answer, answer, 1);
     return checked(this.#writer);

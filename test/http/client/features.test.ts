@@ -2,21 +2,22 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
-import { type Answer, describeInterface, type TestServer } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse, type TestServer } from '../../support/server.ts';
 
 const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };
 
 const SPEC = { 'unleash-client-spec': '5.2.0' };
 
 function reader(server: TestServer, token: string | null) {
-  return (query = '', headers: Readonly<Record<string, string>> = SPEC): Promise<Answer> =>
+  return (query = '', headers: Readonly<Record<string, string>> = SPEC): Promise<ReceivedResponse> =>
     server.callBelow('/api/client')('GET', `/features${query}`, undefined, { token, headers });
 }
 
-const names = ({ body }: Answer): string[] => body.features.map((one: { name: string }) => one.name);
+const names = ({ body }: ReceivedResponse): string[] =>
+  body.features.map((one: { name: string }) => one.name);
 
 async function switchOn(server: TestServer, flag: string, environment = 'development'): Promise<void> {
   assert.equal((await server.call('POST', `${environmentPath(flag, environment)}/on`)).status, 200);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { BULK_FLAGS_MAX } from '../../../src/http/admin/flags/archive.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -14,7 +14,7 @@ import {
   recording,
   refused,
 } from '../../support/interface.ts';
-import { type Answer, describeInterface } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 const BULK = ['archive', 'revive', 'delete', 'stale'] as const;
 
@@ -50,8 +50,8 @@ describeInterface('the archive', (server) => {
     await call('POST', '/features/back/tags', { type: 'simple', value: 'kept' });
     const before = await call('GET', `${FEATURES}/back`);
     await archive(call, 'back');
-    const { answer, events } = await recording(server(), () => call('POST', '/archive/revive/back'));
-    assert.equal(answer.status, 200);
+    const { response, events } = await recording(server(), () => call('POST', '/archive/revive/back'));
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, featureName, environment }) => [type, featureName, environment]),
       [
@@ -115,8 +115,8 @@ describeInterface('the archive', (server) => {
       path: '/features/validate',
       body: { name: 'once' },
     });
-    const { answer, events } = await recording(server(), () => call('DELETE', '/archive/once'));
-    assert.equal(answer.status, 200);
+    const { response, events } = await recording(server(), () => call('DELETE', '/archive/once'));
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, preData }) => [type, preData]),
       [['feature-deleted', { ...before, archived: true }]],
@@ -147,10 +147,10 @@ describeInterface('many flags at once', (server) => {
       ['delete', 'feature-deleted', 200, ['m1', 'm2', 'm3'], {}],
     ] as const;
     for (const [what, type, status, changed, fields] of steps) {
-      const { answer, events } = await recording(server(), () =>
+      const { response, events } = await recording(server(), () =>
         bulk(what, ['m1', 'm2', 'm3', 'm1'], fields),
       );
-      assert.equal(answer.status, status);
+      assert.equal(response.status, status);
       assert.deepEqual(
         typesAndFlags(events),
         changed.map((name) => [type, name]),
@@ -240,7 +240,7 @@ describeInterface('many flags at once', (server) => {
     assert.equal(all.nextOffset, undefined);
     const names: string[] = [];
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const { body }: Answer = await call('GET', `/archive/features?limit=2&offset=${offset}`);
+      const { body }: ReceivedResponse = await call('GET', `/archive/features?limit=2&offset=${offset}`);
       assert(body.features.length <= 2);
       names.push(...body.features.map(({ name }: { name: string }) => name));
       offset = body.nextOffset;

@@ -1,7 +1,7 @@
 /** The environments of the service, and those of a project. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addStrategy,
   environmentPath,
@@ -65,10 +65,10 @@ describeInterface('environments', (server) => {
     await refused(server(), 404, 'NotFoundError', order({ production: 0, nowhere: 1 }));
     await invalidAt(server(), '/body/production', order({ production: '0' }));
     await invalidAt(server(), '/body', order([['production', 0]]));
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('PUT', '/environments/sort-order', { production: 1, development: 2 }),
     );
-    assert.equal(answer.status, 200);
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, environment, data }) => [type, environment, data.sortOrder]),
       [
@@ -144,8 +144,8 @@ describeInterface("a project's environments", (server) => {
       const [flag, list, overview] = await Promise.all(
         [`${FEATURES}/everywhere`, FEATURES, '/projects/default'].map((path) => call('GET', path)),
       );
-      const of = (answer: { environments: readonly { name: string }[] }) =>
-        answer.environments.map(({ name }) => name);
+      const of = (response: { environments: readonly { name: string }[] }) =>
+        response.environments.map(({ name }) => name);
       const first = of(flag?.body);
       assert.deepEqual(of(list?.body.features[0]), first);
       assert.deepEqual(of(overview?.body.features[0]), first);
@@ -156,8 +156,8 @@ describeInterface("a project's environments", (server) => {
       return first;
     };
     assert.deepEqual(await shown(), ['development', 'production']);
-    const { answer, events } = await recording(server(), () => add('staging'));
-    assert.equal(answer.status, 200);
+    const { response, events } = await recording(server(), () => add('staging'));
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, project, environment }) => [type, project, environment]),
       [['project-environment-added', 'default', 'staging']],

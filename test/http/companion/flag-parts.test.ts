@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { EVENT_TYPES } from '../../../src/domain/state/event-types.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -68,8 +68,10 @@ describeInterface('a flag in one environment', (server) => {
       { id: c.id, sortOrder: -1 },
       { id: a.id, sortOrder: 7.5 },
     ];
-    const { answer, events } = await recording(server(), () => call('POST', `${path}/set-sort-order`, order));
-    assert.equal(answer.status, 200);
+    const { response, events } = await recording(server(), () =>
+      call('POST', `${path}/set-sort-order`, order),
+    );
+    assert.equal(response.status, 200);
     const orders = (...values: readonly number[]) => ({
       strategies: [a, b, c].map(({ id }, index) => ({ id, sortOrder: values[index] })),
     });
@@ -106,7 +108,7 @@ describeInterface('a flag in one environment', (server) => {
       `${environmentPath('varied', 'production')}/variants`,
     ];
     const put = await recording(server(), () => call('PUT', production, [{ name: 'p', weight: 1 }]));
-    const [variant] = put.answer.body.variants;
+    const [variant] = put.response.body.variants;
     assert.deepEqual(put.events, [
       flagEvent('feature-environment-variants-updated', 'varied', {
         environment: 'production',

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { invalidAt } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -48,8 +48,8 @@ describeInterface('hostile names', (server) => {
 
   async function build(name: string): Promise<void> {
     const made = async (method: string, path: string, body?: unknown): Promise<void> => {
-      const answer = await server().call(method, path, body);
-      assert(answer.status < 300, `${method} ${path}: ${answer.body?.message}`);
+      const response = await server().call(method, path, body);
+      assert(response.status < 300, `${method} ${path}: ${response.body?.message}`);
     };
     await made('POST', '/environments', { name, type: name });
     await made('POST', '/projects', { id: name, name, environments: [name] });

@@ -1,7 +1,7 @@
 /** Projects as a whole, and all of their members at once. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -14,9 +14,9 @@ describeInterface('projects', (server) => {
   };
 
   it('are created with defaults, in every enabled environment, and without members by an API token', async () => {
-    const { answer, events } = await recording(server(), () => create({ id: 'Plain_1.~-', name: 'Plain' }));
-    assert.equal(answer.status, 201);
-    const { createdAt, updatedAt, ...settings } = answer.body;
+    const { response, events } = await recording(server(), () => create({ id: 'Plain_1.~-', name: 'Plain' }));
+    assert.equal(response.status, 201);
+    const { createdAt, updatedAt, ...settings } = response.body;
     assert.equal(createdAt, updatedAt);
     assert.deepEqual(settings, {
       id: 'Plain_1.~-',
@@ -33,7 +33,7 @@ describeInterface('projects', (server) => {
         project: 'Plain_1.~-',
         featureName: null,
         environment: null,
-        data: { ...answer.body, description: null },
+        data: { ...response.body, description: null },
         preData: null,
         tags: [],
       },
@@ -106,9 +106,9 @@ describeInterface('projects', (server) => {
   it('are updated field by field, and record nothing when nothing changes', async () => {
     await create({ id: 'changing', name: 'Before', mode: 'private' });
     const put = (body: object) => server().call('PUT', '/projects/changing', body);
-    const { answer, events } = await recording(server(), () => put({ name: 'After', description: 'new' }));
-    assert.equal(answer.status, 200);
-    assert.deepEqual([answer.body.name, answer.body.mode], ['After', 'private']);
+    const { response, events } = await recording(server(), () => put({ name: 'After', description: 'new' }));
+    assert.equal(response.status, 200);
+    assert.deepEqual([response.body.name, response.body.mode], ['After', 'private']);
     assert.deepEqual(
       events.map(({ type, preData, data }) => [type, preData.name, data.name]),
       [['project-updated', 'Before', 'After']],
@@ -125,8 +125,8 @@ describeInterface('projects', (server) => {
     const { body } = await refused(server(), 409, 'InvalidOperationError', deletion);
     assert.match(body.message, /flags that are not archived: 1\./);
     await call('DELETE', '/projects/ending/features/ending.flag');
-    const { answer, events } = await recording(server(), () => call('DELETE', '/projects/ending'));
-    assert.equal(answer.status, 200);
+    const { response, events } = await recording(server(), () => call('DELETE', '/projects/ending'));
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map((event) => [event.type, event.preData.name]),
       [
@@ -183,10 +183,10 @@ describeInterface("a project's members", (server) => {
     ];
     const member = (user: { id: number }, roleId: number) => ({ id: user.id, roleId });
     assert.equal((await set([member({ id: 1 }, 4), member(stays, 5), member(goes, 4)])).status, 200);
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       set([member(comes, 5), member(stays, 4), member({ id: 1 }, 4)]),
     );
-    assert.equal(answer.status, 200);
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, data, preData }) => [type, data?.userId ?? null, preData?.userId ?? null]),
       [

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
 import type { Route } from '../../../src/http/dispatch/route.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addUser, recording } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -374,17 +374,17 @@ describe('what a write records', () => {
         return JSON.parse(/^[0-9]+$/.test(last) ? filled.replaceAll(`"${last}"`, last) : filled);
       };
       for (const [method, path, given] of row.given ?? []) {
-        const answer = await server.call(method, fill(path), body(given), options);
-        assert(answer.status < 300, `${method} ${fill(path)}: ${answer.body?.message}`);
-        const found = Array.isArray(answer.body) ? answer.body[0] : answer.body;
+        const response = await server.call(method, fill(path), body(given), options);
+        assert(response.status < 300, `${method} ${fill(path)}: ${response.body?.message}`);
+        const found = Array.isArray(response.body) ? response.body[0] : response.body;
         last = String(found?.digest ?? found?.id ?? found?.events?.[0]?.id ?? last);
       }
       const [path, sent] = row.when;
       assertReaches(route, fill(path));
-      const { answer, events } = await recording(server, () =>
+      const { response, events } = await recording(server, () =>
         server.call(route.method, fill(path), body(sent), options),
       );
-      assert.equal(answer.status, route.success.status, answer.body?.message);
+      assert.equal(response.status, route.success.status, response.body?.message);
       const types = events.map((event) => event.type);
       assert.deepEqual(types, row.events);
       assert(types.every(isEventType));

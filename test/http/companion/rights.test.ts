@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
 import { digestOf, type Permission } from '../../../src/http/dispatch/access.ts';
 import type { Route } from '../../../src/http/dispatch/route.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
 import { startTestServer, type TestServer } from '../../support/server.ts';
 
@@ -251,11 +251,11 @@ describe('rights', () => {
         const rights: (typeof CALLERS)[CallerKind] = CALLERS[kind];
         const may = rights !== UNAUTHENTICATED && (rights as readonly Permission[]).includes(permission);
         const expected = may ? ALLOWED : rights === UNAUTHENTICATED ? UNAUTHENTICATED : FORBIDDEN;
-        const answer = await server.call(route.method, harmlessPath(route), undefined, {
+        const response = await server.call(route.method, harmlessPath(route), undefined, {
           token: tokens[kind],
         });
-        const what = `${kind}: ${route.operationId} answers ${answer.status}`;
-        assert.equal(outcome(answer.status), expected, what);
+        const what = `${kind}: ${route.operationId} answers ${response.status}`;
+        assert.equal(outcome(response.status), expected, what);
         pairCount += 1;
       }
     }
@@ -315,9 +315,9 @@ describe('without authentication', () => {
 
   it('everybody may do everything but what only users have', async (context) => {
     for (const route of ROUTES) {
-      const answer = await server.call(route.method, harmlessPath(route), undefined, { token: null });
+      const response = await server.call(route.method, harmlessPath(route), undefined, { token: null });
       const expected = permissionOf(route) === 'personal' ? FORBIDDEN : ALLOWED;
-      assert.equal(outcome(answer.status), expected, `${route.operationId} answers ${answer.status}`);
+      assert.equal(outcome(response.status), expected, `${route.operationId} answers ${response.status}`);
     }
     context.diagnostic(`${ROUTES.length} routes checked without authentication`);
   });

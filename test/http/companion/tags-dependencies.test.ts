@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { PARENTS_PER_FLAG_MAX } from '../../../src/domain/decide/dependency-commands.ts';
 import { TAGS_PER_FLAG_MAX } from '../../../src/domain/decide/tag-commands.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   archive,
@@ -23,9 +23,9 @@ describeInterface('tags', (server) => {
   it('are added, listed in order, shown with the flag and in its later events, and removed', async () => {
     await makeFlag(server().call, 'tagged');
     const first = { type: 'simple', value: 'one' };
-    const { answer, events } = await recording(server(), () => add('tagged', first));
-    assert.equal(answer.status, 201);
-    assert.deepEqual(answer.body, first);
+    const { response, events } = await recording(server(), () => add('tagged', first));
+    assert.equal(response.status, 201);
+    assert.deepEqual(response.body, first);
     assert.deepEqual(events, [flagEvent('feature-tagged', 'tagged', { data: first })]);
     const second = { type: 'team / ü', value: 'a b%2Fc' };
     const later = await recording(server(), () => add('tagged', second));
@@ -34,7 +34,7 @@ describeInterface('tags', (server) => {
     assert.deepEqual((await server().call('GET', `${FEATURES}/tagged`)).body.tags, [first, second]);
     const path = `/features/tagged/tags/${encodeURIComponent(second.type)}/${encodeURIComponent(second.value)}`;
     const removal = await recording(server(), () => server().call('DELETE', path));
-    assert.equal(removal.answer.status, 200);
+    assert.equal(removal.response.status, 200);
     assert.deepEqual(removal.events, [
       flagEvent('feature-untagged', 'tagged', { preData: second, tags: [first, second] }),
     ]);
@@ -46,8 +46,8 @@ describeInterface('tags', (server) => {
     await makeFlag(server().call, 'twice');
     const tag = { type: 'simple', value: 'same' };
     await add('twice', tag);
-    const { answer, events } = await recording(server(), () => add('twice', tag));
-    assert.deepEqual([answer.status, answer.body, events], [201, tag, []]);
+    const { response, events } = await recording(server(), () => add('twice', tag));
+    assert.deepEqual([response.status, response.body, events], [201, tag, []]);
     await add('twice', { type: 'other', value: 'same' });
     assert.equal((await tags('twice')).length, 2);
   });
@@ -95,8 +95,8 @@ describeInterface('dependencies', (server) => {
   it('are added with defaults, changed by a second time, and shown by both flags', async () => {
     await make('child', 'parent');
     const first = { feature: 'parent', enabled: true, variants: [] };
-    const { answer, events } = await recording(server(), () => add('child', { feature: 'parent' }));
-    assert.deepEqual([answer.status, answer.body], [200, first]);
+    const { response, events } = await recording(server(), () => add('child', { feature: 'parent' }));
+    assert.deepEqual([response.status, response.body], [200, first]);
     assert.deepEqual(events, [flagEvent('feature-dependency-added', 'child', { data: first })]);
     assert.deepEqual((await flag('child')).dependencies, [first]);
     assert.deepEqual((await flag('parent')).children, ['child']);
@@ -133,7 +133,7 @@ describeInterface('dependencies', (server) => {
       [['feature-dependencies-removed', ['p1', 'p3']]],
     );
     const none = await recording(server(), () => server().call('DELETE', `${FEATURES}/c/dependencies`));
-    assert.deepEqual([none.answer.status, none.events], [200, []]);
+    assert.deepEqual([none.response.status, none.events], [200, []]);
     for (const name of ['p1', 'p2', 'p3']) assert.deepEqual((await flag(name)).children, []);
   });
 

@@ -1,7 +1,7 @@
 /** Segments, context fields and strategy types: what strategies refer to, and what it refuses to lose. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -20,17 +20,17 @@ const strategiesOf = (flag: string): string => `${environmentPath(flag)}/strateg
 
 describeInterface('segments', (server) => {
   const create = async (name: string, more: object = {}): Promise<number> => {
-    const answer = await server().call('POST', '/segments', { name, constraints: [NORDIC], ...more });
-    assert.equal(answer.status, 201, answer.body?.message);
-    return answer.body.id;
+    const response = await server().call('POST', '/segments', { name, constraints: [NORDIC], ...more });
+    assert.equal(response.status, 201, response.body?.message);
+    return response.body.id;
   };
 
   it('are created, read, replaced and deleted', async () => {
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('POST', '/segments', { name: 'Nordic', constraints: [NORDIC] }),
     );
-    const { id, createdAt, ...shown } = answer.body;
-    assert.equal(answer.status, 201);
+    const { id, createdAt, ...shown } = response.body;
+    assert.equal(response.status, 201);
     assert.ok(Date.parse(createdAt) > 0);
     const constraint = { ...NORDIC, caseInsensitive: false, inverted: false };
     const counts = { usedInFeatures: 0, usedInProjects: 0 };
@@ -198,8 +198,8 @@ describeInterface('strategy types', (server) => {
   it('refuse a strategy of a kind that nobody defined, and name the nearest one', async () => {
     await makeFlag(server().call, 'typed');
     const sent = { method: 'POST', path: strategiesOf('typed'), body: { name: 'flexibelRollout' } } as const;
-    const answer = await invalidAt(server(), '/body/name', sent);
-    assert.match(answer.body.message, /Did you mean "flexibleRollout"\?/);
+    const response = await invalidAt(server(), '/body/name', sent);
+    assert.match(response.body.message, /Did you mean "flexibleRollout"\?/);
   });
 
   it('can be defined, used, deprecated, and deleted once nothing uses them', async () => {

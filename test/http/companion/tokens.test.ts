@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/decide/token-commands.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -83,9 +83,9 @@ describeInterface('API tokens', (server) => {
       assert.equal((await server().call('DELETE', path)).status, 200);
       assert.equal(await reads(body.secret), 401);
       const again = await recording(server(), () => server().call('DELETE', path));
-      assert.deepEqual([again.answer.status, again.events], [200, []], 'nothing happens to an unknown one');
+      assert.deepEqual([again.response.status, again.events], [200, []], 'nothing happens to an unknown one');
       const put = await recording(server(), () => server().call('PUT', path, { expiresAt: null }));
-      assert.deepEqual([put.answer.status, put.events], [200, []]);
+      assert.deepEqual([put.response.status, put.events], [200, []]);
       const { body: list } = await server().call('GET', '/api-tokens');
       assert(list.tokens.every((token: { digest: string }) => token.digest !== body.digest));
     }
@@ -171,8 +171,8 @@ describeInterface('personal tokens', (server) => {
     const made = await recording(server(), () =>
       mine(user.token, 'POST', '', { description: 'laptop', expiresAt: EXPIRY }),
     );
-    const { secret, ...token } = made.answer.body;
-    assert.equal(made.answer.status, 201);
+    const { secret, ...token } = made.response.body;
+    assert.equal(made.response.status, 201);
     assert.match(secret, /^user:[0-9a-f]{64}$/);
     const { seenAt: _, ...data } = token;
     assert.deepEqual(

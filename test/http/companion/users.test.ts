@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ABOUT_NOTHING, type DomainEvent } from '../../../src/domain/state/events.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -10,13 +10,13 @@ describeInterface('the administration of users', (server) => {
   const create = (body: object) => server().call('POST', '/user-admin', body);
 
   it('creates users, whose role is answered as it was sent', async () => {
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       create({ email: 'Ada@example.com', name: 'Ada', rootRole: 'Editor', sendEmail: true }),
     );
-    assert.equal(answer.status, 201);
-    const { id, rootRole, emailSent, email, createdAt } = answer.body;
+    assert.equal(response.status, 201);
+    const { id, rootRole, emailSent, email, createdAt } = response.body;
     assert.deepEqual([rootRole, emailSent, email], ['Editor', false, 'Ada@example.com']);
-    assert(!('username' in answer.body), 'what was never given is left out');
+    assert(!('username' in response.body), 'what was never given is left out');
     assert.deepEqual(
       events.map(({ type, data }) => [type, data]),
       [['user-created', { id, name: 'Ada', username: null, email, rootRole: 2, createdAt }]],
@@ -66,10 +66,10 @@ describeInterface('the administration of users', (server) => {
     await server().call('POST', `/projects/joined/users/${user.id}/roles/5`);
     const reads = () => server().call('GET', '/projects', undefined, { token: user.token });
     assert.equal((await reads()).status, 200);
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('DELETE', `/user-admin/${user.id}`),
     );
-    assert.equal(answer.status, 200);
+    assert.equal(response.status, 200);
     assert.deepEqual(
       events.map(({ type, project }) => [type, project]),
       [

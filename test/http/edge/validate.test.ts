@@ -1,7 +1,7 @@
 /** What Unleash Edge learns about the tokens that it was given. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addUser } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface } from '../../support/server.ts';

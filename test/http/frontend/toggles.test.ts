@@ -1,18 +1,18 @@
 /** What SDKs in browsers read: whose flags, for which context, and who may read the responses. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import {
-  type Answer,
   describeInterface,
+  type ReceivedResponse,
   type RequestOptions,
   startTestServer,
   type TestServer,
 } from '../../support/server.ts';
 
-const names = ({ body }: Answer): string[] => body.toggles.map((one: { name: string }) => one.name);
+const names = ({ body }: ReceivedResponse): string[] => body.toggles.map((one: { name: string }) => one.name);
 
 async function switchOn(server: TestServer, flag: string, environment = 'development'): Promise<void> {
   assert.equal((await server.call('POST', `${environmentPath(flag, environment)}/on`)).status, 200);
@@ -53,9 +53,9 @@ describeInterface('the flags of a page', (server) => {
       await addStrategy(server().call, name);
       await switchOn(server(), name);
     }
-    const answer = await get(await frontend());
-    assert.deepEqual(names(answer), ['ant', 'zebra']);
-    assert.deepEqual(answer.body.toggles[0], {
+    const response = await get(await frontend());
+    assert.deepEqual(names(response), ['ant', 'zebra']);
+    assert.deepEqual(response.body.toggles[0], {
       name: 'ant',
       enabled: true,
       impressionData: false,
@@ -127,8 +127,8 @@ describeInterface('the flags of a page', (server) => {
     assert.deepEqual(await seen('', { 'x-forwarded-for': '::ffff:203.0.113.7' }), ['far-away']);
     assert.deepEqual(await seen('', { 'x-forwarded-for': 'unknown' }), ['at-home']);
     // With a body that arrives after the head.
-    const answer = await post(token, { context: {} });
-    assert(names(answer).includes('at-home'));
+    const response = await post(token, { context: {} });
+    assert(names(response).includes('at-home'));
   });
 
   it('have a session of their own where the context has none', async () => {
@@ -198,7 +198,7 @@ describeInterface('the flags of a page', (server) => {
     assert.match(said('allow-methods') ?? '', /GET.*POST.*OPTIONS/);
     assert.equal(said('max-age'), '86400');
     const token = await frontend();
-    const answers = [
+    const responses = [
       await get(token),
       await get(null),
       await post(token, { context: 1 }),
@@ -206,10 +206,10 @@ describeInterface('the flags of a page', (server) => {
       await server().callBelow('/api/frontend')('DELETE', '', undefined, { token }),
     ];
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 401, 400, 404, 405],
     );
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       assert.equal(headers.get('access-control-allow-origin'), '*');
       assert.equal(headers.get('access-control-expose-headers'), 'ETag');
       assert.equal(headers.get('vary'), 'Origin');

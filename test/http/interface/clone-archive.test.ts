@@ -1,7 +1,7 @@
 /** Endpoints 7 and 8: cloning and archiving a flag (docs/specification/flags.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -69,7 +69,9 @@ describeInterface('clones and archives', (server) => {
 
   it('records the clone: the flag with its variants, then each strategy', async () => {
     await makeSource('recorded');
-    const { answer, events } = await recording(server(), () => clone('recorded', { name: 'recorded-copy' }));
+    const { response, events } = await recording(server(), () =>
+      clone('recorded', { name: 'recorded-copy' }),
+    );
     const { body: whole } = await server().call('GET', `${FEATURES}/recorded-copy`);
     const added = (environment: string, index: number, at: number) =>
       flagEvent('feature-strategy-add', 'recorded-copy', {
@@ -77,12 +79,12 @@ describeInterface('clones and archives', (server) => {
         data: whole.environments[at].strategies[index],
       });
     assert.deepEqual(events, [
-      flagEvent('feature-created', 'recorded-copy', { data: answer.body }),
+      flagEvent('feature-created', 'recorded-copy', { data: response.body }),
       added('development', 0, 0),
       added('development', 1, 0),
       added('production', 0, 1),
     ]);
-    assert.equal(answer.body.variants.length, 1);
+    assert.equal(response.body.variants.length, 1);
   });
 
   it('rewrites group ids equal to the old name when asked to, and no others', async () => {
@@ -133,13 +135,13 @@ describeInterface('clones and archives', (server) => {
   it('archives a flag once: again is accepted and records nothing', async () => {
     await makeFlag(server().call, 'ended');
     const first = await recording(server(), () => server().call('DELETE', `${FEATURES}/ended`));
-    assert.equal(first.answer.status, 202);
+    assert.equal(first.response.status, 202);
     assert.deepEqual(first.events, [flagEvent('feature-archived', 'ended')]);
     const { body } = await server().call('GET', `${FEATURES}/ended`);
     assert.equal(body.archived, true);
     assert.match(body.archivedAt, /Z$/);
     const second = await recording(server(), () => server().call('DELETE', `${FEATURES}/ended`));
-    assert.deepEqual({ status: second.answer.status, events: second.events }, { status: 202, events: [] });
+    assert.deepEqual({ status: second.response.status, events: second.events }, { status: 202, events: [] });
     assert.equal((await server().call('GET', `${FEATURES}/ended`)).body.archivedAt, body.archivedAt);
   });
 

@@ -1,9 +1,9 @@
 /** Clients at once: every answer, and the order of the events, must be explicable by one order of the requests. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
-import { type Answer, describeInterface } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 interface Change {
   readonly data: { readonly description: string };
@@ -18,20 +18,20 @@ describeInterface('clients at once', (server) => {
   const clients = (
     count: number,
     rounds: number,
-    request: (client: number, round: number) => Promise<Answer>,
+    request: (client: number, round: number) => Promise<ReceivedResponse>,
   ) =>
     Promise.all(
       Array.from({ length: count }, async (_, client) => {
-        const answers: Answer[] = [];
-        for (let round = 0; round < rounds; round += 1) answers.push(await request(client, round));
-        return answers;
+        const responses: ReceivedResponse[] = [];
+        for (let round = 0; round < rounds; round += 1) responses.push(await request(client, round));
+        return responses;
       }),
     );
 
   it('one of many clients that create a flag of the same name gets it', async () => {
-    const answers = await clients(8, 1, () => server().call('POST', FEATURES, { name: 'wanted' }));
+    const responses = await clients(8, 1, () => server().call('POST', FEATURES, { name: 'wanted' }));
     assert.deepEqual(
-      answers
+      responses
         .flat()
         .map(({ status }) => status)
         .sort(),
@@ -43,7 +43,7 @@ describeInterface('clients at once', (server) => {
   it('two clients that write the same field see one history, in which each change follows from the one before', async () => {
     await makeFlag(server().call, 'shared', { description: 'start' });
     const written = (client: number, round: number) => `${client}-${round}`;
-    const answers = await clients(2, 20, (client, round) =>
+    const responses = await clients(2, 20, (client, round) =>
       server().call('PUT', `${FEATURES}/shared`, { description: written(client, round) }),
     );
     const events: readonly Change[] = await eventsOf('shared', 'feature-metadata-updated');
@@ -51,7 +51,7 @@ describeInterface('clients at once', (server) => {
     for (const [index, { preData }] of events.entries()) {
       assert.equal(preData.description, index === 0 ? 'start' : history[index - 1]);
     }
-    for (const [client, own] of answers.entries()) {
+    for (const [client, own] of responses.entries()) {
       const expected = own.map((_, round) => written(client, round));
       assert.deepEqual(
         own.map(({ body }) => body.description),
@@ -70,19 +70,19 @@ describeInterface('clients at once', (server) => {
 
   it('patches that test before they replace never overwrite what they have not seen', async () => {
     await makeFlag(server().call, 'counted', { description: '0' });
-    const increment = async (): Promise<Answer> => {
+    const increment = async (): Promise<ReceivedResponse> => {
       const { body } = await server().call('GET', `${FEATURES}/counted`);
       return server().call('PATCH', `${FEATURES}/counted`, [
         { op: 'test', path: '/description', value: body.description },
         { op: 'replace', path: '/description', value: `${Number(body.description) + 1}` },
       ]);
     };
-    const answers = (await clients(4, 10, increment)).flat();
-    const won = answers.filter(({ status }) => status === 200);
-    assert(answers.every(({ status }) => status === 200 || status === 409));
+    const responses = (await clients(4, 10, increment)).flat();
+    const won = responses.filter(({ status }) => status === 200);
+    assert(responses.every(({ status }) => status === 200 || status === 409));
     const { body } = await server().call('GET', `${FEATURES}/counted`);
     assert.equal(body.description, `${won.length}`);
-    assert.equal(new Set(won.map((answer) => answer.body.description)).size, won.length);
+    assert.equal(new Set(won.map((response) => response.body.description)).size, won.length);
   });
 
   it('a switch that is pressed by many changes as often as its events say, in turn', async () => {

@@ -81,12 +81,12 @@ describeInterface('conditional requests', (server) => {
     const { call } = server();
     await call('POST', FEATURES, { name: 'raced' });
     const etag = (await call('GET', `${FEATURES}/raced`)).headers.get('etag') ?? '';
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['a', 'b', 'c'].map((description) =>
         call('PUT', `${FEATURES}/raced`, { description }, { headers: { 'if-match': etag } }),
       ),
     );
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412, 412]);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 412, 412]);
   });
 });
 
@@ -157,8 +157,8 @@ describeInterface('retries', (server) => {
   });
 
   it('a key that is too long is refused', async () => {
-    const answer = await server().call('POST', FEATURES, { name: 'long-key' }, key('x'.repeat(256)));
-    assert.equal(answer.status, 400);
+    const response = await server().call('POST', FEATURES, { name: 'long-key' }, key('x'.repeat(256)));
+    assert.equal(response.status, 400);
   });
 });
 

@@ -1,18 +1,18 @@
 /** Invariants 3 and 4 as a client sees them: nothing is answered that a crash could take back. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { type Gate, gatedDisk, settle } from '../../support/engine.ts';
 import { addProject, addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
-import { type Answer, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 
 type Request = readonly [method: string, path: string, body?: unknown];
 
 interface Pending {
   readonly request: Request;
-  readonly answer: Promise<Answer>;
-  isAnswered(): boolean;
+  readonly response: Promise<ReceivedResponse>;
+  hasResponded(): boolean;
 }
 
 for (const http of ENGINES) {
@@ -38,12 +38,12 @@ for (const http of ENGINES) {
     });
 
     const send = (request: Request): Pending => {
-      let answered = false;
-      const answer = server.call(...request);
-      void answer.then(() => {
-        answered = true;
+      let responded = false;
+      const response = server.call(...request);
+      void response.then(() => {
+        responded = true;
       });
-      return { request, answer, isAnswered: () => answered };
+      return { request, response, hasResponded: () => responded };
     };
 
     /** Waits until a sync of the journal is held back: the change before it is applied, and not durable. */
@@ -63,35 +63,36 @@ for (const http of ENGINES) {
       }
     }
 
-    async function expectHeldBack(requests: readonly Request[]): Promise<readonly Answer[]> {
+    async function expectHeldBack(requests: readonly Request[]): Promise<readonly ReceivedResponse[]> {
       const pending = requests.map(send);
       await allHandled();
-      for (const { request, isAnswered } of pending) assert(!isAnswered(), `${request} is answered early`);
+      for (const { request, hasResponded } of pending)
+        assert(!hasResponded(), `${request} is answered early`);
       gate.open();
-      return Promise.all(pending.map(({ answer }) => answer));
+      return Promise.all(pending.map(({ response }) => response));
     }
 
     it('a change is not answered, and not seen by any read, before it is on disk', async () => {
       gate.close();
       const change = send(['PUT', `${FEATURES}/known`, { description: 'new' }]);
       await syncBegun();
-      const answers = await expectHeldBack([
+      const responses = await expectHeldBack([
         ['GET', `${FEATURES}/known`],
         ['GET', '/projects/default'],
         ['GET', FEATURES],
         ['GET', `${FEATURES}/known/parents`],
         ['HEAD', `${FEATURES}/known`],
       ]);
-      assert.equal((await change.answer).body.description, 'new');
-      assert.equal(answers[0]?.body.description, 'new');
-      assert(answers.every(({ status }) => status === 200));
+      assert.equal((await change.response).body.description, 'new');
+      assert.equal(responses[0]?.body.description, 'new');
+      assert(responses.every(({ status }) => status === 200));
     });
 
     it('refusals and answers without change wait for what they depend on', async () => {
       gate.close();
       const created = send(['POST', FEATURES, { name: 'fresh' }]);
       await syncBegun();
-      const answers = await expectHeldBack([
+      const responses = await expectHeldBack([
         ['POST', FEATURES, { name: 'fresh' }],
         ['POST', '/projects/settled/features', { name: 'fresh' }],
         ['POST', `${environmentPath('fresh')}/on`],
@@ -99,9 +100,9 @@ for (const http of ENGINES) {
         ['GET', `${FEATURES}/absent`],
         ['DELETE', `${FEATURES}/absent`],
       ]);
-      assert.equal((await created.answer).status, 201);
+      assert.equal((await created.response).status, 201);
       assert.deepEqual(
-        answers.map(({ status }) => status),
+        responses.map(({ status }) => status),
         [409, 409, 409, 200, 404, 404],
       );
     });
@@ -114,7 +115,7 @@ for (const http of ENGINES) {
         (await server.call('POST', '/events/search', { query: 'not yet' })).body.totalEvents;
       assert.equal(await found(), 0);
       gate.open();
-      await change.answer;
+      await change.response;
       assert.equal(await found(), 1);
     });
 
@@ -135,9 +136,9 @@ for (const http of ENGINES) {
       assert.deepEqual(statuses, [200, 200, 400, 404, 405, 200]);
       const { status } = await server.call('GET', `${FEATURES}/known`, undefined, { token: null });
       assert.equal(status, 401, 'nor do callers without a valid token');
-      assert(!change.isAnswered());
+      assert(!change.hasResponded());
       gate.open();
-      assert.equal((await change.answer).status, 200);
+      assert.equal((await change.response).status, 200);
     });
   });
 }

@@ -1,7 +1,7 @@
 /** What holds for every endpoint: the order of checks, errors, credentials, rights, encodings, HEAD, prefixes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addClientToken,
   addProject,
@@ -70,14 +70,14 @@ describeInterface('errors', (server) => {
   it('every endpoint refuses a caller without a valid token, before it looks at anything else', async () => {
     const expired = await addUser(server(), 1, { expiresAt: '2024-01-01T00:00:00.000Z' });
     const tokens = [null, 'nonsense', `${ADMIN_TOKEN}x`, ADMIN_TOKEN.slice(0, -1), 'Bearer', expired.token];
-    const answers = new Set<string>();
+    const responses = new Set<string>();
     for (const [index, [method, path, body]] of ENDPOINTS.entries()) {
       const token = tokens[index % tokens.length] ?? null;
       const call = { method, path, body: body === undefined ? undefined : 'no JSON', token };
-      const answer = await refused(server(), 401, 'AuthenticationRequired', call);
-      answers.add(answer.body.message);
+      const response = await refused(server(), 401, 'AuthenticationRequired', call);
+      responses.add(response.body.message);
     }
-    assert.equal(answers.size, 1, 'every kind of bad token gets the same answer');
+    assert.equal(responses.size, 1, 'every kind of bad token gets the same answer');
   });
 
   it('every endpoint refuses a client token before it looks for what the path names', async () => {
@@ -136,9 +136,9 @@ describeInterface('errors', (server) => {
       ['PATCH', '/projects/p/users/1/roles/4', 'DELETE, POST, PUT'],
       ['HEAD', '/projects/p/users/1/roles/4', 'DELETE, POST, PUT'],
     ] as const) {
-      const answer = await server().call(method, path, undefined, { token: null });
-      assert.deepEqual([method, path, answer.status], [method, path, 405]);
-      assert.equal(answer.headers.get('allow'), allow);
+      const response = await server().call(method, path, undefined, { token: null });
+      assert.deepEqual([method, path, response.status], [method, path, 405]);
+      assert.equal(response.headers.get('allow'), allow);
     }
   });
 
@@ -324,10 +324,10 @@ describe('a server without authentication below a prefix', () => {
   it('takes everybody for an unknown Admin, whatever token is sent', async () => {
     const below: TestServer = { ...server, server: server.server, call: caller(`${server.origin}/flags/eu`) };
     for (const [index, token] of [null, 'nonsense', ADMIN_TOKEN].entries()) {
-      const { answer, events } = await recording(below, () =>
+      const { response, events } = await recording(below, () =>
         below.call('POST', FEATURES, { name: `open-${index}` }, { token }),
       );
-      assert.equal(answer.status, 201);
+      assert.equal(response.status, 201);
       const [{ createdBy, createdByUserId }] = events as readonly [
         { createdBy: string; createdByUserId: number },
       ];

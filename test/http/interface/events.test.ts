@@ -1,7 +1,7 @@
 /** Endpoint 20: searching the event log (docs/specification/events.md#search). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -22,13 +22,13 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describeInterface('flags', (server) => {
   it('creates a flag with the defaults of the interface, and records it', async () => {
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('POST', FEATURES, { name: 'first' }),
     );
-    assert.equal(answer.status, 201);
-    assert.match(answer.body.createdAt, ISO);
+    assert.equal(response.status, 201);
+    assert.match(response.body.createdAt, ISO);
     assert.deepEqual(
-      { ...answer.body, createdAt: '' },
+      { ...response.body, createdAt: '' },
       {
         name: 'first',
         project: 'default',
@@ -42,7 +42,7 @@ describeInterface('flags', (server) => {
         archived: false,
       },
     );
-    assert.deepEqual(events, [flagEvent('feature-created', 'first', { data: answer.body })]);
+    assert.deepEqual(events, [flagEvent('feature-created', 'first', { data: response.body })]);
   });
 
   it('creates a flag with what is sent, and ignores fields that it does not know', async () => {
@@ -165,7 +165,7 @@ describeInterface('flags', (server) => {
 
   it('updates the metadata that is sent and keeps the rest, in one event', async () => {
     const before = await makeFlag(server().call, 'updated', { description: 'old', impressionData: true });
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('PUT', `${FEATURES}/updated`, {
         name: 'updated',
         description: 'new',
@@ -173,7 +173,7 @@ describeInterface('flags', (server) => {
       }),
     );
     const after = { ...before, description: 'new', type: 'experiment' };
-    assert.deepEqual(answer.body, after);
+    assert.deepEqual(response.body, after);
     assert.deepEqual(events, [
       flagEvent('feature-metadata-updated', 'updated', { data: after, preData: before }),
     ]);
@@ -185,10 +185,10 @@ describeInterface('flags', (server) => {
       [true, 'feature-stale-on'],
       [false, 'feature-stale-off'],
     ] as const) {
-      const { answer, events } = await recording(server(), () =>
+      const { response, events } = await recording(server(), () =>
         server().call('PUT', `${FEATURES}/ageing`, { stale }),
       );
-      assert.equal(answer.body.stale, stale);
+      assert.equal(response.body.stale, stale);
       assert.deepEqual(
         events.map((event) => event.type),
         ['feature-metadata-updated', type],
@@ -200,20 +200,20 @@ describeInterface('flags', (server) => {
   it('records nothing for an update that changes nothing', async () => {
     const before = await makeFlag(server().call, 'unchanged', { description: 'same' });
     for (const body of [{}, { description: 'same' }, { name: 'unchanged', type: 'release', stale: false }]) {
-      const { answer, events } = await recording(server(), () =>
+      const { response, events } = await recording(server(), () =>
         server().call('PUT', `${FEATURES}/unchanged`, body),
       );
-      assert.deepEqual({ body: answer.body, events }, { body: before, events: [] });
+      assert.deepEqual({ body: response.body, events }, { body: before, events: [] });
     }
   });
 
   it('ignores fields that an update cannot change', async () => {
     const before = await makeFlag(server().call, 'fixed');
     const sent = { project: 'x', createdAt: 'x', lastSeenAt: 5, lastSeen: 5, archived: true, variants: 'x' };
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('PUT', `${FEATURES}/fixed`, sent),
     );
-    assert.deepEqual({ status: answer.status, body: answer.body }, { status: 200, body: before });
+    assert.deepEqual({ status: response.status, body: response.body }, { status: 200, body: before });
     assert.deepEqual(events, []);
   });
 

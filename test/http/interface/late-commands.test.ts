@@ -1,7 +1,7 @@
 /** Commands that had to wait, and what became of their client, its rights and its patience meanwhile. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { Gate } from '../../support/engine.ts';
 import { addStrategy, addUser, FEATURES, makeFlag } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../support/server.ts';

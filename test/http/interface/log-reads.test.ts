@@ -1,7 +1,7 @@
 /** Reads of the event log under load: pages bounded in bytes, few reads at a time, fair turns, and none for who has left. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { PAGE_BYTES_MAX } from '../../../src/persistence/event-log/event-page.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { Gate, settle } from '../../support/engine.ts';
@@ -15,9 +15,9 @@ import {
 } from '../../support/interface.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import {
-  type Answer,
   describeInterface,
   ENGINES,
+  type ReceivedResponse,
   startTestServer,
   type TestServer,
 } from '../../support/server.ts';
@@ -39,7 +39,7 @@ describeInterface('pages of events', (server) => {
     const seen: number[] = [];
     let pages = 0;
     for (let offset: number | undefined = 0; offset !== undefined; pages += 1) {
-      const { status, body }: Answer = await call('GET', `/events/large?offset=${offset}`);
+      const { status, body }: ReceivedResponse = await call('GET', `/events/large?offset=${offset}`);
       assert.equal(status, 200);
       assert(JSON.stringify(body).length < PAGE_BYTES_MAX + 200_000, 'beyond the limit by one event at most');
       assert.equal(body.totalEvents, all.body.totalEvents);

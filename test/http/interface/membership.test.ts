@@ -1,10 +1,10 @@
 /** Endpoints 17–19: the members of a project and their roles (docs/specification/membership.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import { addProject, addUser, recording, refused } from '../../support/interface.ts';
-import { type Answer, describeInterface } from '../../support/server.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 
 const OWNER = 4;
 const MEMBER = 5;
@@ -30,8 +30,8 @@ describeInterface('membership', (server) => {
   async function broken(method: string, target: string, msg: string): Promise<void> {
     const { engine } = server().server.store;
     const before = stateHash(engine.world);
-    const answer: Answer = await server().call(method, target);
-    assert.deepEqual({ status: answer.status, body: answer.body }, { status: 400, body: [{ msg }] });
+    const response: ReceivedResponse = await server().call(method, target);
+    assert.deepEqual({ status: response.status, body: response.body }, { status: 400, body: [{ msg }] });
     assert.equal(stateHash(engine.world), before);
   }
 
@@ -48,10 +48,10 @@ describeInterface('membership', (server) => {
       ['DELETE', OWNER, event('cycle', 'project-user-removed', { preData: owner })],
     ] as const;
     for (const [method, role, expected] of steps) {
-      const { answer, events } = await recording(server(), () =>
+      const { response, events } = await recording(server(), () =>
         server().call(method, path('cycle', id, role)),
       );
-      assert.deepEqual({ status: answer.status, events }, { status: 200, events: [expected] });
+      assert.deepEqual({ status: response.status, events }, { status: 200, events: [expected] });
     }
   });
 
@@ -79,8 +79,8 @@ describeInterface('membership', (server) => {
     await addProject(server(), 'idle');
     const { id } = await addUser(server(), 3);
     for (const target of [path('idle', id, OWNER), path('idle', 1, OWNER)]) {
-      const { answer, events } = await recording(server(), () => server().call('PUT', target));
-      assert.deepEqual({ status: answer.status, events }, { status: 200, events: [] });
+      const { response, events } = await recording(server(), () => server().call('PUT', target));
+      assert.deepEqual({ status: response.status, events }, { status: 200, events: [] });
     }
     assert.equal((await server().call('GET', '/projects/idle')).body.members, 1);
   });
@@ -137,8 +137,8 @@ describeInterface('membership', (server) => {
   it('ignores the body, whatever it is', async () => {
     await addProject(server(), 'bodies');
     const { id } = await addUser(server(), 3);
-    const answer = await server().call('POST', path('bodies', id, MEMBER), '{"userId": ');
-    assert.equal(answer.status, 200);
+    const response = await server().call('POST', path('bodies', id, MEMBER), '{"userId": ');
+    assert.equal(response.status, 200);
     const { body } = await server().call('PUT', path('bodies', id, OWNER), { userId: 1, roleId: MEMBER });
     assert.equal(body, undefined);
     await broken('POST', path('bodies', id, MEMBER), 'User already has access to project=bodies');

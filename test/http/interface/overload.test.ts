@@ -1,13 +1,13 @@
 /** Writes that cannot be taken now: 503 with Retry-After, while everything else goes on. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { SPACE_CHECK_INTERVAL_MS } from '../../../src/persistence/disk/free-space.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
 import { gatedDisk, ManualClock, settle } from '../../support/engine.ts';
 import { addProject, FEATURES, makeFlag, refused } from '../../support/interface.ts';
 import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
-import { type Answer, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
+import { ENGINES, type ReceivedResponse, startTestServer, type TestServer } from '../../support/server.ts';
 
 const MAILBOX_LENGTH_MAX = 2;
 const RESERVE_BYTES = 100_000;
@@ -43,7 +43,7 @@ for (const http of ENGINES) {
 
     const describing = (description: string) =>
       ({ method: 'PUT', path: `${FEATURES}/known`, body: { description } }) as const;
-    const put = (description: string): Promise<Answer> =>
+    const put = (description: string): Promise<ReceivedResponse> =>
       server.call('PUT', `${FEATURES}/known`, { description });
 
     it('a full mailbox refuses at once, for its project alone, and takes writes again after a turn', async () => {

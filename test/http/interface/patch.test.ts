@@ -1,7 +1,7 @@
 /** Endpoint 6: changing the metadata of a flag by a JSON Patch (docs/specification/flags.md#updating). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   archive,
   FEATURES,
@@ -18,11 +18,11 @@ describeInterface('patches of flags', (server) => {
 
   it('replaces a description, in one event', async () => {
     const before = await makeFlag(server().call, 'patched');
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       patch('patched', [{ op: 'replace', path: '/description', value: 'new' }]),
     );
     const after = { ...before, description: 'new' };
-    assert.deepEqual({ status: answer.status, body: answer.body }, { status: 200, body: after });
+    assert.deepEqual({ status: response.status, body: response.body }, { status: 200, body: after });
     assert.deepEqual(events, [
       flagEvent('feature-metadata-updated', 'patched', { data: after, preData: before }),
     ]);
@@ -56,10 +56,10 @@ describeInterface('patches of flags', (server) => {
   it('ignores changes of what cannot be changed, and records nothing of them', async () => {
     const before = await makeFlag(server().call, 'steady');
     for (const field of ['project', 'createdAt', 'lastSeenAt', 'archived']) {
-      const { answer, events } = await recording(server(), () =>
+      const { response, events } = await recording(server(), () =>
         patch('steady', [{ op: 'replace', path: `/${field}`, value: 'changed' }]),
       );
-      assert.deepEqual({ status: answer.status, body: answer.body }, { status: 200, body: before });
+      assert.deepEqual({ status: response.status, body: response.body }, { status: 200, body: before });
       assert.deepEqual(events, []);
     }
   });
@@ -67,8 +67,8 @@ describeInterface('patches of flags', (server) => {
   it('does nothing, successfully, for an empty patch and for one that changes nothing', async () => {
     const before = await makeFlag(server().call, 'still', { description: 'x' });
     for (const operations of [[], [{ op: 'replace', path: '/description', value: 'x' }]]) {
-      const { answer, events } = await recording(server(), () => patch('still', operations));
-      assert.deepEqual({ body: answer.body, events }, { body: before, events: [] });
+      const { response, events } = await recording(server(), () => patch('still', operations));
+      assert.deepEqual({ body: response.body, events }, { body: before, events: [] });
     }
   });
 
@@ -125,12 +125,12 @@ describeInterface('patches of flags', (server) => {
       [[{ op: 'move', path: '/description' }], '/body/0/from'],
     ];
     for (const [body, pointer] of cases) {
-      const answer = await refused(server(), 400, 'ValidationError', {
+      const response = await refused(server(), 400, 'ValidationError', {
         method: 'PATCH',
         path: `${FEATURES}/formal`,
         body,
       });
-      const paths = answer.body.details.map(({ path }: { path: string }) => path);
+      const paths = response.body.details.map(({ path }: { path: string }) => path);
       assert(
         paths.some((path: string) => path.startsWith(pointer)),
         `${pointer} is at fault, not ${paths}`,
@@ -167,7 +167,7 @@ describeInterface('patches of flags', (server) => {
     await makeFlag(server().call, 'typed');
     const headers = { 'content-type': 'application/json-patch+json' };
     const body = [{ op: 'replace', path: '/description', value: 'typed' }];
-    const answer = await server().call('PATCH', `${FEATURES}/typed`, body, { headers });
-    assert.equal(answer.body.description, 'typed');
+    const response = await server().call('PATCH', `${FEATURES}/typed`, body, { headers });
+    assert.equal(response.body.description, 'typed');
   });
 });

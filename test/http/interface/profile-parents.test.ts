@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { aboutFlag } from '../../../src/domain/state/events.ts';
 import {
   addClientToken,

@@ -1,7 +1,7 @@
 /** Endpoints 1 and 2: a project's overview and its list of flags (docs/specification/flags.md#overview). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,

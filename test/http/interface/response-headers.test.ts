@@ -9,7 +9,7 @@ const FLAG = '/projects/default/features/shown';
 describeInterface('headers of responses', (server) => {
   it('say that nobody on the way may keep a response, and that its type is what it says', async () => {
     const { call } = server();
-    const answers = [
+    const responses = [
       await call('GET', '/user/profile'),
       await call('GET', '/nothing'),
       await call('POST', '/projects/default/features', { name: 'uncached' }),
@@ -17,10 +17,10 @@ describeInterface('headers of responses', (server) => {
       await call('GET', '/projects', undefined, { token: null }),
     ];
     assert.deepEqual(
-      answers.map(({ status }) => Math.floor(status / 100)),
+      responses.map(({ status }) => Math.floor(status / 100)),
       [2, 4, 2, 2, 4],
     );
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       assert.equal(headers.get('x-content-type-options'), 'nosniff');
       assert.match(headers.get('cache-control') ?? '', /^no-store$|^private, no-cache$/);
     }
@@ -39,9 +39,9 @@ describeInterface('headers of responses', (server) => {
   });
 
   it('tell a caller without a token how to authenticate', async () => {
-    const answer = await server().call('GET', '/projects', undefined, { token: null });
+    const response = await server().call('GET', '/projects', undefined, { token: null });
     assert.deepEqual(
-      [answer.status, answer.headers.get('www-authenticate')],
+      [response.status, response.headers.get('www-authenticate')],
       [401, 'Bearer realm="flagstaff"'],
     );
     const known = await server().call('GET', '/nothing');

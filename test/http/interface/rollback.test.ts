@@ -1,7 +1,7 @@
 /** A flag's past: read it as it was after any event, and bring it back to that as one atomic change. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addStrategy,
   archive,
@@ -112,7 +112,7 @@ describeInterface('the past of a flag', (server) => {
       { op: 'replace', path: '/title', value: 'changed' },
     ]);
     await call('POST', `${environmentPath('past.events')}/off`);
-    const { answer, events } = await recording(server(), () => rollback(server(), 'past.events', id));
+    const { response, events } = await recording(server(), () => rollback(server(), 'past.events', id));
     assert.deepEqual(
       events.map(({ type, environment }) => [type, environment]),
       [
@@ -124,7 +124,7 @@ describeInterface('the past of a flag', (server) => {
       ],
     );
     assert.deepEqual(
-      answer.body.events,
+      response.body.events,
       events.map(({ type, environment, data, preData }) => ({ type, environment, data, preData })),
     );
     const { engine } = server().server.store;
@@ -148,8 +148,8 @@ describeInterface('the past of a flag', (server) => {
   it('records nothing when the flag is like that already', async () => {
     await makeFlag(server().call, 'past.same');
     const { id } = await moment(server(), 'past.same');
-    const { answer, events } = await recording(server(), () => rollback(server(), 'past.same', id));
-    assert.deepEqual([answer.status, answer.body.events, events], [200, [], []]);
+    const { response, events } = await recording(server(), () => rollback(server(), 'past.same', id));
+    assert.deepEqual([response.status, response.body.events, events], [200, [], []]);
   });
 
   it('takes an event in the middle of a change for the end of that change', async () => {
@@ -251,12 +251,12 @@ describeInterface('the past of a flag', (server) => {
     const moments = await eventfulFlag(server(), 'past.race');
     const [a, b] = [moments[2], moments[7]];
     assert(a !== undefined && b !== undefined);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       rollback(server(), 'past.race', a.id),
       rollback(server(), 'past.race', b.id),
     ]);
     assert.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 200],
     );
     const now = JSON.stringify(await read(server(), 'past.race'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import { aboutFlagEnvironment, type StrategyData } from '../../../src/domain/state/events.ts';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addProject,
   addStrategy,
@@ -59,13 +59,13 @@ describeInterface('strategies', (server) => {
 
   it('adds a strategy with its defaults, and records it', async () => {
     await makeFlag(server().call, 'plain');
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('POST', strategiesOf('plain'), { name: 'default' }),
     );
-    const { id, ...fields } = answer.body;
+    const { id, ...fields } = response.body;
     assert.match(id, UUID);
     assert.deepEqual(
-      { status: answer.status, ...fields },
+      { status: response.status, ...fields },
       {
         status: 200,
         name: 'default',
@@ -80,10 +80,10 @@ describeInterface('strategies', (server) => {
       },
     );
     assert.deepEqual(events, [
-      flagEvent('feature-strategy-add', 'plain', { environment: 'development', data: answer.body }),
+      flagEvent('feature-strategy-add', 'plain', { environment: 'development', data: response.body }),
     ]);
     const { body: flag } = await server().call('GET', `${FEATURES}/plain`);
-    assert.deepEqual(flag.environments[0].strategies, [answer.body]);
+    assert.deepEqual(flag.environments[0].strategies, [response.body]);
     assert.deepEqual(flag.environments[1].strategies, []);
   });
 
@@ -124,10 +124,10 @@ describeInterface('strategies', (server) => {
     await makeFlag(server().call, 'replaced');
     const before = await addStrategy(server().call, 'replaced', FULL);
     const path = `${strategiesOf('replaced')}/${before.id}`;
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('PUT', path, { name: 'default', id: 'mine', featureName: 'another' }),
     );
-    assert.deepEqual(answer.body, {
+    assert.deepEqual(response.body, {
       id: before.id,
       name: 'default',
       title: null,
@@ -142,7 +142,7 @@ describeInterface('strategies', (server) => {
     assert.deepEqual(events, [
       flagEvent('feature-strategy-update', 'replaced', {
         environment: 'development',
-        data: answer.body,
+        data: response.body,
         preData: before,
       }),
     ]);
@@ -159,8 +159,8 @@ describeInterface('strategies', (server) => {
       ['PATCH', [{ op: 'replace', path: '/title', value: fields.title }]],
       ['PATCH', []],
     ] as const) {
-      const { answer, events } = await recording(server(), () => server().call(method, path, body));
-      assert.deepEqual({ status: answer.status, events }, { status: 200, events: [] });
+      const { response, events } = await recording(server(), () => server().call(method, path, body));
+      assert.deepEqual({ status: response.status, events }, { status: 200, events: [] });
     }
   });
 
@@ -168,7 +168,7 @@ describeInterface('strategies', (server) => {
     await makeFlag(server().call, 'patched');
     const before = await addStrategy(server().call, 'patched', FULL);
     const path = `${strategiesOf('patched')}/${before.id}`;
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('PATCH', path, [
         { op: 'replace', path: '/parameters/rollout', value: 75 },
         { op: 'remove', path: '/constraints/0' },
@@ -181,7 +181,7 @@ describeInterface('strategies', (server) => {
       parameters: { ...before.parameters, rollout: 75 },
       constraints: [before.constraints[1]],
     };
-    assert.deepEqual({ status: answer.status, body: answer.body }, { status: 200, body: after });
+    assert.deepEqual({ status: response.status, body: response.body }, { status: 200, body: after });
     assert.deepEqual(events, [
       flagEvent('feature-strategy-update', 'patched', {
         environment: 'development',
@@ -195,10 +195,10 @@ describeInterface('strategies', (server) => {
     await makeFlag(server().call, 'shrinking');
     const gone = await addStrategy(server().call, 'shrinking');
     const kept = await addStrategy(server().call, 'shrinking');
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       server().call('DELETE', `${strategiesOf('shrinking')}/${gone.id}`),
     );
-    assert.equal(answer.status, 200);
+    assert.equal(response.status, 200);
     assert.deepEqual(events, [
       flagEvent('feature-strategy-remove', 'shrinking', { environment: 'development', preData: gone }),
     ]);

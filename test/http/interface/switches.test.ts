@@ -1,7 +1,7 @@
 /** Endpoints 13 and 14: enabling and disabling a flag in an environment (docs/specification/switches.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import {
   addStrategy,
   environmentPath,
@@ -26,7 +26,7 @@ describeInterface('switches', (server) => {
     await makeFlag(server().call, 'lamp');
     await addStrategy(server().call, 'lamp', {}, 'production');
     const on = await press('lamp', 'on', 'production');
-    assert.equal(on.answer.status, 200);
+    assert.equal(on.response.status, 200);
     assert.deepEqual(on.events, [
       flagEvent('feature-environment-enabled', 'lamp', { environment: 'production' }),
     ]);
@@ -51,7 +51,7 @@ describeInterface('switches', (server) => {
   it('accepts a disabled strategy as a strategy', async () => {
     await makeFlag(server().call, 'dimmed');
     await addStrategy(server().call, 'dimmed', { disabled: true });
-    assert.equal((await press('dimmed', 'on')).answer.status, 200);
+    assert.equal((await press('dimmed', 'on')).response.status, 200);
   });
 
   const switchedOff = (flag: string) =>
@@ -74,7 +74,7 @@ describeInterface('switches', (server) => {
       const one = await recording(server(), () => change(`${strategies}/${first.id}`));
       assert.equal(one.events.length, 1, `${name}: an enabled strategy is left`);
       const two = await recording(server(), () => change(`${strategies}/${last.id}`));
-      assert.equal(two.answer.status, 200);
+      assert.equal(two.response.status, 200);
       assert.deepEqual(two.events.slice(1), [switchedOff(`last.${name}`)], name);
       assert.deepEqual(await enabledIn(`last.${name}`), [false, false]);
     }
@@ -105,7 +105,7 @@ describeInterface('switches', (server) => {
     await addStrategy(server().call, 'settled');
     await press('settled', 'on');
     const again = await press('settled', 'on');
-    assert.deepEqual({ status: again.answer.status, events: again.events }, { status: 200, events: [] });
+    assert.deepEqual({ status: again.response.status, events: again.events }, { status: 200, events: [] });
     assert.deepEqual(await enabledIn('settled'), [true, false]);
   });
 
@@ -124,8 +124,8 @@ describeInterface('switches', (server) => {
   it('ignores a body', async () => {
     await makeFlag(server().call, 'deaf');
     await addStrategy(server().call, 'deaf');
-    const answer = await server().call('POST', `${environmentPath('deaf')}/on`, '{"enabled": fal');
-    assert.equal(answer.status, 200);
+    const response = await server().call('POST', `${environmentPath('deaf')}/on`, '{"enabled": fal');
+    assert.equal(response.status, 200);
     assert.deepEqual(await enabledIn('deaf'), [true, false]);
   });
 });

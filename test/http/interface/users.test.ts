@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addUser, invalidAt, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -14,11 +14,11 @@ describeInterface('users', (server) => {
 
   it('answers the whole user after the change, and records it', async () => {
     const { id } = await addUser(server(), 3, { username: 'whole' });
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       put(id, { email: 'Whole@Example.com', name: 'Whole', rootRole: 'Editor' }),
     );
     assert.deepEqual(
-      { status: answer.status, body: answer.body },
+      { status: response.status, body: response.body },
       {
         status: 200,
         body: {
@@ -44,7 +44,7 @@ describeInterface('users', (server) => {
       username: 'whole',
       email: null,
       rootRole: 3,
-      createdAt: answer.body.createdAt,
+      createdAt: response.body.createdAt,
     };
     assert.deepEqual(events, [
       {
@@ -85,8 +85,8 @@ describeInterface('users', (server) => {
   it('records nothing when nothing changes', async () => {
     const { id } = await addUser(server(), 2, { name: 'N', email: 'same@example.com' });
     for (const body of [{}, { name: 'N', email: 'same@example.com', rootRole: 'Editor' }, { unknown: 1 }]) {
-      const { answer, events } = await recording(server(), () => put(id, body));
-      assert.deepEqual({ status: answer.status, events }, { status: 200, events: [] });
+      const { response, events } = await recording(server(), () => put(id, body));
+      assert.deepEqual({ status: response.status, events }, { status: 200, events: [] });
     }
   });
 

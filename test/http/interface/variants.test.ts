@@ -1,7 +1,7 @@
 /** Endpoints 15 and 16: the variants of a flag, in all environments at once (docs/specification/variants.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { FEATURES, flagEvent, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
@@ -34,7 +34,7 @@ describeInterface('variants', (server) => {
       payload: { type: 'json', value: '{"a":1}' },
       overrides: [{ contextName: 'userId', values: ['1', '2'] }],
     };
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       put('varied', [sent, { name: 'a', weight: 1 }]),
     );
     const variants = [
@@ -42,7 +42,7 @@ describeInterface('variants', (server) => {
       { name: 'a', weight: 500, weightType: 'variable', stickiness: 'default', overrides: [] },
     ];
     assert.deepEqual(
-      { status: answer.status, body: answer.body },
+      { status: response.status, body: response.body },
       { status: 200, body: { version: '1', variants } },
     );
     const preData = { variants: [] };
@@ -99,8 +99,8 @@ describeInterface('variants', (server) => {
       () => put('constant', [variable('a', { weight: 7 }), variable('b')]),
       () => patch('constant', []),
     ]) {
-      const { answer, events } = await recording(server(), change);
-      assert.deepEqual({ status: answer.status, events }, { status: 200, events: [] });
+      const { response, events } = await recording(server(), change);
+      assert.deepEqual({ status: response.status, events }, { status: 200, events: [] });
     }
   });
 
@@ -156,7 +156,7 @@ describeInterface('variants', (server) => {
   it('patches by position, and distributes the weights anew', async () => {
     await makeFlag(server().call, 'patched');
     await put('patched', [variable('z'), variable('a')]);
-    const { answer, events } = await recording(server(), () =>
+    const { response, events } = await recording(server(), () =>
       patch('patched', [
         { op: 'add', path: '/1', value: variable('between') },
         { op: 'add', path: '/-', value: fix('last', 400) },
@@ -169,10 +169,10 @@ describeInterface('variants', (server) => {
       ['last', 400],
     ];
     const listed = (variants: readonly Weighed[]) => variants.map(({ name, weight }) => [name, weight]);
-    assert.deepEqual(listed(answer.body.variants), expected);
-    assert.equal(answer.body.version, '1');
+    assert.deepEqual(listed(response.body.variants), expected);
+    assert.equal(response.body.version, '1');
     assert.equal(events.length, 1);
-    assert.deepEqual(events[0].data, { variants: answer.body.variants });
+    assert.deepEqual(events[0].data, { variants: response.body.variants });
     assert.deepEqual(listed(events[0].preData.variants), [
       ['z', 500],
       ['a', 500],

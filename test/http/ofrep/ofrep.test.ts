@@ -1,7 +1,7 @@
 /** The OpenFeature Remote Evaluation Protocol: results, tags and errors as its clients read them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import { describeInterface } from '../../support/server.ts';
 

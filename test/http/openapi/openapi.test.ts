@@ -8,8 +8,8 @@ import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
 import { SURFACES } from '../../../src/http/surfaces.ts';
 import { VERSION } from '../../../src/version.ts';
-import { AnswerChecker, schemaCompiler } from '../../support/answer-checker.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
+import { ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
 
 const ROUTES = DESCRIBED.map(({ route }) => route);
 
@@ -142,7 +142,7 @@ describe('the examples', () => {
 describe('the check of answers against the document', () => {
   const flag = COMPONENT_EXAMPLES['Flag'] as object;
   const created = (body: unknown, status = 201) =>
-    new AnswerChecker().check('POST', '/api/admin/projects/default/features', { status, body });
+    new ResponseChecker().check('POST', '/api/admin/projects/default/features', { status, body });
 
   it('lets through an answer that is as described', () => {
     assert.doesNotThrow(() => created(flag));
@@ -160,7 +160,7 @@ describe('the check of answers against the document', () => {
     assert.throws(() => created(COMPONENT_EXAMPLES['Error'], 409), /not as described/);
     const archived = { status: 202, body: {} };
     assert.throws(
-      () => new AnswerChecker().check('DELETE', '/api/admin/projects/default/features/x', archived),
+      () => new ResponseChecker().check('DELETE', '/api/admin/projects/default/features/x', archived),
       /without a body/,
     );
   });

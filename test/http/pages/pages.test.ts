@@ -30,12 +30,12 @@ for (const engine of ENGINES) {
 
       it('need no token, and have their content type and a policy that lets nothing foreign in', async () => {
         for (const [path, type] of Object.entries(PAGES)) {
-          const answer = await get(path);
-          await answer.arrayBuffer();
-          assert.equal(answer.status, 200, path);
-          assert.equal(answer.headers.get('content-type'), type);
-          assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-          const policy = answer.headers.get('content-security-policy') ?? '';
+          const response = await get(path);
+          await response.arrayBuffer();
+          assert.equal(response.status, 200, path);
+          assert.equal(response.headers.get('content-type'), type);
+          assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+          const policy = response.headers.get('content-security-policy') ?? '';
           assert.match(policy, /default-src 'none'; script-src 'self'; /);
           assert.match(policy, /connect-src 'self'; .*frame-ancestors 'none'/);
           assert.doesNotMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/);
@@ -88,9 +88,9 @@ for (const engine of ENGINES) {
 
       if (basePath !== '') {
         it('are led to from the base path without a slash, and are not at the root', async () => {
-          const answer = await get('');
-          assert.equal(answer.status, 308);
-          assert.equal(answer.headers.get('location'), `${basePath}/`);
+          const response = await get('');
+          assert.equal(response.status, 308);
+          assert.equal(response.headers.get('location'), `${basePath}/`);
           assert.equal((await fetch(`${server.origin}/`)).status, 404);
         });
       }
@@ -102,9 +102,9 @@ for (const engine of ENGINES) {
 function statusOf(origin: string, path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, path }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
+    const sent = request({ hostname, port, path }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
     });
     sent.on('error', reject).end();
   });

@@ -9,13 +9,13 @@ import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 const CHUNKED = 'Transfer-Encoding: chunked';
 
 /** Refuses what was not admitted, as every handler must. */
-const answering: RequestHandler = (received, response) =>
-  response.send(
+const responding: RequestHandler = (received, responder) =>
+  responder.send(
     received.bodyDropped ? text('who are you?', 401) : text(`${received.path} ${received.body.byteLength}`),
   );
 
 const onlyWithToken = {
-  handle: answering,
+  handle: responding,
   admit: (head: { header(name: string): string }) => head.header('authorization') === 'token',
 };
 
@@ -48,11 +48,11 @@ overBothEngines('bodies of those who may not send them', (engine) => {
       for (let i = 0; i < 10; i += 1) {
         const connection = await RawConnection.open(t, started.port);
         connection.write(bytes);
-        let { status } = await connection.answer();
+        let { status } = await connection.nextResponse();
         // uWebSockets.js tells everybody to go on, and then asks.
         if (status === 100 && engine.name === 'uws') {
           connection.write('x'.repeat(1000));
-          ({ status } = await connection.answer());
+          ({ status } = await connection.nextResponse());
         }
         assert.equal(status, 401);
       }
@@ -66,9 +66,9 @@ overBothEngines('bodies of those who may not send them', (engine) => {
     const connection = await RawConnection.open(t, port);
     const bytes = post('/', 'x'.repeat(200_000));
     connection.write(bytes.slice(0, -1));
-    assert.equal((await connection.answer()).status, 401);
+    assert.equal((await connection.nextResponse()).status, 401);
     connection.write(bytes.slice(-1) + request('/next'));
-    assert.equal((await connection.answer()).body, '/next 0');
+    assert.equal((await connection.nextResponse()).body, '/next 0');
   });
 
   test('a chunked one is refused too, and nothing of it becomes a request', async (t) => {
@@ -77,20 +77,20 @@ overBothEngines('bodies of those who may not send them', (engine) => {
     connection.write(request('/victim', { method: 'POST', headers: [CHUNKED], body: '5\r\nhello\r\n' }));
     await fetchRaw(t, port, request('/between'));
     connection.write('5\r\nhello\r\n0\r\n\r\n');
-    assert.equal((await connection.answer()).status, 401);
+    assert.equal((await connection.nextResponse()).status, 401);
     assert.deepEqual(handled.toSorted(), ['/between', '/victim']);
   });
 
   test('a judge that throws keeps nothing, and the request gets an answer', async (t) => {
     const { port, log } = await start(t, engine, {
-      handle: answering,
+      handle: responding,
       admit: () => {
         throw new Error('on purpose');
       },
     });
     const connection = await RawConnection.open(t, port);
     connection.write(post('/', 'x'.repeat(200_000)).slice(0, -1));
-    assert.equal((await connection.answer()).status, 401);
+    assert.equal((await connection.nextResponse()).status, 401);
     assert.equal(log.length, 1);
   });
 });
@@ -99,7 +99,7 @@ overBothEngines('bodies that compete for memory', (engine) => {
   const limits = { bodiesBytesMax: 4_000_000, requestDeadlineMs: 3_600_000 };
 
   test('the slowest gives way to one that comes faster', async (t) => {
-    const started = await start(t, engine, { handle: answering, limits });
+    const started = await start(t, engine, { handle: responding, limits });
     const slow = await unfinished(t, started, post('/slow', 'x'.repeat(900_000)));
     started.clock.advance(5_000);
     const newer = [];
@@ -107,17 +107,17 @@ overBothEngines('bodies that compete for memory', (engine) => {
       newer.push(await unfinished(t, started, post('/newer', 'x'.repeat(900_000))));
     started.clock.advance(1_000);
     const last = await unfinished(t, started, post('/last', 'x'.repeat(900_000)));
-    const refused = await slow.answer();
+    const refused = await slow.nextResponse();
     assert.deepEqual([refused.status, refused.headers.get('x-refused')], [503, 'yes']);
     await slow.closed();
     for (const connection of [...newer, last]) {
       connection.write('x');
-      assert.equal((await connection.answer()).status, 200);
+      assert.equal((await connection.nextResponse()).status, 200);
     }
   });
 
   test('large bodies do not keep small ones out', async (t) => {
-    const started = await start(t, engine, { handle: answering, limits });
+    const started = await start(t, engine, { handle: responding, limits });
     for (let i = 0; i < 3; i += 1) {
       await unfinished(t, started, post('/large', 'x'.repeat(990_000)));
       started.clock.advance(1_000);
@@ -128,12 +128,12 @@ overBothEngines('bodies that compete for memory', (engine) => {
     assert.equal(started.transport.openRequests, 53);
     for (const connection of small) {
       connection.write('x');
-      assert.equal((await connection.answer()).status, 200);
+      assert.equal((await connection.nextResponse()).status, 200);
     }
   });
 
   test('what clients leave behind when they go can be used by others', async (t) => {
-    const started = await start(t, engine, { handle: answering, limits });
+    const started = await start(t, engine, { handle: responding, limits });
     for (let round = 0; round < 5; round += 1) {
       const gone = [];
       for (let i = 0; i < 3; i += 1) gone.push(await unfinished(t, started, post('/', 'x'.repeat(990_000))));

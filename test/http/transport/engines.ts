@@ -6,9 +6,9 @@ import { describe } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TransportClock } from '../../../src/http/transport/deadlines.ts';
 import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
-import { ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
+import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type {
-  Reply,
+  HttpResponse,
   RequestHandler,
   Transport,
   TransportOptions,
@@ -71,7 +71,7 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
   const clock = new ManualClock();
   const log: LogLine[] = [];
   const handled: string[] = [];
-  const handle: RequestHandler = setup.handle ?? ((request, response) => response.send(text(request.path)));
+  const handle: RequestHandler = setup.handle ?? ((request, responder) => responder.send(text(request.path)));
   const transport = await engine.create({
     host: '127.0.0.1',
     port: 0,
@@ -82,12 +82,12 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
     },
     refuse:
       setup.refuse ??
-      ((status, reason) => ({ status, headers: ReplyHeaders.of('x-refused', 'yes'), body: reason })),
+      ((status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason })),
     ...(setup.admit !== undefined && { admit: setup.admit }),
     limits: { connectionsMax: 100, ...setup.limits },
-    handle: (request, response) => {
+    handle: (request, responder) => {
       handled.push(request.path);
-      return handle(request, response);
+      return handle(request, responder);
     },
   });
   const { port } = await transport.listen();
@@ -95,8 +95,8 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
   return { transport, port, clock, log, handled };
 }
 
-export function text(body: string, status = 200): Reply {
-  return { status, headers: ReplyHeaders.of('content-type', 'text/plain'), body };
+export function text(body: string, status = 200): HttpResponse {
+  return { status, headers: ResponseHeaders.of('content-type', 'text/plain'), body };
 }
 
 /** Lets the event loop turn until `condition` holds; the suite's timeout ends a wait in vain. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
-import type { TransportResponse } from '../../../src/http/transport/transport.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import type { Responder } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
@@ -13,15 +13,15 @@ overBothEngines('handlers that fail', (engine) => {
     test(`one that throws on a request ${kind} answers 500, and the connection goes on`, async (t) => {
       let calls = 0;
       const { port, log, transport } = await start(t, engine, {
-        handle: (_, response) => {
+        handle: (_, responder) => {
           calls += 1;
           if (calls === 1) throw new Error('secret of the implementation');
-          response.send(text('fine'));
+          responder.send(text('fine'));
         },
       });
       const connection = await RawConnection.open(t, port);
       connection.write(bytes);
-      const { status, headers, body } = await connection.answer();
+      const { status, headers, body } = await connection.nextResponse();
       assert.deepEqual([status, headers.get('x-refused')], [500, 'yes']);
       assert.doesNotMatch(body, /secret/);
       assert.deepEqual(
@@ -29,7 +29,7 @@ overBothEngines('handlers that fail', (engine) => {
         ['error'],
       );
       connection.write(bytes);
-      assert.equal((await connection.answer()).body, 'fine');
+      assert.equal((await connection.nextResponse()).body, 'fine');
       assert.equal(transport.openRequests, 0);
     });
   }
@@ -47,15 +47,15 @@ overBothEngines('handlers that fail', (engine) => {
 
   test('one that throws after it answered leaves its answer as it is', async (t) => {
     const { port, log } = await start(t, engine, {
-      handle: (_, response) => {
-        response.send(text('answered'));
+      handle: (_, responder) => {
+        responder.send(text('answered'));
         throw new Error('afterwards');
       },
     });
     const connection = await RawConnection.open(t, port);
     for (let i = 0; i < 2; i += 1) {
       connection.write(request('/'));
-      assert.equal((await connection.answer()).body, 'answered');
+      assert.equal((await connection.nextResponse()).body, 'answered');
     }
     assert.deepEqual(
       log.map(({ level }) => level),
@@ -65,15 +65,15 @@ overBothEngines('handlers that fail', (engine) => {
 
   test('a second answer is ignored and logged', async (t) => {
     const { port, log } = await start(t, engine, {
-      handle: (_, response) => {
-        response.send(text('first'));
-        response.send(text('second'));
+      handle: (_, responder) => {
+        responder.send(text('first'));
+        responder.send(text('second'));
       },
     });
     const connection = await RawConnection.open(t, port);
     for (let i = 0; i < 2; i += 1) {
       connection.write(request('/'));
-      assert.equal((await connection.answer()).body, 'first');
+      assert.equal((await connection.nextResponse()).body, 'first');
     }
     assert.deepEqual(
       log.map(({ level }) => level),
@@ -84,8 +84,8 @@ overBothEngines('handlers that fail', (engine) => {
   for (const value of ['a\r\nset-cookie: b', 'a\nb', 'a\rb', 'a\0b', 'ü', '\x7f']) {
     test(`a header value of ${JSON.stringify(value)} is never sent: the client gets 500`, async (t) => {
       const { port, log } = await start(t, engine, {
-        handle: (_, response) =>
-          response.send({ status: 200, headers: ReplyHeaders.of('x-a', value), body: 'never' }),
+        handle: (_, responder) =>
+          responder.send({ status: 200, headers: ResponseHeaders.of('x-a', value), body: 'never' }),
       });
       const { status, headers, body } = await fetchRaw(t, port, request('/'));
       assert.deepEqual([status, headers.has('x-a'), headers.has('set-cookie')], [500, false, false]);
@@ -96,7 +96,7 @@ overBothEngines('handlers that fail', (engine) => {
 
   test('a status that is none becomes 500', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 999, headers: NO_HEADERS, body: null }),
+      handle: (_, responder) => responder.send({ status: 999, headers: NO_HEADERS, body: null }),
     });
     assert.equal((await fetchRaw(t, port, request('/'))).status, 500);
   });
@@ -117,23 +117,23 @@ overBothEngines('handlers that fail', (engine) => {
 
 overBothEngines('clients that leave', (engine) => {
   test('an answer to a client that has gone is dropped, and nothing is logged', async (t) => {
-    const responses: TransportResponse[] = [];
+    const responders: Responder[] = [];
     const { port, log, transport } = await start(t, engine, {
-      handle: (received, response) => {
-        if (received.path === '/kept') responses.push(response);
-        else response.send(text('alive'));
+      handle: (received, responder) => {
+        if (received.path === '/kept') responders.push(responder);
+        else responder.send(text('alive'));
       },
     });
     for (const bytes of [request('/kept'), post('/kept', '{}')]) {
       const connection = await RawConnection.open(t, port);
       connection.write(bytes);
       await until(() => transport.openRequests === 1);
-      assert.equal(responses.at(-1)!.aborted, false);
+      assert.equal(responders.at(-1)!.aborted, false);
       connection.destroy();
       await until(() => transport.openRequests === 0);
-      assert.equal(responses.at(-1)!.aborted, true);
+      assert.equal(responders.at(-1)!.aborted, true);
     }
-    for (const response of responses) response.send(text('x'.repeat(100_000)));
+    for (const responder of responders) responder.send(text('x'.repeat(100_000)));
     assert.equal((await fetchRaw(t, port, request('/'))).body, 'alive');
     assert.deepEqual(log, []);
   });
@@ -150,7 +150,7 @@ overBothEngines('clients that leave', (engine) => {
 
   test('a client that leaves in the middle of a large answer is forgotten', async (t) => {
     const { port, transport } = await start(t, engine, {
-      handle: (_, response) => response.send(text('x'.repeat(20_000_000))),
+      handle: (_, responder) => responder.send(text('x'.repeat(20_000_000))),
     });
     const connection = await RawConnection.open(t, port);
     connection.stopReading();

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
 import type { Engine } from './engines.ts';
 import { overBothEngines, start, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -174,7 +174,7 @@ overBothEngines('malformed framing', (engine) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const connection = await RawConnection.open(t, port);
       connection.write(request(`/${method}`, { method }));
-      assert.equal((await connection.answer()).body, `/${method}`);
+      assert.equal((await connection.nextResponse()).body, `/${method}`);
       if (engine.name === 'uws') await connection.closed();
     }
     assert.deepEqual(handled, ['/POST', '/PUT', '/PATCH', '/DELETE']);
@@ -197,7 +197,7 @@ overBothEngines('malformed framing', (engine) => {
       await fetchRaw(t, port, request('/between'));
       if (later) connection.write(trailers + CANARY);
       if (engine.name === 'uws') await connection.closed();
-      else await connection.answer();
+      else await connection.nextResponse();
     }
     // node:http understands trailers, and that what follows them is a new request.
     const canaries = handled.filter((path) => path === '/canary').length;
@@ -208,7 +208,7 @@ overBothEngines('malformed framing', (engine) => {
     const { port, transport } = await start(t, engine);
     const connection = await RawConnection.open(t, port);
     connection.write(withHeaders('Transfer-Encoding: gzip, chunked'));
-    const { status, headers, body } = await connection.answer();
+    const { status, headers, body } = await connection.nextResponse();
     assert.deepEqual([status, headers.get('x-refused')], [501, 'yes']);
     assert.equal(body, 'The only Transfer-Encoding that the server supports is "chunked".');
     await connection.closed();
@@ -227,8 +227,8 @@ overBothEngines('malformed framing', (engine) => {
     test('a request behind one that is still unanswered waits for its turn', async (t) => {
       const pending: (() => void)[] = [];
       const { port, handled } = await start(t, engine, {
-        handle: (_, response) =>
-          void pending.push(() => response.send({ status: 200, headers: NO_HEADERS, body: null })),
+        handle: (_, responder) =>
+          void pending.push(() => responder.send({ status: 200, headers: NO_HEADERS, body: null })),
       });
       const connection = await RawConnection.open(t, port);
       connection.write(request('/first') + post('/second', 'b') + request('/third'));
@@ -236,7 +236,7 @@ overBothEngines('malformed framing', (engine) => {
         await until(() => pending.length > 0);
         assert.deepEqual(handled, expected);
         pending.shift()!();
-        await connection.answer();
+        await connection.nextResponse();
       }
     });
 

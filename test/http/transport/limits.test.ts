@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
 import { HEADERS_MAX } from '../../../src/http/transport/transport-limits.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -16,11 +16,11 @@ overBothEngines('sizes', (engine) => {
   for (const [kind, send] of [['announced', post] as const, ['chunked', chunked] as const]) {
     test(`an ${kind} body is taken up to 1 MiB and refused with 413 from one byte more`, async (t) => {
       const { port, handled, transport } = await start(t, engine, {
-        handle: (received, response) => response.send(text(String(received.body.byteLength))),
+        handle: (received, responder) => responder.send(text(String(received.body.byteLength))),
       });
       for (const size of [BODY_BYTES_MAX - 1, BODY_BYTES_MAX]) {
-        const answer = await fetchRaw(t, port, send('/', 'x'.repeat(size)));
-        assert.deepEqual([answer.status, answer.body], [200, String(size)]);
+        const response = await fetchRaw(t, port, send('/', 'x'.repeat(size)));
+        assert.deepEqual([response.status, response.body], [200, String(size)]);
       }
       const refused = await fetchRaw(t, port, send('/', 'x'.repeat(BODY_BYTES_MAX + 1)));
       assert.deepEqual([refused.status, refused.headers.get('x-refused')], [413, 'yes']);
@@ -34,9 +34,9 @@ overBothEngines('sizes', (engine) => {
     const connection = await RawConnection.open(t, port);
     const bytes = post('/victim', '0123456789a');
     connection.write(bytes.slice(0, -11));
-    assert.equal((await connection.answer()).status, 413);
+    assert.equal((await connection.nextResponse()).status, 413);
     connection.write(bytes.slice(-11) + request('/next'));
-    assert.equal((await connection.answer()).body, '/next');
+    assert.equal((await connection.nextResponse()).body, '/next');
     assert.deepEqual(handled, ['/next']);
   });
 
@@ -46,13 +46,13 @@ overBothEngines('sizes', (engine) => {
       request('/', { method: 'PUT', headers: [`Content-Length: ${length}`, 'Expect: 100-continue'] });
     const connection = await RawConnection.open(t, port);
     connection.write(waiting(10));
-    assert.equal((await connection.answer()).status, 100);
+    assert.equal((await connection.nextResponse()).status, 100);
     connection.write('0123456789');
-    assert.equal((await connection.answer()).status, 200);
+    assert.equal((await connection.nextResponse()).status, 200);
     connection.write(waiting(11));
     // uWebSockets.js says 100 to everyone, and skips what follows.
-    if (engine.name === 'uws') assert.equal((await connection.answer()).status, 100);
-    assert.equal((await connection.answer()).status, 413);
+    if (engine.name === 'uws') assert.equal((await connection.nextResponse()).status, 100);
+    assert.equal((await connection.nextResponse()).status, 413);
     if (engine.name === 'node') await connection.closed();
     assert.deepEqual(handled, ['/']);
   });
@@ -63,7 +63,7 @@ overBothEngines('sizes', (engine) => {
     connection.write(request('/', { method: 'POST', headers: ['Transfer-Encoding: chunked'] }));
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     for (let i = 0; i < 160; i += 1) connection.write(chunk);
-    if (engine.name === 'node') assert.equal((await connection.answer()).status, 413);
+    if (engine.name === 'node') assert.equal((await connection.nextResponse()).status, 413);
     else await connection.closed();
     assert.deepEqual([handled, transport.openRequests], [[], 0]);
   });
@@ -112,7 +112,7 @@ overBothEngines('sizes', (engine) => {
 });
 
 overBothEngines('deadlines', (engine) => {
-  const limits = { requestDeadlineMs: 30_000, replyDeadlineMs: 120_000 };
+  const limits = { requestDeadlineMs: 30_000, responseDeadlineMs: 120_000 };
 
   test('a body that arrives too slowly is refused with 408 and its connection closed', async (t) => {
     const { port, clock, handled, transport } = await start(t, engine, { limits });
@@ -124,7 +124,7 @@ overBothEngines('deadlines', (engine) => {
       assert.equal(connection.received, '');
       clock.advance(1_000);
     }
-    assert.equal((await connection.answer()).status, 408);
+    assert.equal((await connection.nextResponse()).status, 408);
     await connection.closed();
     assert.equal(handled.includes('/'), false);
     assert.equal(transport.openRequests, 0);
@@ -137,7 +137,7 @@ overBothEngines('deadlines', (engine) => {
     test(`a request ${kind} that its handler forgets gets 503 at the deadline`, async (t) => {
       const { port, clock, transport, log } = await start(t, engine, {
         limits,
-        handle: (_, response) => void late.push(() => response.send(text('late'))),
+        handle: (_, responder) => void late.push(() => responder.send(text('late'))),
       });
       const late: (() => void)[] = [];
       const connection = await RawConnection.open(t, port);
@@ -146,7 +146,7 @@ overBothEngines('deadlines', (engine) => {
       clock.advance(29_999);
       assert.equal(transport.openRequests, 1);
       clock.advance(1);
-      const { status, headers } = await connection.answer();
+      const { status, headers } = await connection.nextResponse();
       assert.deepEqual([status, headers.get('x-refused'), transport.openRequests], [503, 'yes', 0]);
       // The handler's own answer comes too late for anyone.
       late[0]!();
@@ -163,8 +163,8 @@ overBothEngines('deadlines', (engine) => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'x');
     const { port, clock, transport } = await start(t, engine, {
       limits,
-      handle: ({ path }, response) =>
-        response.send({ status: 200, headers: NO_HEADERS, body: path === '/' ? body : 'small' }),
+      handle: ({ path }, responder) =>
+        responder.send({ status: 200, headers: NO_HEADERS, body: path === '/' ? body : 'small' }),
     });
     const before = process.memoryUsage().rss;
     const readers = await Promise.all(Array.from({ length: 40 }, () => RawConnection.open(t, port)));
@@ -190,7 +190,7 @@ overBothEngines('deadlines', (engine) => {
       const body = Buffer.alloc(kib * 1024, 'x');
       const { port, clock, handled, transport } = await start(t, engine, {
         limits,
-        handle: (_, response) => response.send({ status: 200, headers: NO_HEADERS, body }),
+        handle: (_, responder) => responder.send({ status: 200, headers: NO_HEADERS, body }),
       });
       const flood = await RawConnection.open(t, port);
       flood.stopReading();
@@ -208,7 +208,7 @@ overBothEngines('deadlines', (engine) => {
       const { port } = await start(t, engine, { limits: { idleMs: 20 } });
       const connection = await RawConnection.open(t, port);
       connection.write('GET / HTTP/1.1\r\nHo');
-      assert.equal((await connection.answer()).status, 408);
+      assert.equal((await connection.nextResponse()).status, 408);
       await connection.closed();
     });
 
@@ -216,7 +216,7 @@ overBothEngines('deadlines', (engine) => {
       const { port } = await start(t, engine, { limits: { idleMs: 20 } });
       const connection = await RawConnection.open(t, port);
       connection.write(request('/'));
-      assert.equal((await connection.answer()).status, 200);
+      assert.equal((await connection.nextResponse()).status, 200);
       await connection.closed();
     });
   }

@@ -27,25 +27,25 @@ const FRAGMENTS = [
   '\0\xff',
 ];
 
-const ANSWERS = ['now', 'next turn', 'after awaiting', 'large', 'no content', 'throws'] as const;
+const RESPONSES = ['now', 'next turn', 'after awaiting', 'large', 'no content', 'throws'] as const;
 
 overBothEngines('noise', (engine) => {
   test('no sequence of bytes, answers and partings ends the process, or leaves a request open', async (t) => {
-    let answers: readonly (typeof ANSWERS)[number][] = ['now'];
+    let responses: readonly (typeof RESPONSES)[number][] = ['now'];
     let calls = 0;
     const large = Buffer.alloc(400_000, 'x');
     const { port, transport } = await start(t, engine, {
       limits: { bodyBytesMax: 1000 },
-      handle: async ({ path }, response) => {
-        const answer = path === '/alive' ? 'now' : answers[calls++ % answers.length]!;
-        if (answer === 'throws') throw new Error('on purpose');
-        if (answer === 'after awaiting') await null;
-        const reply = {
-          ...text('ok', answer === 'no content' ? 204 : 200),
-          ...(answer === 'large' && { body: large }),
+      handle: async ({ path }, responder) => {
+        const kind = path === '/alive' ? 'now' : responses[calls++ % responses.length]!;
+        if (kind === 'throws') throw new Error('on purpose');
+        if (kind === 'after awaiting') await null;
+        const response = {
+          ...text('ok', kind === 'no content' ? 204 : 200),
+          ...(kind === 'large' && { body: large }),
         };
-        if (answer === 'next turn') setImmediate(() => response.send(reply));
-        else response.send(reply);
+        if (kind === 'next turn') setImmediate(() => responder.send(response));
+        else responder.send(response);
       },
     });
     const whole = fc.constantFrom(...WELL_FORMED);
@@ -54,10 +54,10 @@ overBothEngines('noise', (engine) => {
       minLength: 1,
       maxLength: 10,
     });
-    const kinds = fc.array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 4 });
+    const kinds = fc.array(fc.constantFrom(...RESPONSES), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(writes, kinds, fc.boolean(), async (pieces, chosen, waits) => {
-        answers = chosen;
+        responses = chosen;
         const connection = await RawConnection.open(t, port);
         for (const piece of pieces) connection.write(piece);
         if (waits) assert.equal((await fetchRaw(t, port, request('/alive'))).status, 200);

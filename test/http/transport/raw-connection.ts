@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
@@ -88,12 +88,12 @@ export class RawConnection {
   }
 
   /** The next answer; fails when the connection ends before it is whole. */
-  async answer({ toHead = false } = {}): Promise<Answer> {
+  async nextResponse({ toHead = false } = {}): Promise<ReceivedResponse> {
     for (;;) {
-      const taken = takeAnswer(this.#joined(), toHead);
+      const taken = takeResponse(this.#joined(), toHead);
       if (taken !== null) {
         this.#pieces = [taken.rest];
-        return taken.answer;
+        return taken.response;
       }
       assert(!this.#isClosed, `connection closed after ${JSON.stringify(this.received.slice(0, 300))}`);
       await this.#change();
@@ -152,15 +152,18 @@ export function readChunked(received: string): ChunkedResponse {
 }
 
 /** One request on a connection of its own. */
-export async function fetchRaw(t: TestContext, port: number, bytes: string): Promise<Answer> {
+export async function fetchRaw(t: TestContext, port: number, bytes: string): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(t, port);
   connection.write(bytes);
-  const answer = await connection.answer();
+  const response = await connection.nextResponse();
   connection.destroy();
-  return answer;
+  return response;
 }
 
-function takeAnswer(received: Buffer, toHead: boolean): { answer: Answer; rest: Buffer } | null {
+function takeResponse(
+  received: Buffer,
+  toHead: boolean,
+): { response: ReceivedResponse; rest: Buffer } | null {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
@@ -174,10 +177,10 @@ function takeAnswer(received: Buffer, toHead: boolean): { answer: Answer; rest: 
   const length = toHead ? 0 : Number(headers.get('content-length') ?? 0);
   const bodyEnd = end + 4 + length;
   if (received.byteLength < bodyEnd) return null;
-  const answer = {
+  const response = {
     status: Number(statusLine.split(' ')[1]),
     headers,
     body: received.toString('utf8', end + 4, bodyEnd),
   };
-  return { answer, rest: received.subarray(bodyEnd) };
+  return { response, rest: received.subarray(bodyEnd) };
 }

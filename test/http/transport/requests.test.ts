@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
@@ -9,9 +9,9 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('a handler sees method, raw path, raw query and headers as they were sent', async (t) => {
     let seen: TransportRequest | null = null;
     const { port } = await start(t, engine, {
-      handle: (received, response) => {
+      handle: (received, responder) => {
         seen = received;
-        response.send(text('ok'));
+        responder.send(text('ok'));
       },
     });
     await fetchRaw(
@@ -27,7 +27,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('of a header that came twice the first value counts', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (received, response) => response.send(text(received.header('x-one'))),
+      handle: (received, responder) => responder.send(text(received.header('x-one'))),
     });
     assert.equal((await fetchRaw(t, port, request('/', { headers: ['X-One: 1', 'X-One: 2'] }))).body, '1');
   });
@@ -41,19 +41,19 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('a body reaches the handler byte for byte, however it was cut into packets', async (t) => {
     const bodies: Uint8Array[] = [];
     const { port } = await start(t, engine, {
-      handle: (received, response) => {
+      handle: (received, responder) => {
         bodies.push(received.body);
-        response.send(text(String(received.hasBody)));
+        responder.send(text(String(received.hasBody)));
       },
     });
     const sent = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const connection = await RawConnection.open(t, port);
     connection.write(request('/', { method: 'POST', headers: ['Content-Length: 256'] }));
     for (const byte of sent) connection.write(Uint8Array.of(byte));
-    assert.equal((await connection.answer()).body, 'true');
+    assert.equal((await connection.nextResponse()).body, 'true');
     connection.write(request('/', { method: 'POST', headers: ['Content-Length: 256'] }));
     connection.write(sent);
-    await connection.answer();
+    await connection.nextResponse();
     // Compared only now: a body that the engine reuses would have been overwritten by the second.
     assert.deepEqual(
       bodies.map((body) => [...body]),
@@ -63,7 +63,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('a chunked body reaches the handler whole', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (received, response) => response.send(text(Buffer.from(received.body).toString())),
+      handle: (received, responder) => responder.send(text(Buffer.from(received.body).toString())),
     });
     const headers = ['Transfer-Encoding: chunked'];
     const body = '5\r\nhello\r\n1\r\n,\r\n6\r\n world\r\n0\r\n\r\n';
@@ -75,7 +75,8 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('a body of length 0 is no body', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (received, response) => response.send(text(`${received.hasBody} ${received.body.byteLength}`)),
+      handle: (received, responder) =>
+        responder.send(text(`${received.hasBody} ${received.body.byteLength}`)),
     });
     assert.equal((await fetchRaw(t, port, post('/', ''))).body, 'false 0');
   });
@@ -87,14 +88,18 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
     await fetchRaw(t, port, request('/other'));
     assert.deepEqual(handled, ['/other']);
     slow.write('c');
-    await slow.answer();
+    await slow.nextResponse();
     assert.deepEqual(handled, ['/other', '/slow']);
   });
 
   test('status, headers and length are those of the reply', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) =>
-        response.send({ status: 201, headers: ReplyHeaders.of('etag', '"1"', 'x-b', 'c d'), body: 'grüße' }),
+      handle: (_, responder) =>
+        responder.send({
+          status: 201,
+          headers: ResponseHeaders.of('etag', '"1"', 'x-b', 'c d'),
+          body: 'grüße',
+        }),
     });
     const { status, headers, body } = await fetchRaw(t, port, request('/'));
     assert.deepEqual([status, headers.get('etag'), headers.get('x-b'), body], [201, '"1"', 'c d', 'grüße']);
@@ -103,7 +108,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('success without a body says content-length 0', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 202, headers: NO_HEADERS, body: null }),
+      handle: (_, responder) => responder.send({ status: 202, headers: NO_HEADERS, body: null }),
     });
     const { status, headers } = await fetchRaw(t, port, request('/'));
     assert.deepEqual([status, headers.get('content-length')], [202, '0']);
@@ -111,49 +116,49 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
 
   test('304 and 204 have no length at all', async (t) => {
     const { port } = await start(t, engine, {
-      handle: ({ path }, response) =>
-        response.send({ status: Number(path.slice(1)), headers: NO_HEADERS, body: null }),
+      handle: ({ path }, responder) =>
+        responder.send({ status: Number(path.slice(1)), headers: NO_HEADERS, body: null }),
     });
     const connection = await RawConnection.open(t, port);
     for (const status of [304, 204]) {
       connection.write(request(`/${status}`));
-      const answer = await connection.answer();
-      assert.deepEqual([answer.status, answer.headers.has('content-length')], [status, false]);
+      const response = await connection.nextResponse();
+      assert.deepEqual([response.status, response.headers.has('content-length')], [status, false]);
     }
   });
 
   for (const size of [0, 5, 100_000]) {
     test(`HEAD gets the length of a body of ${size} bytes and no body`, async (t) => {
       const { port } = await start(t, engine, {
-        handle: (_, response) => response.send(text('x'.repeat(size))),
+        handle: (_, responder) => responder.send(text('x'.repeat(size))),
       });
       const connection = await RawConnection.open(t, port);
       connection.write(request('/', { method: 'HEAD' }));
-      const { status, headers } = await connection.answer({ toHead: true });
+      const { status, headers } = await connection.nextResponse({ toHead: true });
       assert.deepEqual([status, headers.get('content-length')], [200, String(size)]);
       // A body would come before the answer to the next request on the same connection.
       connection.write(request('/'));
-      assert.equal((await connection.answer()).body.length, size);
+      assert.equal((await connection.nextResponse()).body.length, size);
     });
   }
 
   test('an answer may come in a later turn', async (t) => {
     const { port, transport } = await start(t, engine, {
-      handle: (_, response) => void setImmediate(() => response.send(text('late'))),
+      handle: (_, responder) => void setImmediate(() => responder.send(text('late'))),
     });
     const connection = await RawConnection.open(t, port);
     for (const bytes of [request('/'), post('/', '{}')]) {
       connection.write(bytes);
-      assert.equal((await connection.answer()).body, 'late');
+      assert.equal((await connection.nextResponse()).body, 'late');
     }
     assert.equal(transport.openRequests, 0);
   });
 
   test('an async handler may answer after awaiting', async (t) => {
     const { port } = await start(t, engine, {
-      handle: async (_, response) => {
+      handle: async (_, responder) => {
         await null;
-        response.send(text('awaited'));
+        responder.send(text('awaited'));
       },
     });
     assert.equal((await fetchRaw(t, port, request('/'))).body, 'awaited');
@@ -164,7 +169,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
     const connection = await RawConnection.open(t, port);
     connection.write(request('/1') + post('/2', 'body') + request('/3') + request('/4'));
     const bodies = [];
-    for (let i = 0; i < 4; i += 1) bodies.push((await connection.answer()).body);
+    for (let i = 0; i < 4; i += 1) bodies.push((await connection.nextResponse()).body);
     assert.deepEqual(bodies, ['/1', '/2', '/3', '/4']);
     assert.deepEqual(handled, ['/1', '/2', '/3', '/4']);
   });
@@ -172,10 +177,10 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
   test('a large body arrives whole while the reader takes its time', async (t) => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'abcdefghijk');
     const { port, transport } = await start(t, engine, {
-      handle: (_, response) => response.send({ status: 200, headers: NO_HEADERS, body }),
+      handle: (_, responder) => responder.send({ status: 200, headers: NO_HEADERS, body }),
     });
-    const answer = await fetchRaw(t, port, request('/'));
-    assert(answer.body === body.toString(), 'the body differs');
+    const response = await fetchRaw(t, port, request('/'));
+    assert(response.body === body.toString(), 'the body differs');
     await until(() => transport.openRequests === 0);
   });
 });
@@ -188,7 +193,7 @@ overBothEngines('how connections end and go on', (engine) => {
     const connection = await RawConnection.open(t, port);
     for (const path of ['/1', '/2', '/3']) {
       connection.write(request(path));
-      assert.equal((await connection.answer()).body, path);
+      assert.equal((await connection.nextResponse()).body, path);
     }
     assert.equal(transport.openConnections, 1);
   });
@@ -197,12 +202,12 @@ overBothEngines('how connections end and go on', (engine) => {
     for (const method of ['GET', 'HEAD']) {
       for (const body of ['small', large]) {
         test(`${method} with "Connection: ${option}" ends it after ${body.length} bytes`, async (t) => {
-          const { port } = await start(t, engine, { handle: (_, response) => response.send(text(body)) });
+          const { port } = await start(t, engine, { handle: (_, responder) => responder.send(text(body)) });
           const connection = await RawConnection.open(t, port);
           connection.write(request('/', { method, headers: [`Connection: ${option}`] }));
-          const answer = await connection.answer({ toHead: method === 'HEAD' });
-          assert.equal(answer.headers.get('connection')?.toLowerCase(), 'close');
-          assert.equal(answer.body, method === 'HEAD' ? '' : body);
+          const response = await connection.nextResponse({ toHead: method === 'HEAD' });
+          assert.equal(response.headers.get('connection')?.toLowerCase(), 'close');
+          assert.equal(response.body, method === 'HEAD' ? '' : body);
           await connection.closed();
           assert.equal(connection.received, '');
         });
@@ -213,7 +218,7 @@ overBothEngines('how connections end and go on', (engine) => {
   test('drain accepts no more connections, and answers on open ones say that they end', async (t) => {
     const pending: (() => void)[] = [];
     const { port, transport } = await start(t, engine, {
-      handle: (received, response) => void pending.push(() => response.send(text(received.path))),
+      handle: (received, responder) => void pending.push(() => responder.send(text(received.path))),
     });
     const connection = await RawConnection.open(t, port);
     connection.write(request('/before'));
@@ -222,8 +227,11 @@ overBothEngines('how connections end and go on', (engine) => {
     await assert.rejects(RawConnection.open(t, port), { code: 'ECONNREFUSED' });
     assert.equal(transport.openRequests, 1);
     pending[0]!();
-    const answer = await connection.answer();
-    assert.deepEqual([answer.body, answer.headers.get('connection')?.toLowerCase()], ['/before', 'close']);
+    const response = await connection.nextResponse();
+    assert.deepEqual(
+      [response.body, response.headers.get('connection')?.toLowerCase()],
+      ['/before', 'close'],
+    );
     await connection.closed();
     assert.equal(transport.openRequests, 0);
   });
@@ -231,14 +239,14 @@ overBothEngines('how connections end and go on', (engine) => {
   test('a large answer given while draining arrives whole before the connection ends', async (t) => {
     const pending: (() => void)[] = [];
     const { port, transport } = await start(t, engine, {
-      handle: (_, response) => void pending.push(() => response.send(text(large.repeat(20)))),
+      handle: (_, responder) => void pending.push(() => responder.send(text(large.repeat(20)))),
     });
     const connection = await RawConnection.open(t, port);
     connection.write(request('/'));
     await until(() => pending.length === 1);
     transport.drain();
     pending[0]!();
-    assert.equal((await connection.answer()).body.length, large.length * 20);
+    assert.equal((await connection.nextResponse()).body.length, large.length * 20);
     await connection.closed();
   });
 

@@ -1,16 +1,12 @@
 /** Responses that stay open: the same on both engines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS, ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
-import type {
-  RequestHandler,
-  ResponseStream,
-  TransportResponse,
-} from '../../../src/http/transport/transport.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import type { RequestHandler, Responder, ResponseStream } from '../../../src/http/transport/transport.ts';
 import { overBothEngines, type Started, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, readChunked, request } from './raw-connection.ts';
 
-const HEAD = { status: 200, headers: ReplyHeaders.of('content-type', 'text/event-stream') };
+const HEAD = { status: 200, headers: ResponseHeaders.of('content-type', 'text/event-stream') };
 const CANARY = request('/canary');
 
 interface Opened {
@@ -24,15 +20,15 @@ interface Opened {
 /** Opens a stream at /stream; anything else gets its path. */
 function streaming(): Opened {
   const opened: Opened = {
-    handle: (received, response) => receive(received.path, response),
+    handle: (received, responder) => receive(received.path, responder),
     streams: [],
     aborts: [],
     drains: [],
   };
-  const receive = (path: string, response: TransportResponse): void => {
-    if (path !== '/stream') return response.send(text(path));
-    const stream = response.stream(HEAD);
-    if (stream === null) return response.send(text('no further stream', 503));
+  const receive = (path: string, responder: Responder): void => {
+    if (path !== '/stream') return responder.send(text(path));
+    const stream = responder.stream(HEAD);
+    if (stream === null) return responder.send(text('no further stream', 503));
     const index = opened.streams.push(stream) - 1;
     opened.aborts.push(0);
     opened.drains.push(0);
@@ -106,9 +102,9 @@ overBothEngines('streams', (engine) => {
 
   test('a stream can be opened in a later turn', async (t) => {
     const { port } = await start(t, engine, {
-      handle: (_, response) =>
+      handle: (_, responder) =>
         void setImmediate(() => {
-          const stream = response.stream(HEAD)!;
+          const stream = responder.stream(HEAD)!;
           stream.write(Buffer.from('late'));
           stream.close();
         }),
@@ -124,7 +120,7 @@ overBothEngines('streams', (engine) => {
     const started = await start(t, engine, { handle: opened.handle });
     const { connection, stream } = await openStream(t, started, opened);
     stream.close();
-    const { status, headers, body } = await connection.answer();
+    const { status, headers, body } = await connection.nextResponse();
     assert.deepEqual([status, headers.get('content-length'), body], [200, '0', '']);
     assert.equal(started.transport.openStreams, 0);
   });
@@ -134,11 +130,11 @@ overBothEngines('streams', (engine) => {
     const { port, transport } = await start(t, engine, { handle: opened.handle });
     const connection = await RawConnection.open(t, port);
     connection.write(request('/stream', { method: 'HEAD' }));
-    const { headers } = await connection.answer({ toHead: true });
+    const { headers } = await connection.nextResponse({ toHead: true });
     assert.equal(headers.get('content-type'), 'text/event-stream');
     assert.deepEqual([transport.openStreams, opened.streams[0]!.isOpen], [0, false]);
     connection.write(CANARY);
-    assert.equal((await connection.answer()).body, '/canary');
+    assert.equal((await connection.nextResponse()).body, '/canary');
   });
 
   test('a reader that pauses finds everything in order, and the writer learns when to go on', async (t) => {
@@ -288,11 +284,11 @@ overBothEngines('streams', (engine) => {
 
   test('a stop ends streams with their last chunk and tells their owners, and opens no more', async (t) => {
     const opened = streaming();
-    const pending: TransportResponse[] = [];
+    const pending: Responder[] = [];
     const started = await start(t, engine, {
-      handle: (received, response) => {
-        if (received.path === '/pending') pending.push(response);
-        else opened.handle(received, response);
+      handle: (received, responder) => {
+        if (received.path === '/pending') pending.push(responder);
+        else opened.handle(received, responder);
       },
     });
     const waiting = await RawConnection.open(t, started.port);
@@ -306,7 +302,7 @@ overBothEngines('streams', (engine) => {
     assert.deepEqual([started.transport.openStreams, opened.aborts], [0, [1, 1]]);
     assert.equal(pending[0]!.stream(HEAD), null);
     pending[0]!.send(text('stopping', 503));
-    assert.equal((await waiting.answer()).status, 503);
+    assert.equal((await waiting.nextResponse()).status, 503);
   });
 
   test('a stop cuts streams off whose clients do not read', async (t) => {
@@ -322,25 +318,25 @@ overBothEngines('streams', (engine) => {
   });
 
   test('a stream for a client that has gone, or a request that was answered, is none', async (t) => {
-    const responses: TransportResponse[] = [];
+    const responders: Responder[] = [];
     const { port, transport } = await start(t, engine, {
-      handle: ({ path }, response) => {
-        responses.push(response);
-        if (path === '/answered') response.send(text('answered'));
+      handle: ({ path }, responder) => {
+        responders.push(responder);
+        if (path === '/answered') responder.send(text('answered'));
       },
     });
     await fetchRaw(t, port, request('/answered'));
     const connection = await RawConnection.open(t, port);
     connection.write(request('/gone'));
-    await until(() => responses.length === 2);
+    await until(() => responders.length === 2);
     connection.destroy();
     await until(() => transport.openRequests === 0);
-    for (const response of responses) assert.equal(response.stream(HEAD), null);
+    for (const responder of responders) assert.equal(responder.stream(HEAD), null);
   });
 
   test('a head that must not be sent throws at the handler, and the client gets 500', async (t) => {
     const { port, log } = await start(t, engine, {
-      handle: (_, response) => void response.stream({ status: 999, headers: NO_HEADERS }),
+      handle: (_, responder) => void responder.stream({ status: 999, headers: NO_HEADERS }),
     });
     assert.equal((await fetchRaw(t, port, request('/'))).status, 500);
     assert.equal(log.length, 1);

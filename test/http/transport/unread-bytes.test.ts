@@ -1,7 +1,7 @@
 /** Memory that unread responses cost is bounded, and who costs most goes first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_HEADERS } from '../../../src/http/transport/reply-headers.ts';
+import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
 import { UnreadBytes, type UnreadHolder } from '../../../src/http/transport/unread-bytes.ts';
 import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, RawConnection, request } from './raw-connection.ts';
@@ -72,8 +72,8 @@ overBothEngines('unread responses', (engine) => {
     const bytesMax = 20_000_000;
     const { port, transport } = await start(t, engine, {
       limits: { unreadBytesMax: bytesMax, connectionsMax: 100 },
-      handle: ({ path }, response) =>
-        response.send(
+      handle: ({ path }, responder) =>
+        responder.send(
           path === '/list' ? { status: 200, headers: NO_HEADERS, body: Buffer.alloc(4_000_000) } : text('ok'),
         ),
     });
@@ -99,7 +99,7 @@ overBothEngines('unread responses', (engine) => {
     const body = Buffer.alloc(12_000_000);
     const { port, transport } = await start(t, engine, {
       limits: { unreadBytesMax: 20_000_000 },
-      handle: (_, response) => response.send({ status: 200, headers: NO_HEADERS, body }),
+      handle: (_, responder) => responder.send({ status: 200, headers: NO_HEADERS, body }),
     });
     const readers: RawConnection[] = [];
     for (let i = 0; i < 20; i += 1) {

@@ -1,7 +1,7 @@
 /** What applications report: taken from every SDK, told to the sink, refused where it is malformed. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import '../../support/check-answers.ts';
+import '../../support/check-responses.ts';
 import type { ApplicationReport, UsageReport, UsageSink } from '../../../src/actors/usage-sink.ts';
 import { addToken } from '../../support/applications.ts';
 import { describeInterface } from '../../support/server.ts';
@@ -122,8 +122,8 @@ describeInterface(
         ['/metrics/bulk', { applications: [] }, '/body/metrics'],
       ];
       for (const [path, body, at] of cases) {
-        const answer = await post(path, body);
-        assert.deepEqual([answer.status, answer.body.details[0].path], [400, at]);
+        const response = await post(path, body);
+        assert.deepEqual([response.status, response.body.details[0].path], [400, at]);
       }
       assert.deepEqual([applications, usages], [[], []]);
     });

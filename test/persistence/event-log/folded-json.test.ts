@@ -83,17 +83,17 @@ test('any answer for any value is that of the definition', () => {
   const value = fc
     .jsonValue({ maxDepth: 4 })
     .filter((json) => guard(Buffer.from(pack(json))).problem === null);
-  let answered = 0;
+  let decided = 0;
   fc.assert(
     fc.property(value, (json) => {
       const text = textOf(json);
       if (text === null) return;
-      answered++;
+      decided++;
       assert.equal(text, byDefinition(json));
     }),
     { numRuns: 1000 },
   );
-  assert(answered > 500, `only ${answered} of 1000 values were answered`);
+  assert(decided > 500, `only ${decided} of 1000 values were decided`);
 });
 
 test('bytes that are cut, continued or made up get no answer and do no harm', () => {

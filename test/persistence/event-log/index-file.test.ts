@@ -25,7 +25,7 @@ const commands = (from: number, to: number): CommandSketch[] =>
   Array.from({ length: to - from }, (_, place) => command(from + place));
 
 /** Everything that a log can be asked, as one comparable value. */
-async function answers(log: EventLog): Promise<unknown> {
+async function searches(log: EventLog): Promise<unknown> {
   const queries = [
     {},
     { project: 'p1' },
@@ -43,7 +43,7 @@ async function saved(): Promise<{ journal: EventJournal; expected: unknown }> {
   await journal.write(...commands(0, 20));
   const log = await journal.openLog();
   await log.saveIndex(log.lastId);
-  return { journal, expected: await answers(log) };
+  return { journal, expected: await searches(log) };
 }
 
 /** A segment of which only the header and the header of the last frame are left: good for nothing but an index file. */
@@ -68,22 +68,22 @@ test('what an index file covers is not read again', async () => {
 
 test('a log restored from an index file answers as before', async () => {
   const { journal, expected } = await saved();
-  assert.deepEqual(await answers(await journal.openLog()), expected);
+  assert.deepEqual(await searches(await journal.openLog()), expected);
 });
 
 test('an index file saved before the last events covers what it knows, the rest is decoded', async () => {
   const { journal } = await saved();
   await journal.write(...commands(20, 30));
-  const restored = await answers(await journal.openLog());
+  const restored = await searches(await journal.openLog());
   journal.disk.take(INDEX_FILE);
-  assert.deepEqual(restored, await answers(await journal.openLog()));
+  assert.deepEqual(restored, await searches(await journal.openLog()));
 });
 
 test('a missing index file is rebuilt without a word', async () => {
   const { journal, expected } = await saved();
   journal.disk.take(INDEX_FILE);
   const notes: string[] = [];
-  assert.deepEqual(await answers(await journal.openLog(notes)), expected);
+  assert.deepEqual(await searches(await journal.openLog(notes)), expected);
   assert.deepEqual(notes, []);
 });
 
@@ -98,7 +98,7 @@ test('an index file with any byte changed, or cut at any length, is noticed and 
     const log = await journal.openLog(notes);
     assert.equal(notes.length, 1, `variant ${which} was trusted`);
     assert.deepEqual([log.count, log.lastId], [40, 40]);
-    if (which % 50 === 0) assert.deepEqual(await answers(log), expected);
+    if (which % 50 === 0) assert.deepEqual(await searches(log), expected);
   }
 });
 
@@ -110,7 +110,7 @@ test('an index file of another journal is not trusted, though it is whole and of
   await log.saveIndex(40);
   journal.disk.put(INDEX_FILE, other.disk.bytesOf(INDEX_FILE));
   const notes: string[] = [];
-  assert.deepEqual(await answers(await journal.openLog(notes)), expected);
+  assert.deepEqual(await searches(await journal.openLog(notes)), expected);
   assert.match(notes.join(), /does not match its segment/);
 });
 
@@ -175,7 +175,7 @@ test('a failure at any step of saving is noted, harms nothing, and the next save
     // A read that fails once is tried again, page by page, and then nothing is amiss.
     if (failedKind !== 'read')
       assert.match(notes.join(), /could not be saved.*(EIO|the disk cannot read it)/);
-    assert.deepEqual(await answers(await journal.openLog()), await answers(log));
+    assert.deepEqual(await searches(await journal.openLog()), await searches(log));
     await again.saveIndex(10);
     blankSegment(journal);
     assert.equal((await journal.openLog()).count, 10);
@@ -228,6 +228,6 @@ test('an index file that the disk cannot read is rebuilt, and that is noted', as
     if (kind === 'read' && path === INDEX_FILE) throw ioError('EIO', `read ${path}`);
   };
   const notes: string[] = [];
-  assert.deepEqual(await answers(await journal.openLog(notes)), expected);
+  assert.deepEqual(await searches(await journal.openLog(notes)), expected);
   assert.match(notes.join(), /The disk cannot read the index file/);
 });

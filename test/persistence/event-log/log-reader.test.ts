@@ -15,7 +15,7 @@ import {
   logReaderSource,
   type NumberedTask,
   startLogReaderWorker,
-  type TaskReply,
+  type TaskResult,
   WorkerLogReader,
 } from '../../../src/persistence/event-log/log-reader.ts';
 import type { TextScanRequest } from '../../../src/persistence/event-log/text-scan.ts';
@@ -90,17 +90,17 @@ test('the event loop keeps turning while every event is looked at', async () => 
 });
 
 test('a search is answered while the main thread stands still', async () => {
-  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const done = new Int32Array(new SharedArrayBuffer(4));
   const source = `
-    const { parentPort, workerData: answered } = require('node:worker_threads');
+    const { parentPort, workerData: done } = require('node:worker_threads');
     const post = parentPort.postMessage.bind(parentPort);
-    parentPort.postMessage = (reply) => { post(reply); Atomics.store(answered, 0, 1); Atomics.notify(answered, 0); };
+    parentPort.postMessage = (result) => { post(result); Atomics.store(done, 0, 1); Atomics.notify(done, 0); };
     ${logReaderSource()}`;
   const log = await openOn(
-    new WorkerLogReader(() => new Worker(source, { eval: true, execArgv: [], workerData: answered })),
+    new WorkerLogReader(() => new Worker(source, { eval: true, execArgv: [], workerData: done })),
   );
   const search = total(log, '9"');
-  assert.notEqual(Atomics.wait(answered, 0, 0, 30_000), 'timed-out');
+  assert.notEqual(Atomics.wait(done, 0, 0, 30_000), 'timed-out');
   assert((await search) > 0);
   await log.close();
 });
@@ -178,8 +178,8 @@ class FakeWorker extends EventEmitter {
   postMessage(task: NumberedTask): void {
     this.tasks.push(task);
   }
-  answer(reply: TaskReply): void {
-    this.emit('message', reply);
+  finish(result: TaskResult): void {
+    this.emit('message', result);
   }
   async terminate(): Promise<number> {
     this.terminated = true;
@@ -205,7 +205,7 @@ const REQUEST: TextScanRequest = {
   segments: [],
 };
 
-const found = (number: number, total: number): TaskReply => ({
+const found = (number: number, total: number): TaskResult => ({
   number,
   outcome: { kind: 'done', result: { ids: [], total } },
 });
@@ -222,8 +222,8 @@ test('tasks run side by side in one thread, and each gets its own answer', async
     worker.tasks.map(({ number }) => number),
     [1, 2],
   );
-  worker.answer(found(2, 22));
-  worker.answer({ number: 1, outcome: { kind: 'failed', problem: 'bad bytes' } });
+  worker.finish(found(2, 22));
+  worker.finish({ number: 1, outcome: { kind: 'failed', problem: 'bad bytes' } });
   assert.deepEqual(await second, { ids: [], total: 22 });
   await assert.rejects(first, /bad bytes/);
 });
@@ -235,7 +235,7 @@ test('an abandoned task is told to give up, and one that was abandoned before is
   assert.equal(worker.tasks[0]?.cancelled[0], 0);
   running.abort(new Error('gone'));
   assert.equal(worker.tasks[0]?.cancelled[0], 1);
-  worker.answer({ number: 1, outcome: { kind: 'cancelled' } });
+  worker.finish({ number: 1, outcome: { kind: 'cancelled' } });
   await assert.rejects(task, /gone/);
   await assert.rejects(reader.scan(REQUEST, AbortSignal.abort(new Error('before'))), /before/);
   assert.equal(worker.tasks.length, 1);

@@ -7,11 +7,11 @@ import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';
 import {
-  answerOf,
   copyOf,
   fileAt,
   flagstaff,
   flipByte,
+  outputOf,
   segmentsIn,
   snapshotsIn,
   startsOn,
@@ -61,13 +61,13 @@ describe('retention', () => {
   });
 
   it('keeps what is old while the oldest snapshot does not contain it', async () => {
-    const oldest = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[0].id);
+    const oldest = await outputOf(['status', '-d', server.folder]).then((status) => status.snapshots[0].id);
     now += 98 * DAY_MS;
     await day('confirming');
     now += DAY_MS;
     await server.call('PUT', `${FEATURES}/old`, { description: 'second' });
     // Everything before is old now; the oldest of the three snapshots bounds what may go.
-    const boundary = await answerOf(['status', '-d', server.folder]).then((status) => status.snapshots[1].id);
+    const boundary = await outputOf(['status', '-d', server.folder]).then((status) => status.snapshots[1].id);
     await take();
     assert(oldestEvent() > 1, 'something was deleted');
     assert(oldestEvent() <= boundary + 1);
@@ -104,7 +104,7 @@ describe('retention', () => {
   it('leaves a folder that starts, verifies, and starts from each of its snapshots', async () => {
     await server.restart();
     const hash = stateHash(server.server.store.engine.world);
-    const verified = await answerOf(['verify', '--deep', '-d', server.folder]);
+    const verified = await outputOf(['verify', '--deep', '-d', server.folder]);
     assert.deepEqual([verified.deep.stateHash, verified.deep.ways], [hash, 3]);
     const copy = copyOf(server.folder);
     for (const path of snapshotsIn(copy).toReversed().slice(0, 2)) {
@@ -122,7 +122,7 @@ describe('retention', () => {
     assert.equal(code, 66);
     assert.match(err, /no longer kept.*The oldest state that can be had is that of event \d+/);
     const oldest = Number(/of event (\d+)\.$/.exec(err)?.[1]);
-    const restored = await answerOf(['restore', server.folder, '--to', to, '--at', String(oldest)]);
+    const restored = await outputOf(['restore', server.folder, '--to', to, '--at', String(oldest)]);
     assert.equal(restored.lastId, oldest);
   });
 

@@ -26,7 +26,7 @@ const REPLAY_RULES: readonly ReplayRule[] = [
 ];
 
 /** From this rule on the idempotency cache is bounded in bytes, and not only in count. */
-export const ANSWERS_BOUNDED_IN_BYTES = 2;
+export const RESPONSES_BOUNDED_IN_BYTES = 2;
 
 /** The newest rule that this build knows: what it does live. */
 export const RULES_VERSION = REPLAY_RULES.length;

@@ -6,9 +6,9 @@ import { list } from '../../../domain/json/list-schema.ts';
 import { type LocatedFlag, locateFlagAnywhere } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { emptyReply, JSON_HEADERS } from '../../dispatch/json-reply.ts';
+import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
 import {
-  type ReadAnswer,
+  type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
@@ -55,7 +55,7 @@ function* archived(projects: Iterable<ProjectState>): Generator<LocatedFlag> {
 function archivePage(
   context: RequestContext<unknown>,
   projects: Iterable<ProjectState>,
-): ReadAnswer | Refusal {
+): ReadResponse | Refusal {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
   const { world, engine } = context;
@@ -77,7 +77,7 @@ function archivePage(
   }
   const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset }).slice(1);
   const body = `{"features":[${features.join(',')}],${rest}`;
-  return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body } };
+  return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 
 interface BulkRoute {
@@ -104,7 +104,7 @@ function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
       project: params.projectId,
       flags: body.features,
     }),
-    answer: () => emptyReply(status),
+    respond: () => emptyResponse(status),
   });
 }
 
@@ -153,7 +153,7 @@ export const archiveRoutes: readonly Route[] = [
     locate: locate.flagAnywhere,
     success: { status: 200, schema: null },
     command: onFlag('revive-flags'),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -166,7 +166,7 @@ export const archiveRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: onFlag('delete-flags'),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   bulkRoute({
     path: 'archive',
@@ -203,6 +203,6 @@ export const archiveRoutes: readonly Route[] = [
       flags: body.features,
       stale: body.stale,
     }),
-    answer: () => emptyReply(202),
+    respond: () => emptyResponse(202),
   }),
 ];

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type Route, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -55,7 +55,7 @@ export const dependencyRoutes: readonly Route[] = [
     success: { status: 200, schema: DependencySchema },
     refusals: ['NotFoundError', 'InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'add-dependency', ...named(params), dependency: body }),
-    answer: ({ body }) => jsonReply(200, body),
+    respond: ({ body }) => jsonResponse(200, body),
   }),
   writeRoute({
     method: 'DELETE',
@@ -68,7 +68,7 @@ export const dependencyRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'remove-dependencies', ...named(params) }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -85,6 +85,6 @@ export const dependencyRoutes: readonly Route[] = [
       ...named(params),
       parent: params.parent,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

@@ -4,11 +4,11 @@ import { refuseTakenName } from '../../../domain/decide/guards.ts';
 import { FLAG_TYPES, type FlagType, LIFETIME_DAYS } from '../../../domain/flags/flag-type.ts';
 import { locateProject } from '../../../domain/state/locate.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
-import { emptyReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
 import { FlagNameSchema } from '../requests/bodies.ts';
 import { FlagTypesSchema } from '../schemas/directory-schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const TYPE_TEXTS: Readonly<Record<FlagType, readonly [name: string, description: string]>> = {
   release: ['Release', 'Brings a feature to users step by step.'],
@@ -37,7 +37,7 @@ export const flagCheckRoutes: readonly Route[] = [
     summary: 'List the types of flags and their lifetimes.',
     permission: 'read',
     success: { status: 200, schema: FlagTypesSchema },
-    read: (context) => settledAnswer(context, { version: 1, types: flagTypes }),
+    read: (context) => settledResponse(context, { version: 1, types: flagTypes }),
   }),
   readRoute({
     method: 'POST',
@@ -53,7 +53,7 @@ export const flagCheckRoutes: readonly Route[] = [
       const project = body.projectId == null ? null : locateProject(world, body.projectId);
       if (isRefusal(project)) return project;
       const taken = refuseTakenName(world, body.name);
-      return taken ?? { revision: engine.lastId, reply: emptyReply(200) };
+      return taken ?? { revision: engine.lastId, response: emptyResponse(200) };
     },
   }),
 ];

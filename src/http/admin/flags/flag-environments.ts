@@ -6,13 +6,13 @@ import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
-import { emptyReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
 import { environmentView } from '../views/render-flag.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
 const STRATEGIES = `${ENVIRONMENT}/strategies`;
@@ -53,7 +53,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     read: (context, { project, record, part }) => {
       const environment = projectEnvironments(context.world, project).find((one) => one.name === part.name);
       if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
-      return settledAnswer(context, detailedView(record.flag, environment));
+      return settledResponse(context, detailedView(record.flag, environment));
     },
   }),
   readRoute({
@@ -66,7 +66,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     locate: locate.flagEnvironment,
     success: { status: 200, schema: StrategiesSchema },
     read: (context, { record, part }) =>
-      settledAnswer(
+      settledResponse(
         context,
         part.strategies.map((strategy) => strategyData(record.flag, strategy)),
       ),
@@ -80,7 +80,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.strategy,
     success: { status: 200, schema: StrategySchema },
-    read: (context, { record, strategy }) => settledAnswer(context, strategyData(record.flag, strategy)),
+    read: (context, { record, strategy }) => settledResponse(context, strategyData(record.flag, strategy)),
   }),
   writeRoute({
     method: 'POST',
@@ -100,6 +100,6 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       environment: params.environment,
       order: body,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

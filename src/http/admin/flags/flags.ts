@@ -8,10 +8,10 @@ import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { environmentsRevision } from '../../dispatch/etag.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import type { Reply } from '../../transport/transport.ts';
+import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
@@ -23,8 +23,8 @@ const FEATURES = '/projects/:projectId/features';
 const FEATURE = `${FEATURES}/:featureName`;
 
 /** The flag's metadata, as create, update, patch and clone answer it. */
-export function flagReply(world: World, project: string, name: string, status: number): Reply {
-  return jsonReply(status, dataOf(world, locate.present(locateFlag(world, project, name))));
+export function flagResponse(world: World, project: string, name: string, status: number): HttpResponse {
+  return jsonResponse(status, dataOf(world, locate.present(locateFlag(world, project, name))));
 }
 
 const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
@@ -47,7 +47,7 @@ export const flagRoutes: readonly Route[] = [
       name,
       metadata,
     }),
-    answer: ({ world, params, body }) => flagReply(world, params.projectId, body.name, 201),
+    respond: ({ world, params, body }) => flagResponse(world, params.projectId, body.name, 201),
   }),
   readRoute({
     method: 'GET',
@@ -67,7 +67,7 @@ export const flagRoutes: readonly Route[] = [
       if (located.refused) return located;
       const { project, record } = located;
       const revision = Math.max(record.revision, environmentsRevision(world, project));
-      return { revision, reply: wholeFlag(world, project, record) };
+      return { revision, response: wholeFlag(world, project, record) };
     },
   }),
   writeRoute({
@@ -87,7 +87,7 @@ export const flagRoutes: readonly Route[] = [
       name,
       metadata,
     }),
-    answer: ({ world, params }) => flagReply(world, params.projectId, params.featureName, 200),
+    respond: ({ world, params }) => flagResponse(world, params.projectId, params.featureName, 200),
   }),
   writeRoute({
     method: 'PATCH',
@@ -101,7 +101,7 @@ export const flagRoutes: readonly Route[] = [
     success: { status: 200, schema: FlagSchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
-    answer: ({ world, params }) => flagReply(world, params.projectId, params.featureName, 200),
+    respond: ({ world, params }) => flagResponse(world, params.projectId, params.featureName, 200),
   }),
   writeRoute({
     method: 'POST',
@@ -115,7 +115,7 @@ export const flagRoutes: readonly Route[] = [
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError', 'InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
-    answer: ({ world, params, body }) => flagReply(world, params.projectId, body.name, 201),
+    respond: ({ world, params, body }) => flagResponse(world, params.projectId, body.name, 201),
   }),
   writeRoute({
     method: 'DELETE',
@@ -128,7 +128,7 @@ export const flagRoutes: readonly Route[] = [
     success: { status: 202, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'archive-flag', ...named(params) }),
-    answer: () => emptyReply(202),
+    respond: () => emptyResponse(202),
   }),
   readRoute({
     method: 'GET',
@@ -145,7 +145,7 @@ export const flagRoutes: readonly Route[] = [
         const mayBeParent = flag.archivedAt === null && flag.dependencies.length === 0;
         if (mayBeParent && flag.name !== params.child) options.push(flag.name);
       }
-      return { revision: projectRevision(world, project), reply: jsonReply(200, options) };
+      return { revision: projectRevision(world, project), response: jsonResponse(200, options) };
     },
   }),
 ];

@@ -4,10 +4,10 @@ import type { PastFlag } from '../../../actors/flag-history.ts';
 import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
-import { jsonReply } from '../../dispatch/json-reply.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
 import {
   type QueryParameter,
-  type ReadAnswer,
+  type ReadResponse,
   type RequestContext,
   type Route,
   writeRoute,
@@ -45,7 +45,7 @@ function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<Pa
 }
 
 /** The answer of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
-export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadAnswer | Refusal> {
+export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
   const text = context.query('at');
   const eventId = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
   if (eventId === 0)
@@ -54,7 +54,7 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
   if (past.refused) return past;
   return {
     revision: past.eventId,
-    reply: jsonReply(200, wholeFlagView(past.world, past.project, past.flag)),
+    response: jsonResponse(200, wholeFlagView(past.world, past.project, past.flag)),
   };
 }
 
@@ -97,12 +97,12 @@ export const historyRoutes: readonly Route[] = [
         dryRun: dryRun === 'true',
       };
     },
-    answer: ({ world, body }, recorded, command) => {
+    respond: ({ world, body }, recorded, command) => {
       if (command.type !== 'rollback-flag') throw new Error(`a rollback was asked for, not ${command.type}`);
       const { dryRun } = command;
       const events = dryRun ? plannedRollback(world, command) : recorded;
       if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
-      return jsonReply(200, { eventId: body.eventId, dryRun, events: events.map(shownEvent) });
+      return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(shownEvent) });
     },
   }),
 ];

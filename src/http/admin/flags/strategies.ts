@@ -7,10 +7,10 @@ import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, writeRoute } from '../../dispatch/route.ts';
-import type { Reply } from '../../transport/transport.ts';
+import type { HttpResponse } from '../../transport/transport.ts';
 import * as locate from '../requests/locators.ts';
 import { StrategySchema } from '../schemas/schemas.ts';
 
@@ -26,17 +26,20 @@ const inEnvironment = ({ projectId, featureName, environment }: Params) => ({
 const named = (params: Params) => ({ ...inEnvironment(params), strategyId: params.strategyId });
 
 /** The strategy from its event, or from the state when nothing changed. */
-function updatedReply({ world, params }: RequestContext<unknown>, [event]: readonly DomainEvent[]): Reply {
-  if (event?.type === 'feature-strategy-update') return jsonReply(200, event.data);
+function updatedResponse(
+  { world, params }: RequestContext<unknown>,
+  [event]: readonly DomainEvent[],
+): HttpResponse {
+  if (event?.type === 'feature-strategy-update') return jsonResponse(200, event.data);
   const { record, strategy } = locate.present(locate.strategy(world, params));
-  return jsonReply(200, strategyData(record.flag, strategy));
+  return jsonResponse(200, strategyData(record.flag, strategy));
 }
 
 /** The added strategy, whose id is only in its event. */
-function addedReply(_: RequestContext<unknown>, events: readonly DomainEvent[]): Reply {
+function addedResponse(_: RequestContext<unknown>, events: readonly DomainEvent[]): HttpResponse {
   const added = events.find((event) => event.type === 'feature-strategy-add');
   if (added === undefined) throw new Error('a strategy was added without its event');
-  return jsonReply(200, added.data);
+  return jsonResponse(200, added.data);
 }
 
 function switchRoute(position: 'on' | 'off'): Route {
@@ -57,7 +60,7 @@ function switchRoute(position: 'on' | 'off'): Route {
       environment: params.environment,
       enabled: position === 'on',
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   });
 }
 
@@ -74,7 +77,7 @@ export const strategyRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategySchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'add-strategy', ...inEnvironment(params), strategy: body }),
-    answer: addedReply,
+    respond: addedResponse,
   }),
   writeRoute({
     method: 'PUT',
@@ -88,7 +91,7 @@ export const strategyRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategySchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'replace-strategy', ...named(params), strategy: body }),
-    answer: updatedReply,
+    respond: updatedResponse,
   }),
   writeRoute({
     method: 'PATCH',
@@ -109,7 +112,7 @@ export const strategyRoutes: readonly Route[] = [
       strategyId: params.strategyId,
       operations: body,
     }),
-    answer: updatedReply,
+    respond: updatedResponse,
   }),
   writeRoute({
     method: 'DELETE',
@@ -122,7 +125,7 @@ export const strategyRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'remove-strategy', ...named(params) }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   switchRoute('on'),
   switchRoute('off'),

@@ -2,13 +2,13 @@
 import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { isDotSegment } from '../../../domain/flags/url-name.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const TAGS = '/features/:featureName/tags';
 
@@ -34,7 +34,7 @@ export const tagRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.flagAnywhere,
     success: { status: 200, schema: TagsSchema },
-    read: (context, { record }) => settledAnswer(context, { version: 1, tags: record.flag.tags }),
+    read: (context, { record }) => settledResponse(context, { version: 1, tags: record.flag.tags }),
   }),
   writeRoute({
     method: 'POST',
@@ -57,7 +57,7 @@ export const tagRoutes: readonly Route[] = [
         tag: body,
       };
     },
-    answer: ({ body }) => jsonReply(201, body),
+    respond: ({ body }) => jsonResponse(201, body),
   }),
   writeRoute({
     method: 'DELETE',
@@ -79,6 +79,6 @@ export const tagRoutes: readonly Route[] = [
         tag: locate.tagOf(params),
       };
     },
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

@@ -7,12 +7,12 @@ import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
-import { jsonReply } from '../../dispatch/json-reply.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { VariantsSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const FEATURE = '/projects/:projectId/features/:featureName';
 
@@ -80,7 +80,7 @@ function routesOf(scope: Scope): readonly Route[] {
     flag: params.featureName,
     environment: scope.environment(params),
   });
-  const answer = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
+  const response = (context: Context) => ({ version: VARIANTS_VERSION, variants: scope.variants(context) });
   return [
     readRoute({
       ...shared,
@@ -88,7 +88,7 @@ function routesOf(scope: Scope): readonly Route[] {
       operationId: operationIds.get,
       summary: `Read ${scope.shown}.`,
       permission: 'read',
-      read: (context) => settledAnswer(context, answer(context)),
+      read: (context) => settledResponse(context, response(context)),
     }),
     writeRoute({
       ...shared,
@@ -103,7 +103,7 @@ function routesOf(scope: Scope): readonly Route[] {
         ...named(params),
         variants: distributeWeights(body),
       }),
-      answer: (context) => jsonReply(200, answer(context)),
+      respond: (context) => jsonResponse(200, response(context)),
     }),
     writeRoute({
       ...shared,
@@ -114,7 +114,7 @@ function routesOf(scope: Scope): readonly Route[] {
       body: PatchSchema,
       refusals: ['InvalidOperationError'],
       command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
-      answer: (context) => jsonReply(200, answer(context)),
+      respond: (context) => jsonResponse(200, response(context)),
     }),
   ];
 }

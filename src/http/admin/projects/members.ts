@@ -1,5 +1,5 @@
 /** Routes that add, change and remove a member of a project (docs/specification/membership.md#rules). */
-import { emptyReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 
@@ -22,7 +22,7 @@ const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Ro
     success: { status: 200, schema: null },
     refusals: ['MembershipRuleError'],
     command: ({ params }) => ({ type: command, ...locate.membershipIds(params) }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   });
 
 export const memberRoutes: readonly Route[] = [

@@ -2,12 +2,12 @@
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
 import { MEMBER_ROLE_ID, OWNER_ROLE_ID, ROLES } from '../../../domain/state/roles.ts';
-import { jsonReply } from '../../dispatch/json-reply.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectAccessSchema } from '../schemas/directory-schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
 import { projectAccessView } from '../views/directory-views.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -62,7 +62,7 @@ export const projectAccessRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectAccessSchema },
-    read: (context, project) => settledAnswer(context, projectAccessView(context.world, project)),
+    read: (context, project) => settledResponse(context, projectAccessView(context.world, project)),
   }),
   writeRoute({
     method: 'PUT',
@@ -82,7 +82,7 @@ export const projectAccessRoutes: readonly Route[] = [
         users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
       ),
     }),
-    answer: ({ world, params }) =>
-      jsonReply(200, projectAccessView(world, locate.present(locate.project(world, params)))),
+    respond: ({ world, params }) =>
+      jsonResponse(200, projectAccessView(world, locate.present(locate.project(world, params)))),
   }),
 ];

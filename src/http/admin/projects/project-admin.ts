@@ -1,13 +1,13 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
 import { projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';
@@ -50,7 +50,7 @@ export const projectAdminRoutes: readonly Route[] = [
     read: (context) => {
       const { world, now } = context;
       const projects = [...world.projects.values()].map((one) => projectSummaryView(world, one, now()));
-      return settledAnswer(context, { version: 1, projects });
+      return settledResponse(context, { version: 1, projects });
     },
   }),
   writeRoute({
@@ -69,7 +69,7 @@ export const projectAdminRoutes: readonly Route[] = [
       environments,
       fields,
     }),
-    answer: (_, events) => jsonReply(201, settingsView(recorded(events, 'project-created').data)),
+    respond: (_, events) => jsonResponse(201, settingsView(recorded(events, 'project-created').data)),
   }),
   writeRoute({
     method: 'PUT',
@@ -82,8 +82,8 @@ export const projectAdminRoutes: readonly Route[] = [
     body: UpdateProjectBody,
     success: { status: 200, schema: ProjectSchema },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
-    answer: ({ world, params }) =>
-      jsonReply(200, projectView(world, locate.present(locate.project(world, params)))),
+    respond: ({ world, params }) =>
+      jsonResponse(200, projectView(world, locate.present(locate.project(world, params)))),
   }),
   writeRoute({
     method: 'DELETE',
@@ -96,6 +96,6 @@ export const projectAdminRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

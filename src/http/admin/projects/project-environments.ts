@@ -1,11 +1,11 @@
 /** Routes about the environments that a project has. */
 import * as v from 'valibot';
-import { emptyReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
 import { projectEnvironmentViews } from '../views/directory-views.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/projects/:projectId/environments';
 
@@ -23,7 +23,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     success: { status: 200, schema: ProjectEnvironmentsSchema },
     read: (context, project) => {
       const environments = projectEnvironmentViews(context.world, project, context.now());
-      return settledAnswer(context, { version: 1, environments });
+      return settledResponse(context, { version: 1, environments });
     },
   }),
   writeRoute({
@@ -42,7 +42,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
       project: params.projectId,
       environment: body.environment,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -59,6 +59,6 @@ export const projectEnvironmentRoutes: readonly Route[] = [
       project: projectId,
       environment,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

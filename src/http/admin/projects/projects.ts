@@ -19,7 +19,7 @@ export const projectRoutes: readonly Route[] = [
     success: { status: 200, schema: ProjectOverviewSchema },
     read: ({ world, now }, project) => ({
       revision: projectRevision(world, project),
-      reply: projectOverview(world, project, now()),
+      response: projectOverview(world, project, now()),
     }),
   }),
   readRoute({
@@ -39,7 +39,7 @@ export const projectRoutes: readonly Route[] = [
       if (isRefusal(filter)) return filter;
       return {
         revision: projectRevision(world, project),
-        reply: isFiltering(filter)
+        response: isFiltering(filter)
           ? filteredFlagList(world, project, filter)
           : flagList(world, project, now()),
       };

@@ -2,14 +2,14 @@
 import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import type { Reply } from '../../transport/transport.ts';
+import type { HttpResponse } from '../../transport/transport.ts';
 import { EnvironmentNameSchema, lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from '../schemas/directory-schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
 import { environmentView } from '../views/directory-views.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/environments';
 const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
@@ -61,11 +61,15 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-function environmentReply({ world, now }: RequestContext<unknown>, name: string, status: number): Reply {
+function environmentResponse(
+  { world, now }: RequestContext<unknown>,
+  name: string,
+  status: number,
+): HttpResponse {
   const environment = world.directory.environments.find((one) => one.name === name);
   if (environment === undefined)
     throw new Error(`the environment ${name} is gone in the step that changed it`);
-  return jsonReply(status, environmentView(world, environment, now()));
+  return jsonResponse(status, environmentView(world, environment, now()));
 }
 
 function switchRoute(position: 'on' | 'off'): Route {
@@ -83,7 +87,7 @@ function switchRoute(position: 'on' | 'off'): Route {
       name: params.name,
       fields: { enabled: position === 'on' },
     }),
-    answer: () => emptyReply(204),
+    respond: () => emptyResponse(204),
   });
 }
 
@@ -99,7 +103,7 @@ export const environmentRoutes: readonly Route[] = [
     read: (context) => {
       const { world, now } = context;
       const environments = world.directory.environments.map((one) => environmentView(world, one, now()));
-      return settledAnswer(context, { version: 1, environments });
+      return settledResponse(context, { version: 1, environments });
     },
   }),
   writeRoute({
@@ -113,7 +117,7 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 201, schema: EnvironmentSchema },
     refusals: ['NameExistsError', 'InvalidOperationError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-environment', name, fields }),
-    answer: (context) => environmentReply(context, context.body.name, 201),
+    respond: (context) => environmentResponse(context, context.body.name, 201),
   }),
   readRoute({
     method: 'GET',
@@ -125,7 +129,7 @@ export const environmentRoutes: readonly Route[] = [
     locate: locate.environment,
     success: { status: 200, schema: EnvironmentSchema },
     read: (context, environment) =>
-      settledAnswer(context, environmentView(context.world, environment, context.now())),
+      settledResponse(context, environmentView(context.world, environment, context.now())),
   }),
   writeRoute({
     method: 'DELETE',
@@ -138,7 +142,7 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'PUT',
@@ -155,7 +159,7 @@ export const environmentRoutes: readonly Route[] = [
       name: params.name,
       fields: body,
     }),
-    answer: (context) => environmentReply(context, context.params.name, 200),
+    respond: (context) => environmentResponse(context, context.params.name, 200),
   }),
   writeRoute({
     method: 'PUT',
@@ -168,7 +172,7 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['NotFoundError'],
     command: ({ body }) => ({ type: 'order-environments', order: body }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   switchRoute('on'),
   switchRoute('off'),

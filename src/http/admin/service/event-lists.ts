@@ -6,7 +6,7 @@ import { type RequestContext, type Route, readRoute } from '../../dispatch/route
 import { pageParameters } from '../requests/page-parameters.ts';
 import { EventTypesSchema, FlagEventsSchema } from '../schemas/directory-schemas.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
-import { settledAnswer } from '../views/answers.ts';
+import { settledResponse } from '../views/responses.ts';
 import { EVENTS_LIMIT_MAX, readEvents } from './events.ts';
 
 const PAGE = pageParameters({
@@ -68,6 +68,6 @@ export const eventListRoutes: readonly Route[] = [
     summary: 'List the types that events can have.',
     permission: 'read',
     success: { status: 200, schema: EventTypesSchema },
-    read: (context) => settledAnswer(context, { version: 1, types: EVENT_TYPES }),
+    read: (context) => settledResponse(context, { version: 1, types: EVENT_TYPES }),
   }),
 ];

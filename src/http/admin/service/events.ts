@@ -4,8 +4,8 @@ import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
 import { etagOf } from '../../dispatch/etag.ts';
-import { taggedReply } from '../../dispatch/json-reply.ts';
-import { type ReadAnswer, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { taggedResponse } from '../../dispatch/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
 /** Of the answer; increases only when its format changes. */
@@ -72,7 +72,7 @@ export async function readEvents(
   { world, engine, reads, asker }: RequestContext<unknown>,
   query: EventQuery,
   more: Readonly<Record<string, string>> = {},
-): Promise<ReadAnswer | Refusal> {
+): Promise<ReadResponse | Refusal> {
   const revision = engine.durableId;
   const page = await reads.search(query, revision, asker);
   if (isRefusal(page)) return page;
@@ -81,5 +81,5 @@ export async function readEvents(
   const next = nextOffset === null ? '' : `,"nextOffset":${nextOffset}`;
   const tail = `,"totalEvents":${totalEvents}${next}}`;
   const body = Buffer.concat([Buffer.from(`${head},"events":`), json, Buffer.from(tail)]);
-  return { revision, reply: taggedReply(etagOf(world, revision), body) };
+  return { revision, response: taggedResponse(etagOf(world, revision), body) };
 }

@@ -1,6 +1,6 @@
 /** The figures of the running process. */
 import * as v from 'valibot';
-import { jsonReply } from '../../dispatch/json-reply.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -50,7 +50,7 @@ export const instanceRoutes: readonly Route[] = [
     success: { status: 200, schema: InstanceSchema },
     read: async ({ instance, engine, now }) => {
       const figures = await instance.figures(engine, now());
-      return { revision: figures.lastEventId, reply: jsonReply(200, figures) };
+      return { revision: figures.lastEventId, response: jsonResponse(200, figures) };
     },
   }),
 ];

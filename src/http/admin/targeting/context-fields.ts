@@ -8,11 +8,11 @@ import {
 } from '../../../domain/flags/context-field.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { contextFields } from '../../../domain/state/targeting.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 import { strategyUses } from '../views/strategy-uses.ts';
 import { contextFieldView } from '../views/targeting-views.ts';
 
@@ -39,7 +39,7 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: ContextFieldsSchema },
     read: (context) =>
-      settledAnswer(
+      settledResponse(
         context,
         contextFields(context.world).map((field) => contextFieldView(context.world, field)),
       ),
@@ -55,8 +55,8 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 201, schema: ContextFieldSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-context-field', name, fields }),
-    answer: ({ world }, events) =>
-      jsonReply(201, contextFieldView(world, recorded(events, 'context-field-created').data)),
+    respond: ({ world }, events) =>
+      jsonResponse(201, contextFieldView(world, recorded(events, 'context-field-created').data)),
   }),
   readRoute({
     method: 'POST',
@@ -69,7 +69,7 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['NameExistsError'],
     read: ({ world, engine, body }) =>
-      refuseTakenContextField(world, body.name) ?? { revision: engine.lastId, reply: emptyReply(200) },
+      refuseTakenContextField(world, body.name) ?? { revision: engine.lastId, response: emptyResponse(200) },
   }),
   readRoute({
     method: 'GET',
@@ -83,7 +83,7 @@ export const contextFieldRoutes: readonly Route[] = [
     refusals: ['NotFoundError'],
     read: (context) => {
       const field = locate.contextField(context.world, context.params);
-      return isRefusal(field) ? field : settledAnswer(context, contextFieldView(context.world, field));
+      return isRefusal(field) ? field : settledResponse(context, contextFieldView(context.world, field));
     },
   }),
   writeRoute({
@@ -102,7 +102,7 @@ export const contextFieldRoutes: readonly Route[] = [
       name: params.contextField,
       fields: body,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -115,7 +115,7 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-context-field', name: params.contextField }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   readRoute({
     method: 'GET',
@@ -131,7 +131,7 @@ export const contextFieldRoutes: readonly Route[] = [
       const field = locate.contextField(context.world, context.params);
       if (isRefusal(field)) return field;
       const strategies = await strategyUses(context.world, 'context-field', field.name);
-      return settledAnswer(context, { strategies });
+      return settledResponse(context, { strategies });
     },
   }),
   writeRoute({
@@ -150,7 +150,7 @@ export const contextFieldRoutes: readonly Route[] = [
       name: params.contextField,
       legalValue: body,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -166,6 +166,6 @@ export const contextFieldRoutes: readonly Route[] = [
       name: params.contextField,
       value: params.legalValue,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

@@ -5,9 +5,9 @@ import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../do
 import { list } from '../../../domain/json/list-schema.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import { emptyReply, JSON_HEADERS, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import {
-  type ReadAnswer,
+  type ReadResponse,
   type RequestContext,
   type Route,
   readRoute,
@@ -20,7 +20,7 @@ import {
   StrategySegmentsSchema,
   StrategyUsesSchema,
 } from '../schemas/targeting-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 import { findStrategy, strategyUses } from '../views/strategy-uses.ts';
 import { segmentsText, segmentText } from '../views/targeting-views.ts';
 
@@ -44,8 +44,8 @@ const StrategySegmentsBody = v.pipe(
   v.title('SetStrategySegments'),
 );
 
-function textAnswer({ engine }: RequestContext<unknown>, text: string): ReadAnswer {
-  return { revision: engine.lastId, reply: { status: 200, headers: JSON_HEADERS, body: text } };
+function textResponse({ engine }: RequestContext<unknown>, text: string): ReadResponse {
+  return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body: text } };
 }
 
 export const segmentRoutes: readonly Route[] = [
@@ -59,7 +59,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: SegmentsSchema },
     read: (context) => {
       const { world } = context;
-      return textAnswer(context, segmentsText(world, world.directory.segments.values()));
+      return textResponse(context, segmentsText(world, world.directory.segments.values()));
     },
   }),
   writeRoute({
@@ -73,7 +73,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 201, schema: SegmentSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
     command: ({ body }) => ({ type: 'create-segment', fields: body }),
-    answer: ({ world }, events) => ({
+    respond: ({ world }, events) => ({
       status: 201,
       headers: JSON_HEADERS,
       body: segmentText(world, recorded(events, 'segment-created').data),
@@ -90,7 +90,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 204, schema: null },
     refusals: ['NameExistsError'],
     read: ({ world, engine, body }) =>
-      refuseTakenSegmentName(world, body.name) ?? { revision: engine.lastId, reply: emptyReply(204) },
+      refuseTakenSegmentName(world, body.name) ?? { revision: engine.lastId, response: emptyResponse(204) },
   }),
   readRoute({
     method: 'GET',
@@ -105,7 +105,7 @@ export const segmentRoutes: readonly Route[] = [
     read: (context) => {
       const segment = locate.segment(context.world, context.params);
       if (isRefusal(segment)) return segment;
-      return textAnswer(context, segmentText(context.world, segment));
+      return textResponse(context, segmentText(context.world, segment));
     },
   }),
   writeRoute({
@@ -124,7 +124,7 @@ export const segmentRoutes: readonly Route[] = [
       id: locate.numericId(params.id),
       fields: body,
     }),
-    answer: () => emptyReply(204),
+    respond: () => emptyResponse(204),
   }),
   writeRoute({
     method: 'DELETE',
@@ -137,7 +137,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 204, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-segment', id: locate.numericId(params.id) }),
-    answer: () => emptyReply(204),
+    respond: () => emptyResponse(204),
   }),
   readRoute({
     method: 'GET',
@@ -153,7 +153,7 @@ export const segmentRoutes: readonly Route[] = [
       const segment = locate.segment(context.world, context.params);
       if (isRefusal(segment)) return segment;
       const strategies = await strategyUses(context.world, 'segment', segment.id);
-      return settledAnswer(context, { strategies });
+      return settledResponse(context, { strategies });
     },
   }),
   readRoute({
@@ -166,7 +166,7 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: SegmentsSchema },
     read: async (context) => {
       const segments = await segmentsOfStrategy(context.world, context.params.strategyId);
-      return textAnswer(context, segmentsText(context.world, segments));
+      return textResponse(context, segmentsText(context.world, segments));
     },
   }),
   writeRoute({
@@ -186,8 +186,8 @@ export const segmentRoutes: readonly Route[] = [
       const { flag, environment } = found;
       return { type: 'set-strategy-segments', project, flag: flag.name, environment, strategyId, segments };
     },
-    answer: ({ body: { projectId, environmentId, strategyId, segmentIds } }) =>
-      jsonReply(201, { projectId, environmentId, strategyId, segmentIds }),
+    respond: ({ body: { projectId, environmentId, strategyId, segmentIds } }) =>
+      jsonResponse(201, { projectId, environmentId, strategyId, segmentIds }),
   }),
 ];
 

@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { STRATEGY_TYPE_ENTRIES, StrategyTypeNameSchema } from '../../../domain/flags/strategy-type.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { strategyTypes } from '../../../domain/state/targeting.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { StrategyTypeSchema, StrategyTypesSchema } from '../schemas/targeting-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 import { strategyTypeView } from '../views/targeting-views.ts';
 
 const TYPES = '/strategies';
@@ -37,7 +37,7 @@ function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
       name: params.strategyName,
       deprecated: action === 'deprecate',
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   });
 }
 
@@ -51,7 +51,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: StrategyTypesSchema },
     read: (context) =>
-      settledAnswer(context, {
+      settledResponse(context, {
         version: 1,
         strategies: strategyTypes(context.world).map(strategyTypeView),
       }),
@@ -67,7 +67,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     success: { status: 201, schema: StrategyTypeSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
     command: ({ body: { name, ...fields } }) => ({ type: 'create-strategy-type', name, fields }),
-    answer: (_, events) => jsonReply(201, strategyTypeView(recorded(events, 'strategy-created').data)),
+    respond: (_, events) => jsonResponse(201, strategyTypeView(recorded(events, 'strategy-created').data)),
   }),
   readRoute({
     method: 'GET',
@@ -81,7 +81,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     refusals: ['NotFoundError'],
     read: (context) => {
       const type = locate.strategyType(context.world, context.params);
-      return isRefusal(type) ? type : settledAnswer(context, strategyTypeView(type));
+      return isRefusal(type) ? type : settledResponse(context, strategyTypeView(type));
     },
   }),
   writeRoute({
@@ -100,7 +100,7 @@ export const strategyTypeRoutes: readonly Route[] = [
       name: params.strategyName,
       fields: body,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -113,7 +113,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-strategy-type', name: params.strategyName }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   deprecationRoute('deprecate'),
   deprecationRoute('reactivate'),

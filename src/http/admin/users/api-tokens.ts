@@ -6,13 +6,13 @@ import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
 import { apiTokenView } from '../views/directory-views.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 
 const TOKENS = '/api-tokens';
 const TOKEN = `${TOKENS}/:token`;
@@ -105,7 +105,7 @@ export const apiTokenRoutes: readonly Route[] = [
     success: { status: 200, schema: ApiTokensSchema },
     read: (context) => {
       const tokens = [...context.world.directory.apiTokens.values()].map(apiTokenView);
-      return settledAnswer(context, { tokens });
+      return settledResponse(context, { tokens });
     },
   }),
   writeRoute({
@@ -125,10 +125,10 @@ export const apiTokenRoutes: readonly Route[] = [
       const digest = makeSecret(context, secretPrefix(fields));
       return { type: 'create-api-token', token: { digest, ...fields } };
     },
-    answer: (context, events) => {
+    respond: (context, events) => {
       const { data, hidden } = recorded(events, 'api-token-created');
       const token = apiTokenView({ digest: hidden.digest, ...data });
-      return jsonReply(201, { ...token, secret: secretOf(context) });
+      return jsonResponse(201, { ...token, secret: secretOf(context) });
     },
   }),
   writeRoute({
@@ -147,7 +147,7 @@ export const apiTokenRoutes: readonly Route[] = [
       digest: locate.tokenDigest(world, params),
       expiresAt: body.expiresAt,
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',
@@ -163,6 +163,6 @@ export const apiTokenRoutes: readonly Route[] = [
       type: 'delete-api-token',
       digest: locate.tokenDigest(world, params),
     }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
 ];

@@ -5,14 +5,14 @@ import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { Permission } from '../../dispatch/access.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { ParamName, Params } from '../../dispatch/params.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { NewPersonalTokenSchema, PersonalTokensSchema } from '../schemas/directory-schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
 import { personalTokenView } from '../views/directory-views.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 
 const CreateTokenBody = v.pipe(
   v.object({
@@ -53,7 +53,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       success: { status: 200, schema: PersonalTokensSchema },
       read: (context) => {
         const pats = personalTokensOf(context.world, ownerId(context)).map(personalTokenView);
-        return settledAnswer(context, { pats });
+        return settledResponse(context, { pats });
       },
     }),
     writeRoute({
@@ -73,9 +73,9 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
         digest: makeSecret(context, 'user:'),
         ...context.body,
       }),
-      answer: (context, events) => {
+      respond: (context, events) => {
         const token = { ...recorded(events, 'pat-created').data, seenAt: null };
-        return jsonReply(201, { ...token, secret: secretOf(context) });
+        return jsonResponse(201, { ...token, secret: secretOf(context) });
       },
     }),
     writeRoute({
@@ -92,7 +92,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
         const token = locate.personalTokenOf(context.world, userId, context.params[tokenParam]);
         return isRefusal(token) ? token : { type: 'delete-personal-token', userId, id: token.id };
       },
-      answer: () => emptyReply(200),
+      respond: () => emptyResponse(200),
     }),
   ];
 }

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { ROLES } from '../../../domain/state/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
-import { emptyReply, jsonReply } from '../../dispatch/json-reply.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import {
   DisplayNameSchema,
@@ -24,8 +24,8 @@ import {
   UsersSchema,
 } from '../schemas/directory-schemas.ts';
 import { CompanionUserSchema } from '../schemas/schemas.ts';
-import { recorded, settledAnswer } from '../views/answers.ts';
 import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
 import { companionUserView } from '../views/views.ts';
 
 const USERS = '/user-admin';
@@ -72,7 +72,7 @@ export const userAdminRoutes: readonly Route[] = [
     success: { status: 200, schema: UsersSchema },
     read: (context) => {
       const users = [...context.world.directory.users.values()].map(companionUserView);
-      return settledAnswer(context, { users, rootRoles: rootRoleViews() });
+      return settledResponse(context, { users, rootRoles: rootRoleViews() });
     },
   }),
   writeRoute({
@@ -88,9 +88,9 @@ export const userAdminRoutes: readonly Route[] = [
       type: 'create-user',
       fields: { email, username, name, rootRole: roleIdOf(rootRole) },
     }),
-    answer: ({ body }, events) => {
+    respond: ({ body }, events) => {
       const user = companionUserView(recorded(events, 'user-created').data);
-      return jsonReply(201, { ...user, rootRole: body.rootRole, emailSent: false });
+      return jsonResponse(201, { ...user, rootRole: body.rootRole, emailSent: false });
     },
   }),
   readRoute({
@@ -103,7 +103,7 @@ export const userAdminRoutes: readonly Route[] = [
     query: { q: { description: 'The text to look for.' } },
     success: { status: 200, schema: FoundUsersSchema },
     read: (context) =>
-      settledAnswer(context, findUsers(context.world, context.query('q')).map(foundUserView)),
+      settledResponse(context, findUsers(context.world, context.query('q')).map(foundUserView)),
   }),
   readRoute({
     method: 'GET',
@@ -114,7 +114,7 @@ export const userAdminRoutes: readonly Route[] = [
     permission: 'admin',
     locate: locate.user,
     success: { status: 200, schema: CompanionUserSchema },
-    read: (context, user) => settledAnswer(context, companionUserView(user)),
+    read: (context, user) => settledResponse(context, companionUserView(user)),
   }),
   writeRoute({
     method: 'DELETE',
@@ -127,7 +127,7 @@ export const userAdminRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
-    answer: () => emptyReply(200),
+    respond: () => emptyResponse(200),
   }),
   readRoute({
     method: 'GET',
@@ -137,7 +137,7 @@ export const userAdminRoutes: readonly Route[] = [
     summary: 'List the roles.',
     permission: 'read',
     success: { status: 200, schema: RolesSchema },
-    read: (context) => settledAnswer(context, { version: 1, roles: ROLES.map(roleView) }),
+    read: (context) => settledResponse(context, { version: 1, roles: ROLES.map(roleView) }),
   }),
   readRoute({
     method: 'GET',
@@ -150,7 +150,7 @@ export const userAdminRoutes: readonly Route[] = [
     read: (context) => {
       const { world, caller } = context;
       const permissions = grantedPermissions(world, caller);
-      return settledAnswer(context, { user: callerView(caller), permissions, feedback: [], splash: {} });
+      return settledResponse(context, { user: callerView(caller), permissions, feedback: [], splash: {} });
     },
   }),
 ];

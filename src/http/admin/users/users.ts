@@ -1,6 +1,6 @@
 /** Routes that change a user and show the caller's own profile (docs/specification/users.md). */
 import * as v from 'valibot';
-import { jsonReply } from '../../dispatch/json-reply.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DisplayNameSchema, EmailSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
@@ -34,7 +34,7 @@ export const userRoutes: readonly Route[] = [
       userId: locate.numericId(params.id),
       fields: body,
     }),
-    answer: ({ world, params }) => jsonReply(200, userView(locate.present(locate.user(world, params)))),
+    respond: ({ world, params }) => jsonResponse(200, userView(locate.present(locate.user(world, params)))),
   }),
   readRoute({
     method: 'GET',
@@ -46,7 +46,7 @@ export const userRoutes: readonly Route[] = [
     success: { status: 200, schema: ProfileSchema },
     read: ({ world, caller }) => ({
       revision: world.directory.accessRevision,
-      reply: jsonReply(200, profileView(world, caller)),
+      response: jsonResponse(200, profileView(world, caller)),
     }),
   }),
 ];

@@ -18,24 +18,24 @@ import {
   type World,
 } from '../../../domain/state/world.ts';
 import { environmentsRevision, flagEtag } from '../../dispatch/etag.ts';
-import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
+import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
 
 interface FlagBytes {
   readonly environmentsRevision: number;
   /** Of the lineage: names of old revisions, which the ETag carries, seldom change. */
   readonly renames: number;
-  whole: TaggedReply | null;
+  whole: TaggedResponse | null;
   summary: string | null;
 }
 
 const kept = new FlagProjection<FlagBytes>();
 
-export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedReply {
+export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedResponse {
   const bytes = bytesOf(world, project, record);
   if (bytes.whole === null) {
     const etag = flagEtag(world, project, record);
     const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
-    bytes.whole = taggedReply(etag, body);
+    bytes.whole = taggedResponse(etag, body);
   }
   return bytes.whole;
 }

@@ -14,7 +14,7 @@ import {
 import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
 import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
 import { blocksOf, type JsonBlock, withList } from '../../dispatch/json-blocks.ts';
-import { type TaggedReply, taggedReply } from '../../dispatch/json-reply.ts';
+import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
 import { flagSummary } from './render-flag.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
@@ -29,8 +29,8 @@ interface ProjectBytes {
   readonly renames: number;
   readonly blocks: readonly JsonBlock[];
   readonly health: Health;
-  overview: TaggedReply | null;
-  list: TaggedReply | null;
+  overview: TaggedResponse | null;
+  list: TaggedResponse | null;
 }
 
 export interface Health {
@@ -55,18 +55,18 @@ export function projectRevision(world: World, project: ProjectState): number {
   return Math.max(project.revision, environmentsRevision(world, project));
 }
 
-export function projectOverview(world: World, project: ProjectState, now: number): TaggedReply {
+export function projectOverview(world: World, project: ProjectState, now: number): TaggedResponse {
   const bytes = bytesOf(world, project, now);
-  bytes.overview ??= taggedReply(
+  bytes.overview ??= taggedResponse(
     etagOf(world, bytes.revision, `-${bytes.health.percent}`),
     withList(overviewHead(world, project, bytes.health), 'features', bytes.blocks),
   );
   return bytes.overview;
 }
 
-export function flagList(world: World, project: ProjectState, now: number): TaggedReply {
+export function flagList(world: World, project: ProjectState, now: number): TaggedResponse {
   const bytes = bytesOf(world, project, now);
-  bytes.list ??= taggedReply(
+  bytes.list ??= taggedResponse(
     etagOf(world, bytes.revision),
     withList({ version: FLAG_LIST_VERSION }, 'features', bytes.blocks),
   );
@@ -74,9 +74,9 @@ export function flagList(world: World, project: ProjectState, now: number): Tagg
 }
 
 /** The list of some of the flags, put together anew each time. */
-export function filteredFlagList(world: World, project: ProjectState, filter: FlagFilter): TaggedReply {
+export function filteredFlagList(world: World, project: ProjectState, filter: FlagFilter): TaggedResponse {
   const isWanted = ({ flag }: FlagRecord) => passes(filter, flag);
-  return taggedReply(
+  return taggedResponse(
     etagOf(world, projectRevision(world, project)),
     withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summariesOf(world, project, isWanted), [])),
   );

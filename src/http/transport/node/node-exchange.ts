@@ -9,9 +9,9 @@ import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { Fault } from '../received-request.ts';
 import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
-import { bytesOf, isBodiless } from '../reply-headers.ts';
+import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
-import type { Reply } from '../transport.ts';
+import type { HttpResponse } from '../transport.ts';
 import { NodeStream } from './node-stream.ts';
 
 export class NodeExchange extends Exchange {
@@ -43,7 +43,7 @@ export class NodeExchange extends Exchange {
 
   /** Its turn has come: all requests before it on the connection have been answered. */
   begin(): void {
-    if (this.isAnswered || this.aborted) return;
+    if (this.hasResponded || this.aborted) return;
     const { limits } = this.server;
     const fault = this.request.judge(limits.targetBytesMax);
     const isTooLarge = this.request.contentLength > limits.bodyBytesMax;
@@ -79,20 +79,20 @@ export class NodeExchange extends Exchange {
       socket: this.#message.socket,
       res: this.#res,
       start,
-      whenEnded: () => this.server.replies.enter(this),
+      whenEnded: () => this.server.responses.enter(this),
     });
     return this.#stream;
   }
 
-  protected write(reply: Reply): void {
-    this.server.replies.enter(this);
+  protected write(response: HttpResponse): void {
+    this.server.responses.enter(this);
     this.#endsConnection = this.isLast;
-    const bytes = bytesOf(reply.body);
-    const headers = [...reply.headers.pairs];
-    if (!isBodiless(reply.status)) headers.push('content-length', String(bytes.byteLength));
+    const bytes = bytesOf(response.body);
+    const headers = [...response.headers.pairs];
+    if (!isBodiless(response.status)) headers.push('content-length', String(bytes.byteLength));
     if (this.#endsConnection) headers.push('connection', 'close');
-    this.#res.writeHead(reply.status, headers);
-    if (isBodiless(reply.status) || this.request.method === 'HEAD') this.#res.end();
+    this.#res.writeHead(response.status, headers);
+    if (isBodiless(response.status) || this.request.method === 'HEAD') this.#res.end();
     else this.#res.end(bytes);
     if (this.#message.socket.writableLength > 0) this.awaitReader(bytes);
   }

@@ -14,8 +14,8 @@ import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { listenError } from '../listen-failure.ts';
 import type { Fault } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
-import { bytesOf } from '../reply-headers.ts';
-import { refusal } from '../safe-reply.ts';
+import { bytesOf } from '../response-headers.ts';
+import { refusal } from '../safe-response.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
@@ -75,7 +75,7 @@ class NodeTransport implements Transport {
   }
 
   get openRequests(): number {
-    return this.#server.requests.size + this.#server.replies.size;
+    return this.#server.requests.size + this.#server.responses.size;
   }
 
   get openStreams(): number {
@@ -176,10 +176,10 @@ class NodeTransport implements Transport {
   }
 
   #rawRefusal(fault: Fault): Buffer {
-    const reply = refusal(this.#server, fault);
-    const body = bytesOf(reply.body);
+    const response = refusal(this.#server, fault);
+    const body = bytesOf(response.body);
     const lines = [
-      `HTTP/1.1 ${reply.headers.startOf(reply.status)}`,
+      `HTTP/1.1 ${response.headers.startOf(response.status)}`,
       'connection: close',
       `content-length: ${body.byteLength}`,
     ];

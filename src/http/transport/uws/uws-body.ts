@@ -5,10 +5,10 @@
  * All functions are called while the response is open; `onWritable` is the library's call for the next part, and it
  * passes the offset in the body from which to go on.
  */
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 
 /** Goes on with a body that a first `tryEnd` did not send whole. Calls `onSent` once the kernel has all of it. */
-export function sendRest(res: HttpResponse, bytes: Uint8Array, onSent: () => void): void {
+export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void): void {
   res.onWritable((offset) => {
     const [isAccepted, isSent] = res.tryEnd(bytes.subarray(offset), bytes.byteLength);
     if (isSent) onSent();
@@ -25,11 +25,11 @@ export function sendRest(res: HttpResponse, bytes: Uint8Array, onSent: () => voi
  * meets an answer that is not over, and is not run.
  */
 export class ClosingBody {
-  readonly #res: HttpResponse;
+  readonly #res: UwsResponse;
   readonly #bytes: Uint8Array;
   readonly #isOpen: () => boolean;
 
-  constructor(res: HttpResponse, bytes: Uint8Array, isOpen: () => boolean) {
+  constructor(res: UwsResponse, bytes: Uint8Array, isOpen: () => boolean) {
     this.#res = res;
     this.#bytes = bytes;
     this.#isOpen = isOpen;

@@ -18,14 +18,14 @@
  *   for its reader is unanswered to the library, which then refuses further requests. That costs a twentieth of a
  *   cached read, so small bodies are spared it most times: see OFFERED_SHARE.
  */
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { Fault, ReceivedRequest } from '../received-request.ts';
 import { BODY_TOO_LARGE } from '../received-request.ts';
-import { bytesOf, isBodiless } from '../reply-headers.ts';
+import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
-import type { Reply } from '../transport.ts';
+import type { HttpResponse } from '../transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
 import { UwsStream } from './uws-stream.ts';
 
@@ -47,7 +47,7 @@ const OFFERED_SHARE = 1 / 8;
 const SWALLOWED_BYTES_MAX = 8 * 1024 * 1024;
 
 export class UwsExchange extends Exchange {
-  readonly #res: HttpResponse;
+  readonly #res: UwsResponse;
   /** Whether `res` may still be used. */
   #isOpen = true;
   /** Inside one of the library's callbacks, which have corked the socket already. */
@@ -56,7 +56,7 @@ export class UwsExchange extends Exchange {
   #afterwards: (() => void) | null = null;
   #swallowedBytes = 0;
 
-  constructor(server: ExchangeServer, res: HttpResponse, request: ReceivedRequest) {
+  constructor(server: ExchangeServer, res: UwsResponse, request: ReceivedRequest) {
     super(server, request);
     this.#res = res;
   }
@@ -88,9 +88,9 @@ export class UwsExchange extends Exchange {
     this.#res.close();
   }
 
-  protected write(reply: Reply): void {
-    if (this.#isCorked) this.#writeCorked(reply);
-    else this.#res.cork(() => this.#writeCorked(reply));
+  protected write(response: HttpResponse): void {
+    if (this.#isCorked) this.#writeCorked(response);
+    else this.#res.cork(() => this.#writeCorked(response));
   }
 
   /** From here on, only the stream uses `res`. It registers all handlers that the library asks for. */
@@ -107,7 +107,7 @@ export class UwsExchange extends Exchange {
 
   #stayOpen(): void {
     this.#res.onAborted(() => this.abort());
-    if (!this.isAnswered) this.server.requests.enter(this);
+    if (!this.hasResponded) this.server.requests.enter(this);
   }
 
   #receiveBody(): void {
@@ -171,16 +171,16 @@ export class UwsExchange extends Exchange {
   }
 
   /** Writes status, headers and body. The socket is corked, so all of it leaves in one system call. */
-  #writeCorked(reply: Reply): void {
+  #writeCorked(response: HttpResponse): void {
     const res = this.#res;
     // The library writes the status as it comes, and a line's end after it; so the headers can go with it.
-    res.writeStatus(reply.headers.startOf(reply.status));
+    res.writeStatus(response.headers.startOf(response.status));
     // The library closes by itself, without saying so, when the request's Connection header has five letters.
     const closesItself = this.request.wantsClose && this.request.header('connection').length === 5;
     if (closesItself) res.writeHeader('connection', 'close');
     const close = this.isLast && !closesItself;
-    const body = reply.body ?? '';
-    if (isBodiless(reply.status)) this.#writeBodiless(close);
+    const body = response.body ?? '';
+    if (isBodiless(response.status)) this.#writeBodiless(close);
     else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(body), close);
     else if (!close && mayCopy(body)) this.#writeCopied(body);
     else this.#writeBody(bytesOf(body), close);
@@ -207,7 +207,7 @@ export class UwsExchange extends Exchange {
     const { byteLength } = bytes;
     if (close && byteLength > 0) {
       new ClosingBody(this.#res, bytes, () => this.#isOpen).sendHeadOnly();
-      this.server.replies.enter(this);
+      this.server.responses.enter(this);
       return;
     }
     // Given a length, endWithoutBody of this version waits for that many bytes; so the header is written by hand.

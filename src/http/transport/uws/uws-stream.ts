@@ -9,16 +9,16 @@
  * does so by itself where the request said `Connection: close`; otherwise the client was told, and ends it, or the
  * library does after 10 s.
  */
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { StreamServer, StreamStart } from '../stream.ts';
 import { OpenStream } from '../stream.ts';
 
 export class UwsStream extends OpenStream {
-  readonly #res: HttpResponse;
+  readonly #res: UwsResponse;
   /** Not sent yet: the library ends the head itself, with the first chunk. */
   #start: StreamStart | null;
 
-  constructor(server: StreamServer, res: HttpResponse, start: StreamStart) {
+  constructor(server: StreamServer, res: UwsResponse, start: StreamStart) {
     super(server);
     this.#res = res;
     this.#start = start;

@@ -11,7 +11,13 @@
  *   nothing behind it on that connection is run, and the connection ends after 10 s.
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
  */
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket, us_socket } from 'uWebSockets.js';
+import type {
+  HttpRequest,
+  TemplatedApp,
+  HttpResponse as UwsResponse,
+  us_listen_socket,
+  us_socket,
+} from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
 import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { explainListenFailure } from '../listen-failure.ts';
@@ -80,7 +86,7 @@ class UwsTransport implements Transport {
   }
 
   get openRequests(): number {
-    return this.#server.requests.size + this.#server.replies.size;
+    return this.#server.requests.size + this.#server.responses.size;
   }
 
   get openStreams(): number {
@@ -121,7 +127,7 @@ class UwsTransport implements Transport {
     closeExchangeServer(this.#server);
   }
 
-  #receive(res: HttpResponse, req: HttpRequest, method: string): void {
+  #receive(res: UwsResponse, req: HttpRequest, method: string): void {
     try {
       new UwsExchange(this.#server, res, receiveHead(req, method)).begin();
     } catch (error) {
@@ -134,7 +140,7 @@ class UwsTransport implements Transport {
     }
   }
 
-  #countConnection(res: HttpResponse, change: number): void {
+  #countConnection(res: UwsResponse, change: number): void {
     this.#openConnections += change;
     const { connectionsMax } = this.#server.limits;
     if (this.#openConnections < connectionsMax) this.#isFull = false;

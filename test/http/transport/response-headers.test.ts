@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ReplyHeaders } from '../../../src/http/transport/reply-headers.ts';
+import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 
 describe('reply headers', () => {
   for (const pairs of [
@@ -13,17 +13,17 @@ describe('reply headers', () => {
     ['x', 'ü'],
   ]) {
     test(`${JSON.stringify(pairs)} cannot be made, nor added to good ones`, () => {
-      assert.throws(() => ReplyHeaders.of(...pairs), assert.AssertionError);
-      assert.throws(() => ReplyHeaders.of('a', 'b').with(...pairs), assert.AssertionError);
+      assert.throws(() => ResponseHeaders.of(...pairs), assert.AssertionError);
+      assert.throws(() => ResponseHeaders.of('a', 'b').with(...pairs), assert.AssertionError);
     });
   }
 
   test('they begin an answer of any status, and further ones follow', () => {
-    const etag = ReplyHeaders.of('etag', '"1"');
+    const etag = ResponseHeaders.of('etag', '"1"');
     assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
     assert.equal(etag.startOf(404), '404 Not Found\r\netag: "1"');
     assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
     assert.equal(etag.with('allow', 'GET').startOf(405), '405 Method Not Allowed\r\netag: "1"\r\nallow: GET');
-    assert.equal(ReplyHeaders.of().startOf(202), '202 Accepted');
+    assert.equal(ResponseHeaders.of().startOf(202), '202 Accepted');
   });
 });

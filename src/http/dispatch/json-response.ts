@@ -1,21 +1,21 @@
 /** Replies with and without a JSON body: the headers that every one of them carries. */
-import { ReplyHeaders } from '../transport/reply-headers.ts';
-import type { Reply } from '../transport/transport.ts';
+import { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse } from '../transport/transport.ts';
 
 /** Responses show state and secrets, so nobody on the way keeps them, and no browser takes them for something else. */
 const UNCACHED = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store'];
 
 const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'];
 
-export const JSON_HEADERS = ReplyHeaders.of(...JSON_TYPE, ...UNCACHED);
+export const JSON_HEADERS = ResponseHeaders.of(...JSON_TYPE, ...UNCACHED);
 
 /** Of a reply without a body. */
-export const EMPTY_HEADERS = ReplyHeaders.of(...UNCACHED);
+export const EMPTY_HEADERS = ResponseHeaders.of(...UNCACHED);
 
 /** What has a tag may be kept by the client itself, and must be asked for again with that tag. */
 const REVALIDATED = 'private, no-cache';
 
-const TAGGED_HEADERS = ReplyHeaders.of(
+const TAGGED_HEADERS = ResponseHeaders.of(
   ...JSON_TYPE,
   'x-content-type-options',
   'nosniff',
@@ -23,26 +23,26 @@ const TAGGED_HEADERS = ReplyHeaders.of(
   REVALIDATED,
 );
 
-export function jsonReply(status: number, value: unknown): Reply {
+export function jsonResponse(status: number, value: unknown): HttpResponse {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
 /** A success with its ETag, which is in quotes: in the headers, and at hand for conditional requests. */
-export class TaggedReply implements Reply {
+export class TaggedResponse implements HttpResponse {
   readonly status = 200;
-  readonly headers: ReplyHeaders;
-  readonly body: Reply['body'];
+  readonly headers: ResponseHeaders;
+  readonly body: HttpResponse['body'];
   readonly etag: string;
-  #notModified: Reply | null = null;
+  #notModified: HttpResponse | null = null;
 
-  constructor(etag: string, body: Reply['body'], headers: ReplyHeaders) {
+  constructor(etag: string, body: HttpResponse['body'], headers: ResponseHeaders) {
     this.etag = etag;
     this.body = body;
     this.headers = headers;
   }
 
   /** What a client gets that has this reply already. Made once: polling clients hardly ever get anything else. */
-  get notModified(): Reply {
+  get notModified(): HttpResponse {
     this.#notModified ??= { status: 304, headers: this.headers.only(NOT_MODIFIED_HEADERS), body: null };
     return this.#notModified;
   }
@@ -52,14 +52,14 @@ export class TaggedReply implements Reply {
 const NOT_MODIFIED_HEADERS = ['etag', 'vary', 'cache-control'];
 
 /** `extraHeaders`: name, value, name, value. */
-export function taggedReply(
+export function taggedResponse(
   etag: string,
-  body: Reply['body'],
+  body: HttpResponse['body'],
   extraHeaders: readonly string[] = [],
-): TaggedReply {
-  return new TaggedReply(etag, body, TAGGED_HEADERS.with('etag', etag, ...extraHeaders));
+): TaggedResponse {
+  return new TaggedResponse(etag, body, TAGGED_HEADERS.with('etag', etag, ...extraHeaders));
 }
 
-export function emptyReply(status: number): Reply {
+export function emptyResponse(status: number): HttpResponse {
   return { status, headers: EMPTY_HEADERS, body: null };
 }

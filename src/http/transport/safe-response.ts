@@ -4,17 +4,17 @@
  */
 import type { Fault } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
-import { NO_HEADERS } from './reply-headers.ts';
-import type { Reply, TransportOptions } from './transport.ts';
+import { NO_HEADERS } from './response-headers.ts';
+import type { HttpResponse, TransportOptions } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 
 /** The reply to a request that is refused for `fault`. Never throws. */
-export function refusal(above: Above, fault: Fault): Reply {
+export function refusal(above: Above, fault: Fault): HttpResponse {
   try {
-    const reply = above.refuse(fault.status, fault.reason);
-    reply.headers.startOf(reply.status);
-    return reply;
+    const response = above.refuse(fault.status, fault.reason);
+    response.headers.startOf(response.status);
+    return response;
   } catch (error) {
     above.log.error(
       { err: error, status: fault.status },
@@ -25,12 +25,12 @@ export function refusal(above: Above, fault: Fault): Reply {
 }
 
 /** Returns `reply`, or a 500 when it is invalid. Never throws. */
-export function sendableReply(above: Above, reply: Reply): Reply {
+export function sendableResponse(above: Above, response: HttpResponse): HttpResponse {
   try {
-    reply.headers.startOf(reply.status);
-    return reply;
+    response.headers.startOf(response.status);
+    return response;
   } catch (error) {
-    above.log.error({ err: error, status: reply.status }, 'A response was invalid and was not sent.');
+    above.log.error({ err: error, status: response.status }, 'A response was invalid and was not sent.');
     return refusal(above, HANDLER_FAILED);
   }
 }

@@ -9,7 +9,7 @@ import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
 import { SURFACES } from '../../src/http/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
-import type { Answer } from './server.ts';
+import type { ReceivedResponse } from './server.ts';
 
 type Json = { readonly [field: string]: unknown };
 
@@ -21,7 +21,7 @@ interface Operation {
 /** What the engines answer before a request reaches any operation; 404 and 405 are those of unknown paths. */
 const BEFORE_OPERATIONS = new Set([400, 404, 405, 408, 413, 414, 431, 501, 503, 505]);
 
-export class AnswerChecker {
+export class ResponseChecker {
   readonly #document: Json;
   readonly #components: Json;
   readonly #ajv = schemaCompiler();
@@ -30,7 +30,7 @@ export class AnswerChecker {
   );
   readonly #validators = new Map<string, ValidateFunction | null>();
   readonly #operations = new Set<string>();
-  #answers = 0;
+  #responses = 0;
 
   constructor() {
     const described = describeInterface({ surfaces: SURFACES, version: '0', basePath: '', open: false });
@@ -41,15 +41,15 @@ export class AnswerChecker {
   }
 
   /** Throws, saying what is wrong, for an answer that is not described. */
-  check(method: string, path: string, { status, body }: Pick<Answer, 'status' | 'body'>): void {
+  check(method: string, path: string, { status, body }: Pick<ReceivedResponse, 'status' | 'body'>): void {
     const match = this.#matcher.match(method, path.split('?', 1)[0] ?? '');
-    this.#answers += 1;
+    this.#responses += 1;
     if (match.kind !== 'found') this.#checkUnmatched(method, path, status, body);
     else this.#checkOperation(method, match.found, status, body);
   }
 
   get summary(): string {
-    return `${this.#answers} answers of ${this.#operations.size} operations held against ${this.#validators.size} answers that the description names`;
+    return `${this.#responses} answers of ${this.#operations.size} operations held against ${this.#validators.size} answers that the description names`;
   }
 
   #checkUnmatched(method: string, path: string, status: number, body: unknown): void {

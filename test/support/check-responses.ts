@@ -15,7 +15,7 @@ import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
 import type { Surface } from '../../src/http/dispatch/surface.ts';
 import './check-against-description.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
-import { type Answer, observeAnswers } from './server.ts';
+import { observeResponses, type ReceivedResponse } from './server.ts';
 
 const matcher = compileRoutes<DescribedRoute>(
   DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
@@ -34,67 +34,67 @@ const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
   'ServiceUnavailableError',
 ]);
 
-observeAnswers((method, path, answer) => {
+observeResponses((method, path, response) => {
   const match = matcher.match(method, path.split('?', 1)[0] ?? '');
   const { route, surface } = match.kind === 'found' ? match.found : { route: null, surface: null };
-  if (answer.status >= 400 && surface?.errors.own !== undefined) {
-    checkJsonHeaders(answer);
-    conforms(surface.errors.own.schema, answer.body, 'an error');
-  } else if (answer.status >= 400 && isMessageOnly(surface, answer))
-    conforms(MessageErrorSchema, answer.body, 'a message');
-  else if (answer.status >= 400) checkRefusal(route, answer);
-  else if (answer.status === 304) assert.equal(answer.body, undefined);
-  else if (route !== null) checkSuccess(method, route, answer);
+  if (response.status >= 400 && surface?.errors.own !== undefined) {
+    checkJsonHeaders(response);
+    conforms(surface.errors.own.schema, response.body, 'an error');
+  } else if (response.status >= 400 && isMessageOnly(surface, response))
+    conforms(MessageErrorSchema, response.body, 'a message');
+  else if (response.status >= 400) checkRefusal(route, response);
+  else if (response.status === 304) assert.equal(response.body, undefined);
+  else if (route !== null) checkSuccess(method, route, response);
 });
 
-function isMessageOnly(surface: Surface | null, { status }: Answer): boolean {
+function isMessageOnly(surface: Surface | null, { status }: ReceivedResponse): boolean {
   return [...(surface?.errors.messageOnly ?? [])].some((name) => ERROR_STATUS[name] === status);
 }
 
-function checkSuccess(method: string, { success, operationId }: Route, answer: Answer): void {
-  assert.equal(answer.status, success.status, `the status of ${operationId}`);
+function checkSuccess(method: string, { success, operationId }: Route, response: ReceivedResponse): void {
+  assert.equal(response.status, success.status, `the status of ${operationId}`);
   if (success.schema === null) {
-    assert.equal(answer.body, undefined, `${operationId} answers without a body`);
-    const length = answer.headers.get('content-length');
+    assert.equal(response.body, undefined, `${operationId} answers without a body`);
+    const length = response.headers.get('content-length');
     // uWebSockets.js sends a length with the last response of a connection, a 204 included.
     if (success.status === 204) assert(length === null || length === '0');
     else assert.equal(length, '0');
-    assert.equal(answer.headers.get('content-type'), null);
+    assert.equal(response.headers.get('content-type'), null);
     return;
   }
-  checkJsonHeaders(answer);
-  if (method === 'HEAD') assert.equal(answer.body, undefined);
-  else conforms(success.schema, answer.body, operationId);
+  checkJsonHeaders(response);
+  if (method === 'HEAD') assert.equal(response.body, undefined);
+  else conforms(success.schema, response.body, operationId);
 }
 
-function checkRefusal(route: Route | null, answer: Answer): void {
-  checkJsonHeaders(answer);
-  if (answer.body === undefined) return;
-  if (Array.isArray(answer.body)) {
-    assert.equal(answer.status, ERROR_STATUS.MembershipRuleError);
+function checkRefusal(route: Route | null, response: ReceivedResponse): void {
+  checkJsonHeaders(response);
+  if (response.body === undefined) return;
+  if (Array.isArray(response.body)) {
+    assert.equal(response.status, ERROR_STATUS.MembershipRuleError);
     assert(route?.refusals?.includes('MembershipRuleError'), 'only membership rules answer with a list');
-    conforms(MembershipErrorSchema, answer.body, 'a membership rule');
+    conforms(MembershipErrorSchema, response.body, 'a membership rule');
     return;
   }
-  conforms(ErrorSchema, answer.body, 'an error');
-  const name = answer.body.name as ErrorName;
-  if (name in ERROR_STATUS) assert.equal(answer.status, ERROR_STATUS[name], `the status of ${name}`);
+  conforms(ErrorSchema, response.body, 'an error');
+  const name = response.body.name as ErrorName;
+  if (name in ERROR_STATUS) assert.equal(response.status, ERROR_STATUS[name], `the status of ${name}`);
   if (route !== null && !COMMON_REFUSALS.has(name)) {
     assert(
       (route.refusals as string[] | undefined)?.includes(name),
       `${route.operationId} announces ${name}`,
     );
   }
-  assert.match(answer.body.message, /^[A-Z].*[.!]$/s, 'a message is a whole sentence');
-  assert.equal(answer.headers.has('retry-after'), answer.status === 503);
-  assert.equal(answer.headers.has('allow'), answer.status === 405);
+  assert.match(response.body.message, /^[A-Z].*[.!]$/s, 'a message is a whole sentence');
+  assert.equal(response.headers.has('retry-after'), response.status === 503);
+  assert.equal(response.headers.has('allow'), response.status === 405);
 }
 
-function checkJsonHeaders(answer: Answer): void {
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-  if (answer.body === undefined || answer.headers.has('content-encoding')) return;
-  const bytes = Buffer.byteLength(JSON.stringify(answer.body));
-  assert.equal(answer.headers.get('content-length'), String(bytes), 'the length is that of the JSON sent');
+function checkJsonHeaders(response: ReceivedResponse): void {
+  assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
+  if (response.body === undefined || response.headers.has('content-encoding')) return;
+  const bytes = Buffer.byteLength(JSON.stringify(response.body));
+  assert.equal(response.headers.get('content-length'), String(bytes), 'the length is that of the JSON sent');
 }
 
 /** Schemas drop unknown fields and fill in defaults: only what they leave exactly as it was conforms. */

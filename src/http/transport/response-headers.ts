@@ -19,7 +19,7 @@ const STATUS_LINES = new Map(
 );
 
 /** Never changes once it is made, so that one can be kept and sent with many replies. */
-export class ReplyHeaders {
+export class ResponseHeaders {
   /** Flat: name, value, name, value. */
   readonly pairs: readonly string[];
   /** The last start that was asked for, and its status. */
@@ -33,22 +33,22 @@ export class ReplyHeaders {
   }
 
   /** Takes name, value, name, value; throws where they must not be sent. */
-  static of(...pairs: string[]): ReplyHeaders {
-    return new ReplyHeaders(pairs);
+  static of(...pairs: string[]): ResponseHeaders {
+    return new ResponseHeaders(pairs);
   }
 
   /** These and further ones. */
-  with(...pairs: string[]): ReplyHeaders {
-    return pairs.length === 0 ? this : new ReplyHeaders([...this.pairs, ...pairs]);
+  with(...pairs: string[]): ResponseHeaders {
+    return pairs.length === 0 ? this : new ResponseHeaders([...this.pairs, ...pairs]);
   }
 
   /** Those of these names. */
-  only(names: readonly string[]): ReplyHeaders {
+  only(names: readonly string[]): ResponseHeaders {
     const kept: string[] = [];
     for (let i = 0; i < this.pairs.length; i += 2) {
       if (names.includes(this.pairs[i]!)) kept.push(this.pairs[i]!, this.pairs[i + 1]!);
     }
-    return new ReplyHeaders(kept);
+    return new ResponseHeaders(kept);
   }
 
   /**
@@ -72,7 +72,7 @@ export class ReplyHeaders {
   }
 }
 
-export const NO_HEADERS = ReplyHeaders.of();
+export const NO_HEADERS = ResponseHeaders.of();
 
 /** Interim and unknown statuses are no reply's. */
 function assertFinalStatus(status: number): void {

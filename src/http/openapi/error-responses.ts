@@ -170,7 +170,7 @@ function nameOf({ names, isMessageOnly, own }: ErrorGroup): string {
 
 function errorResponse(group: ErrorGroup, schemas: ComponentSchemas): OpenApiObject {
   const { names, own } = group;
-  const schema = own === undefined ? schemaOf(group) : schemas.ofAnswer(own.schema);
+  const schema = own === undefined ? schemaOf(group) : schemas.ofResponse(own.schema);
   const examples = names.map((name) => [name, { value: exampleOf(name, group) }] as const);
   return {
     description: names.map((name) => DESCRIBED[name].when).join(' '),

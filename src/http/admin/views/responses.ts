@@ -1,11 +1,11 @@
 /** Responses that several routes share. */
 import type { DomainEvent } from '../../../domain/state/events.ts';
-import { jsonReply } from '../../dispatch/json-reply.ts';
-import type { ReadAnswer, RequestContext } from '../../dispatch/route.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
+import type { ReadResponse, RequestContext } from '../../dispatch/route.ts';
 
 /** The response to a read of several parts of the state, which waits for all of the state (invariant 4). */
-export function settledAnswer({ engine }: RequestContext<unknown>, value: unknown): ReadAnswer {
-  return { revision: engine.lastId, reply: jsonReply(200, value) };
+export function settledResponse({ engine }: RequestContext<unknown>, value: unknown): ReadResponse {
+  return { revision: engine.lastId, response: jsonResponse(200, value) };
 }
 
 /** The event of this type, which the command always records. Only the event says what was created. */
