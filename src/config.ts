@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 
@@ -35,6 +36,8 @@ export interface Config {
   readonly metricsToken: string | null;
   /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
   readonly frontendOrigins: readonly string[];
+  /** How large the parts of a flag may grow. */
+  readonly limits: GrowthLimits;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -75,6 +78,7 @@ export function readConfig(env: Environment): Config {
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: metricsToken(env),
     frontendOrigins: frontendOrigins(env),
+    limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }
@@ -140,6 +144,14 @@ function retentionDays(env: Environment): number | null {
   throw new ConfigError(
     `${name} must be a number of days from 1 to ${RETENTION_DAYS_MAX}, or absent to keep all events, not "${value}".`,
   );
+}
+
+/** An integer from 1 to `max`. */
+function countOf(env: Environment, name: string, otherwise: number, max: number): number {
+  const value = text(env, name) ?? String(otherwise);
+  const count = Number(value);
+  if (/^[0-9]{1,16}$/.test(value) && count >= 1 && count <= max) return count;
+  throw new ConfigError(`${name} must be a whole number from 1 to ${max}, not "${value}".`);
 }
 
 /** Variables for a database, which this server ignores so that an existing manifest works. */

@@ -121,6 +121,7 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     log: options.log,
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
+    limits: options.config.limits,
     onCommit: (observation) => commits.observe(observation),
     ...options.store,
   });
@@ -174,7 +175,8 @@ function createHandler(
       }),
       pageSurface({
         basePath,
-        describe: () => describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open }),
+        describe: () =>
+          describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open, limits: config.limits }),
       }),
     ],
     basePath,

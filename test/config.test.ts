@@ -4,6 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ConfigError, ignoredVariables, readConfig } from '../src/config.ts';
+import {
+  DEFAULT_GROWTH_LIMITS,
+  GROWTH_LIMIT_NAMES,
+  GROWTH_LIMITS,
+} from '../src/domain/flags/growth-limits.ts';
 
 describe('configuration', () => {
   it('has the documented defaults', () => {
@@ -17,6 +22,20 @@ describe('configuration', () => {
     assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
+  });
+
+  it('has a setting for each limit on the parts of a flag', () => {
+    assert.deepEqual(readConfig({}).limits, DEFAULT_GROWTH_LIMITS);
+    for (const name of GROWTH_LIMIT_NAMES) {
+      const { setting, settingMax } = GROWTH_LIMITS[name];
+      assert.equal(readConfig({ [setting]: String(settingMax) }).limits[name], settingMax);
+      for (const value of ['0', String(settingMax + 1), '1.5', 'many']) {
+        assert.throws(
+          () => readConfig({ [setting]: value }),
+          new ConfigError(`${setting} must be a whole number from 1 to ${settingMax}, not "${value}".`),
+        );
+      }
+    }
   });
 
   it('takes HTTP_PORT before PORT, and an empty variable for an absent one', () => {

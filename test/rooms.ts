@@ -350,6 +350,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'control',
       'domain/decide',
+      'domain/flags',
       'domain/state',
       'http',
       'http/body',

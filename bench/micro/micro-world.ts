@@ -1,6 +1,7 @@
 /** A state in memory for micro benchmarks, made by commands as in the server, without journal and clock. */
 import { randomUUID } from 'node:crypto';
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
@@ -13,6 +14,7 @@ const NOW = '2024-05-01T12:00:00.000Z';
 const CONTEXT = {
   now: NOW,
   clockMs: Date.parse(NOW),
+  limits: DEFAULT_GROWTH_LIMITS,
   actor: { name: 'bench', userId: -42 },
   newId: randomUUID,
 } as const;

@@ -14,6 +14,7 @@
 import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
+import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import {
@@ -78,6 +79,7 @@ export interface EngineOptions {
   /** Told what a listener of the change feed threw: its own fault, which stops nothing. */
   onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
+  readonly limits?: GrowthLimits;
 }
 
 interface Moment {
@@ -285,7 +287,8 @@ export class Engine {
     const refusal = this.#refusalBefore(moment.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
     const { createdAt: now, clockMs } = moment;
-    const context: DecideContext = { now, clockMs, actor, newId: this.#options.newId };
+    const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
+    const context: DecideContext = { now, clockMs, actor, limits, newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     return this.#encode(actor, decision, moment.at);

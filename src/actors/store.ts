@@ -4,6 +4,7 @@
  * holds the lock on the folder.
  */
 import { performance } from 'node:perf_hooks';
+import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { apply } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
@@ -53,6 +54,8 @@ export interface StoreOptions {
   readonly reserveBytes?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
+  /** The defaults unless given. */
+  readonly limits?: GrowthLimits;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
   /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
@@ -118,6 +121,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     lastAt: recovery.lastAt,
     stop: options.stop,
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
+    ...given('limits', options.limits),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
   const onFailed = (error: unknown): void =>

@@ -50,7 +50,9 @@ for (const http of ENGINES) {
     const path = `${environmentPath('target')}/strategies`;
 
     before(async () => {
-      server = await startTestServer({ env: { HTTP_ENGINE: http } });
+      server = await startTestServer({
+        env: { HTTP_ENGINE: http, STRATEGIES_PER_ENVIRONMENT_MAX: '1000' },
+      });
       await makeFlag(server.call, 'target');
     });
     after(() => server.stop());

@@ -2,6 +2,7 @@
 
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
@@ -41,7 +42,8 @@ export class TestWorld {
       return `00000000-0000-4000-8000-${String(this.#idCount).padStart(12, '0')}`;
     };
     const now = this.#now();
-    return decide(this.world, command, { now, clockMs: Date.parse(now), actor, newId });
+    const limits = DEFAULT_GROWTH_LIMITS;
+    return decide(this.world, command, { now, clockMs: Date.parse(now), actor, limits, newId });
   }
 
   /** The types of the events, or the name of the refusal. */

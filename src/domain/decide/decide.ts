@@ -2,6 +2,7 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
+import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type SetProjectAccess, setProjectAccess } from './access-commands.ts';
 import {
@@ -77,6 +78,7 @@ import {
   type UpdateProject,
   updateProject,
 } from './project-commands.ts';
+import { refuseGrowth } from './refuse-growth.ts';
 import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
 import {
   type CreateSegment,
@@ -258,5 +260,6 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
 };
 
 export function decide(world: World, command: Command, context: DecideContext): Decision {
-  return (DECISIONS[command.type] as Decide<Command>)(world, command, context);
+  const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
+  return isRefusal(decision) ? decision : (refuseGrowth(world, decision, context.limits) ?? decision);
 }

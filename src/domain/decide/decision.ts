@@ -2,6 +2,7 @@
  * The outcome of deciding a command: the events of the change, no events when nothing changes, or a refusal. Deciding
  * is pure. It reads the state and the context, and changes nothing.
  */
+import type { GrowthLimits } from '../flags/growth-limits.ts';
 import type { DomainEvent } from '../state/events.ts';
 import type { Refusal } from '../state/refusal.ts';
 
@@ -23,6 +24,7 @@ export interface DecideContext {
   /** Milliseconds since 1970 by the clock as it is, which may be before `now`: what expires is compared with it. */
   readonly clockMs: number;
   readonly actor: Actor;
+  readonly limits: GrowthLimits;
   /** A fresh UUID. */
   newId(): string;
 }

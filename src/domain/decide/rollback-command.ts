@@ -14,9 +14,10 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';
 import { refuseArchived, refuseLargeFlag } from './guards.ts';
+import { refuseGrowth } from './refuse-growth.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { hasTag } from './tag-commands.ts';
 import { variantEvents } from './variant-commands.ts';
@@ -33,9 +34,10 @@ export interface RollbackFlag {
   readonly dryRun: boolean;
 }
 
-export function rollbackFlag(world: World, command: RollbackFlag): Decision {
+export function rollbackFlag(world: World, command: RollbackFlag, { limits }: DecideContext): Decision {
   const decision = plannedRollback(world, command);
-  return command.dryRun && !isRefusal(decision) ? UNCHANGED : decision;
+  if (!command.dryRun || isRefusal(decision)) return decision;
+  return refuseGrowth(world, decision, limits) ?? UNCHANGED;
 }
 
 /** The events that would bring the flag back, or the reason why that is impossible. */

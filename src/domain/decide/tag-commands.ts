@@ -3,16 +3,10 @@
 import type { Flag, Tag } from '../flags/flag.ts';
 import { aboutFlag } from '../state/events.ts';
 import { locateFlag } from '../state/locate.ts';
-import { invalidOperation, notFound } from '../state/refusal.ts';
+import { notFound } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived } from './guards.ts';
-
-/**
- * Tags of one flag. Every event about a flag carries its tags, so without a limit every event could grow. Nobody can
- * use anywhere near this many.
- */
-export const TAGS_PER_FLAG_MAX = 100;
 
 interface NamesTag {
   readonly project: string;
@@ -32,9 +26,6 @@ export function tagFlag(world: World, { project, flag: name, tag }: TagFlag): De
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
   if (hasTag(flag, tag)) return UNCHANGED;
-  if (flag.tags.length >= TAGS_PER_FLAG_MAX) {
-    return invalidOperation(`The flag "${name}" has ${TAGS_PER_FLAG_MAX} tags, and cannot have more.`);
-  }
   const data: Tag = { type: tag.type, value: tag.value };
   return [{ type: 'feature-tagged', ...aboutFlag(flag), data, preData: null }];
 }

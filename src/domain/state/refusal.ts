@@ -39,9 +39,9 @@ export const notFound = (message: string): Refusal => refuse('NotFoundError', me
 export const nameExists = (message: string): Refusal => refuse('NameExistsError', message);
 export const invalidOperation = (message: string): Refusal => refuse('InvalidOperationError', message);
 
-/** A 400 for the part of the request at `path`, a JSON pointer. */
-export function invalid(message: string, path: string): Refusal {
-  return refuse('ValidationError', message, [{ message, path }]);
+/** A 400 for the part of the request at `path`, a JSON pointer; without one where no single part is at fault. */
+export function invalid(message: string, path?: string): Refusal {
+  return refuse('ValidationError', message, path === undefined ? [] : [{ message, path }]);
 }
 
 export function isRefusal(value: unknown): value is Refusal {

@@ -3,6 +3,12 @@
  * schemas that check requests, so that it cannot say anything else than what the server does.
  */
 
+import {
+  DEFAULT_GROWTH_LIMITS,
+  GROWTH_LIMIT_NAMES,
+  GROWTH_LIMITS,
+  type GrowthLimits,
+} from '../../domain/flags/growth-limits.ts';
 import { ErrorSchema, MembershipErrorSchema, MessageErrorSchema } from '../admin/schemas/schemas.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { type ComponentSchemas, componentSchemas } from './component-schemas.ts';
@@ -18,6 +24,8 @@ export interface DescriptionOptions {
   readonly basePath: string;
   /** True with `AUTH_TYPE=none`: no token is needed. */
   readonly open: boolean;
+  /** The defaults unless given. */
+  readonly limits?: GrowthLimits;
 }
 
 const NOT_MODIFIED = {
@@ -25,7 +33,13 @@ const NOT_MODIFIED = {
     'The response that If-None-Match names is still current. Only responses with an ETag support this.',
 };
 
-export function describeInterface({ surfaces, version, basePath, open }: DescriptionOptions): OpenApiObject {
+export function describeInterface({
+  surfaces,
+  version,
+  basePath,
+  open,
+  limits = DEFAULT_GROWTH_LIMITS,
+}: DescriptionOptions): OpenApiObject {
   const operations = operationsOf(surfaces);
   const routes = operations.map(({ route }) => route);
   const bodies = routes.flatMap((route) => route.body ?? []);
@@ -42,7 +56,9 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
     info: {
       title: 'Flagstaff',
       version,
-      description: surfaces.flatMap(({ description }) => description ?? []).join('\n\n'),
+      description: [...surfaces.flatMap(({ description }) => description ?? []), limitsSection(limits)].join(
+        '\n\n',
+      ),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
@@ -56,6 +72,21 @@ export function describeInterface({ surfaces, version, basePath, open }: Descrip
       schemas: schemas.components,
     },
   };
+}
+
+function limitsSection(limits: GrowthLimits): string {
+  const rows = GROWTH_LIMIT_NAMES.map((name) => {
+    const { counted, setting } = GROWTH_LIMITS[name];
+    return `| ${counted} | ${limits[name]} | \`${setting}\` |`;
+  });
+  return `## Limits
+A change that would take a flag beyond one of these limits is refused with 400, which names the number, the limit and the
+setting. What is beyond a limit already can be read, switched and made smaller. The page \`docs/limits.md\` has all limits of
+the server.
+
+| what is counted | at most | setting |
+|---|---|---|
+${rows.join('\n')}`;
 }
 
 function operationsOf(surfaces: readonly Surface[]): readonly SurfaceRoute[] {

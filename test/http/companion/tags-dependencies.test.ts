@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { PARENTS_PER_FLAG_MAX } from '../../../src/domain/decide/dependency-commands.ts';
-import { TAGS_PER_FLAG_MAX } from '../../../src/domain/decide/tag-commands.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
 import '../../support/check-responses.ts';
 import {
   addProject,
@@ -69,10 +69,11 @@ describeInterface('tags', (server) => {
   it('are limited in number, and cannot be changed in the archive', async () => {
     const { call } = server();
     await makeFlag(call, 'full');
-    for (let index = 0; index < TAGS_PER_FLAG_MAX; index += 1) await add('full', { value: `tag ${index}` });
+    for (let index = 0; index < DEFAULT_GROWTH_LIMITS.tags; index += 1)
+      await add('full', { value: `tag ${index}` });
     const path = '/features/full/tags';
     const more = { method: 'POST', path, body: { value: 'one more' } } as const;
-    await refused(server(), 409, 'InvalidOperationError', more);
+    await refused(server(), 400, 'ValidationError', more);
     assert.equal((await add('full', { value: 'tag 0' })).status, 201, 'one that it has is no more');
     await archive(call, 'full');
     await refused(server(), 409, 'InvalidOperationError', more);

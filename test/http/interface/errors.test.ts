@@ -196,7 +196,7 @@ describeInterface('errors', (server) => {
   it('refuses a body beyond the limit, and takes one up to it', async () => {
     const limit = 1024 * 1024;
     const padded = (name: string, bytes: number) => {
-      const head = `{"name":"${name}","description":"`;
+      const head = `{"name":"${name}","padding":"`;
       return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
     };
     const call = { method: 'POST', path: FEATURES, body: padded('too-large', limit + 1) };

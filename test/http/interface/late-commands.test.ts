@@ -97,15 +97,16 @@ describeInterface('a retry whose response was too large to keep', (server) => {
     const { id } = await addStrategy(call, 'large');
     const path = `${FEATURES}/large/environments/development/strategies/${id}`;
     const parameters = Object.fromEntries(
-      Array.from({ length: 45 }, (_, index) => [`p${index}`, 'x'.repeat(1900)]),
+      Array.from({ length: 45 }, (_, index) => [`p${index}`, 'x'.repeat(1300)]),
     );
-    const first = await call('PUT', path, { name: 'default', parameters }, { headers });
+    const body = { name: 'default', title: 'x'.repeat(10_000), parameters };
+    const first = await call('PUT', path, body, { headers });
     assert.equal(first.status, 200);
     const { lastId } = running.store.engine;
     const retry = await fetch(`${server().origin}/api/admin${path}`, {
       method: 'PUT',
       headers: { ...headers, authorization: ADMIN_TOKEN, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'default', parameters }),
+      body: JSON.stringify(body),
     });
     assert.deepEqual([retry.status, await retry.text()], [204, '']);
     assert.equal(running.store.engine.lastId, lastId);

@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as v from 'valibot';
+import {
+  DEFAULT_GROWTH_LIMITS,
+  GROWTH_LIMIT_NAMES,
+  GROWTH_LIMITS,
+} from '../../../src/domain/flags/growth-limits.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
@@ -44,6 +49,15 @@ describe('the OpenAPI document', () => {
     for (const document of [described(), described('/flags'), described('', true)]) {
       const outcome = await new Validator().validate(document);
       assert.deepEqual({ valid: outcome.valid, errors: outcome.errors }, { valid: true, errors: undefined });
+    }
+  });
+
+  it('tells the limits that are in force, with their settings', () => {
+    const limits = { ...DEFAULT_GROWTH_LIMITS, strategies: 17 };
+    const options = { surfaces: SURFACES, version: VERSION, basePath: '', open: false, limits };
+    const { description } = (describeInterface(options) as Document).info;
+    for (const name of GROWTH_LIMIT_NAMES) {
+      assert(description.includes(`| ${limits[name]} | \`${GROWTH_LIMITS[name].setting}\` |`), name);
     }
   });
 

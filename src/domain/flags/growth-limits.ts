@@ -1,0 +1,93 @@
+/**
+ * The limits that people live with: how many parts a flag may have, and how long its texts may be. Each is a setting. They
+ * refuse growth and never cut data that exists: what is beyond a limit, because it is older or because the limit was
+ * lowered, loads, can be read and switched, and can be made smaller (docs/specification/limits.md#rules).
+ */
+
+interface GrowthLimitRow {
+  /** The environment variable that sets it. */
+  readonly setting: string;
+  readonly initial: number;
+  /** The largest number that the setting takes. Bounds what one change and one response may hold. */
+  readonly settingMax: number;
+  /** What is counted, as in "30 strategies". */
+  readonly unit: string;
+  /** Where it is counted, for pages that list the limits. */
+  readonly counted: string;
+}
+
+const row = (fields: GrowthLimitRow): GrowthLimitRow => fields;
+
+export const GROWTH_LIMITS = {
+  strategies: row({
+    setting: 'STRATEGIES_PER_ENVIRONMENT_MAX',
+    initial: 30,
+    settingMax: 1_000,
+    unit: 'strategies',
+    counted: 'strategies of a flag in one environment, disabled ones included',
+  }),
+  constraints: row({
+    setting: 'CONSTRAINTS_PER_STRATEGY_MAX',
+    initial: 30,
+    settingMax: 1_000,
+    unit: 'constraints',
+    counted: 'constraints of a strategy, those of its segments not included',
+  }),
+  values: row({
+    setting: 'VALUES_PER_CONSTRAINT_MAX',
+    initial: 250,
+    settingMax: 10_000,
+    unit: 'values',
+    counted: 'values of a constraint in a strategy',
+  }),
+  segments: row({
+    setting: 'SEGMENTS_PER_STRATEGY_MAX',
+    initial: 5,
+    settingMax: 300,
+    unit: 'segments',
+    counted: 'segments of a strategy',
+  }),
+  parameterBytes: row({
+    setting: 'PARAMETERS_BYTES_MAX',
+    initial: 64 * 1024,
+    settingMax: 1024 * 1024,
+    unit: 'bytes of parameters',
+    counted: 'bytes of the parameters of a strategy, as JSON',
+  }),
+  variants: row({
+    setting: 'VARIANTS_MAX',
+    initial: 50,
+    settingMax: 1_000,
+    unit: 'variants',
+    counted: 'variants of a flag in one environment, and variants of a strategy',
+  }),
+  tags: row({
+    setting: 'TAGS_PER_FLAG_MAX',
+    initial: 50,
+    settingMax: 1_000,
+    unit: 'tags',
+    counted: 'tags of a flag',
+  }),
+  descriptionLength: row({
+    setting: 'DESCRIPTION_LENGTH_MAX',
+    initial: 10_000,
+    settingMax: 1_000_000,
+    unit: 'characters',
+    counted: 'characters of the description of a flag',
+  }),
+} as const;
+
+export type GrowthLimitName = keyof typeof GROWTH_LIMITS;
+
+export const GROWTH_LIMIT_NAMES = Object.keys(GROWTH_LIMITS) as readonly GrowthLimitName[];
+
+/** The numbers in force. */
+export type GrowthLimits = Readonly<Record<GrowthLimitName, number>>;
+
+/** `numberOf` gives the number of each limit. */
+export function growthLimits(numberOf: (row: GrowthLimitRow) => number): GrowthLimits {
+  const entries = GROWTH_LIMIT_NAMES.map((name) => [name, numberOf(GROWTH_LIMITS[name])]);
+  return Object.fromEntries(entries) as GrowthLimits;
+}
+
+export const DEFAULT_GROWTH_LIMITS: GrowthLimits = growthLimits(({ initial }) => initial);

@@ -1,0 +1,227 @@
+/** Each limit on the parts of a flag: reached, exceeded, and exceeded by data that is older than the limit. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import type { Flag } from '../../../src/domain/flags/flag.ts';
+import {
+  DEFAULT_GROWTH_LIMITS,
+  GROWTH_LIMIT_NAMES,
+  GROWTH_LIMITS,
+  type GrowthLimitName,
+} from '../../../src/domain/flags/growth-limits.ts';
+import type { Strategy } from '../../../src/domain/flags/strategy.ts';
+import { aboutFlagEnvironment, type DomainEvent } from '../../../src/domain/state/events.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const OF = { project: 'default', flag: 'f' } as const;
+const IN = { ...OF, environment: 'development' } as const;
+
+const constraint = (values: number) => ({
+  contextName: 'userId',
+  operator: 'IN' as const,
+  caseInsensitive: false,
+  inverted: false,
+  values: Array.from({ length: values }, (_, index) => `v${index}`),
+});
+
+const variants = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `v${index}`,
+    weight: 1,
+    weightType: 'variable' as const,
+    stickiness: 'default',
+    overrides: [],
+  }));
+
+const input = (fields: object = {}) => ({
+  ...{ name: 'default', title: null, disabled: false, constraints: [], parameters: {} },
+  ...{ variants: [], segments: [] },
+  ...fields,
+});
+
+const recorded = (id: string, fields: object = {}): Strategy => ({ ...input(fields), id, sortOrder: 0 });
+
+/** As an older release recorded it, which knew no limits. */
+const older = (id: string, fields: object = {}): DomainEvent => ({
+  type: 'feature-strategy-add',
+  ...aboutFlagEnvironment({ project: 'default', name: 'f' }, 'development'),
+  data: { ...recorded(id, fields), featureName: 'f' },
+  preData: null,
+});
+
+const createFlag: Command = { type: 'create-flag', project: 'default', name: 'f', metadata: {} };
+const addStrategy = (fields: object = {}): Command => ({
+  type: 'add-strategy',
+  ...IN,
+  strategy: input(fields),
+});
+const replaceStrategy = (fields: object): Command => ({
+  type: 'replace-strategy',
+  ...IN,
+  strategyId: 'old',
+  strategy: input(fields),
+});
+
+/** For each limit: a strategy or flag with `count` parts, as an older release recorded it, and set by a command. */
+const CASES: Readonly<
+  Record<GrowthLimitName, { older(state: TestWorld, count: number): void; set(count: number): Command[] }>
+> = {
+  strategies: {
+    older: (state, count) => state.record(Array.from({ length: count }, (_, index) => older(`old-${index}`))),
+    set: () => [addStrategy()],
+  },
+  constraints: strategyCase((count) => ({ constraints: Array.from({ length: count }, () => constraint(1)) })),
+  values: strategyCase((count) => ({ constraints: [constraint(count)] })),
+  segments: strategyCase((count) => ({ segments: Array.from({ length: count }, () => 1) })),
+  parameterBytes: strategyCase((count) => ({ parameters: { p: '\u00e9'.repeat((count - 8) / 2) } })),
+  variants: strategyCase((count) => ({ variants: variants(count) })),
+  tags: {
+    older: (state, count) =>
+      state.record(
+        Array.from({ length: count }, (_, index) => ({
+          type: 'feature-tagged',
+          ...{ project: 'default', featureName: 'f', environment: null },
+          data: { type: 'simple', value: `old-${index}` },
+          preData: null,
+        })),
+      ),
+    set: () => [{ type: 'tag-flag', ...OF, tag: { type: 'simple', value: 'new' } }],
+  },
+  descriptionLength: {
+    older: (state, count) => {
+      const flag = flagOf(state);
+      const data = { ...flag, description: 'x'.repeat(count), lastSeenAt: null, variants: null };
+      state.record([
+        {
+          type: 'feature-metadata-updated',
+          ...{ project: 'default', featureName: 'f', environment: null },
+          data: { ...data, archived: false },
+          preData: { ...data, description: flag.description, archived: false },
+        },
+      ]);
+    },
+    set: (count) => [{ type: 'update-flag', ...OF, metadata: { description: 'y'.repeat(count) } }],
+  },
+};
+
+function strategyCase(fields: (count: number) => object): (typeof CASES)[GrowthLimitName] {
+  return {
+    older: (state, count) => state.record([older('old', fields(count))]),
+    set: (count) => [replaceStrategy({ ...fields(count), title: 'set' })],
+  };
+}
+
+function flagOf({ world }: TestWorld): Flag {
+  const flag = world.projects.get('default')?.flags.get('f')?.flag;
+  assert(flag !== undefined);
+  return flag;
+}
+
+function refusalOf(state: TestWorld, command: Command): string | null {
+  const decision = state.decide(command);
+  return isRefusal(decision) ? `${decision.name}: ${decision.message}` : null;
+}
+
+function withSegment(): TestWorld {
+  const segment = { name: 'beta', description: null, project: null, constraints: [] };
+  return new TestWorld().given({ type: 'create-segment', fields: segment }, createFlag);
+}
+
+for (const name of GROWTH_LIMIT_NAMES) {
+  const { setting } = GROWTH_LIMITS[name];
+  const max = DEFAULT_GROWTH_LIMITS[name];
+  const { older: record, set } = CASES[name];
+  // Parameters are measured in characters of two bytes.
+  const step = name === 'parameterBytes' ? 2 : 1;
+
+  describe(`the limit ${setting}`, () => {
+    it('lets a flag grow up to it, and refuses to go beyond it, naming the number, the limit and the setting', () => {
+      const state = withSegment();
+      const isAdded = name === 'strategies' || name === 'tags';
+      record(state, isAdded ? max - 1 : step * 4);
+      const [toLimit] = set(max);
+      assert(toLimit !== undefined);
+      state.given(toLimit);
+      const [beyond] = isAdded ? [ADDED[name]] : set(max + step);
+      assert(beyond !== undefined);
+      const refusal = refusalOf(state, beyond) ?? '';
+      assert.match(refusal, /^ValidationError: /);
+      assert.match(
+        refusal,
+        new RegExp(`${max + step} ${GROWTH_LIMITS[name].unit}; the limit is ${max} \\(${setting}\\)`),
+      );
+    });
+
+    it('leaves what is beyond it as it is, and lets it become smaller', () => {
+      const state = withSegment();
+      const count = max + step * 10;
+      record(state, count);
+      state.given({ type: 'mark-flags-stale', project: 'default', flags: ['f'], stale: true });
+      if (flagOf(state).environments.length > 0)
+        state.given({ type: 'switch-environment', ...IN, enabled: true });
+      if (name === 'strategies') {
+        state.given({ type: 'remove-strategy', ...IN, strategyId: 'old-0' });
+        assert.match(refusalOf(state, addStrategy()) ?? '', /would have 40 strategies/);
+      } else if (name === 'tags') {
+        state.given({ type: 'untag-flag', ...OF, tag: { type: 'simple', value: 'old-0' } });
+        assert.match(refusalOf(state, set(1)[0]!) ?? '', /would have 60 tags/);
+      } else {
+        assert.notEqual(refusalOf(state, set(count + step)[0]!), null, 'it must not grow');
+        state.given(...set(count - step));
+      }
+    });
+  });
+}
+
+const ADDED = {
+  strategies: addStrategy(),
+  tags: { type: 'tag-flag', ...OF, tag: { type: 'simple', value: 'one more' } },
+} as const;
+
+describe('growth', () => {
+  it('is refused in a clone, which makes new strategies', () => {
+    const state = withSegment();
+    CASES.strategies.older(state, 31);
+    const clone: Command = { type: 'clone-flag', ...OF, name: 'g', replaceGroupId: false };
+    assert.match(refusalOf(state, clone) ?? '', /The flag "g" .* would have 31 strategies/);
+  });
+
+  it('is refused in a rollback and in its dry run, and a rollback to what is as large is not', () => {
+    const state = withSegment();
+    CASES.strategies.older(state, 35);
+    const target = flagOf(state);
+    const rollback = (dryRun: boolean): Command => ({
+      type: 'rollback-flag',
+      ...{ ...OF, target, environments: ['development'], dryRun },
+    });
+    state.given({ type: 'remove-strategy', ...IN, strategyId: 'old-0' });
+    for (const dryRun of [true, false]) {
+      assert.match(refusalOf(state, rollback(dryRun)) ?? '', /would have 35 strategies/);
+    }
+    state.record([older('again')]);
+    assert.equal(refusalOf(state, rollback(false)), null);
+  });
+
+  it('of variants is refused in each environment that has fewer', () => {
+    const state = new TestWorld().given(createFlag);
+    const set = (environment: string | null, count: number): Command => ({
+      type: 'set-variants',
+      ...{ ...OF, environment, variants: variants(count) },
+    });
+    state.given(set(null, 50), set('production', 2));
+    assert.match(
+      refusalOf(state, set(null, 51)) ?? '',
+      /"f" in the environment "development" would have 51 variants; the limit is 50 \(VARIANTS_MAX\)/,
+    );
+    assert.match(refusalOf(state, set('production', 51)) ?? '', /"production" would have 51 variants/);
+  });
+
+  it('of a second constraint beyond the limit is refused beside one that is older', () => {
+    const state = withSegment();
+    CASES.values.older(state, 300);
+    assert.equal(refusalOf(state, replaceStrategy({ constraints: [constraint(9), constraint(300)] })), null);
+    const both = replaceStrategy({ constraints: [constraint(300), constraint(251)] });
+    assert.match(refusalOf(state, both) ?? '', /would have 251 values; the limit is 250/);
+  });
+});
