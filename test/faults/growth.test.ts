@@ -80,8 +80,8 @@ for (const http of ENGINES) {
         ['MAX', 'POST', `${FEATURES}/held/clone`, { name: 'copy' }],
       ] as const;
       for (const [setting, method, path, body] of calls) {
-        const answer = await refused(server, 400, 'ValidationError', { method, path, body });
-        assert.match(answer.body.message, new RegExp(`the limit is [0-9]+ \\([A-Z_]*${setting}\\)\\.$`));
+        const response = await refused(server, 400, 'ValidationError', { method, path, body });
+        assert.match(response.body.message, new RegExp(`the limit is [0-9]+ \\([A-Z_]*${setting}\\)\\.$`));
       }
     });
 
