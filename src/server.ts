@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
-    const store = await open(options, commits);
+    const store = await open(options, commits, lock);
     await recordFirstEvents(store, { ...options, fs: realFileSystem });
     const api = createHandler({ store, transport, commits, front }, options);
     front.handle = api.handle;
@@ -110,7 +110,7 @@ interface Parts {
   readonly front: Front;
 }
 
-function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
+function open(options: ServerOptions, commits: CommitMeter, lock: FolderLock): Promise<Store> {
   return openStore({
     fs: realFileSystem,
     folder: options.config.dataDir,
@@ -123,6 +123,7 @@ function open(options: ServerOptions, commits: CommitMeter): Promise<Store> {
     eventRetentionDays: options.config.eventRetentionDays,
     limits: options.config.limits,
     onCommit: (observation) => commits.observe(observation),
+    holdsLock: () => lock.isHeld(),
     ...options.store,
   });
 }

@@ -73,6 +73,25 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
+  for (const [what, names] of [
+    ['the journal that it writes to', ['journal']],
+    ['the lock file of its folder', ['flagstaff.lock']],
+  ] as const) {
+    it(`ends with 74 and one line in the log when somebody deletes ${what}`, async () => {
+      const folder = temporaryFolder();
+      const server = await spawnServer(folder);
+      for (const name of names) rmSync(join(folder, name), { recursive: true });
+      const ended = once(server.child, 'exit');
+      // It is noticed within a second; nobody answers any more then.
+      for (let index = 0; server.child.exitCode === null; index += 1) {
+        await server.call('POST', '/projects/default/features', { name: `flag-${index}` }).catch(() => ended);
+      }
+      assert.deepEqual((await ended)[0], 74);
+      assert.match(server.output(), /was deleted,? (?:moved )?or replaced/);
+      rmSync(folder, { recursive: true });
+    });
+  }
+
   it('shows the admin token that it made once, on the terminal, and keeps only its digest', async () => {
     const folder = temporaryFolder();
     const first = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '' });

@@ -18,6 +18,7 @@ import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
+import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import {
   type Loader,
   type RecoveryLog,
@@ -60,6 +61,8 @@ export interface StoreOptions {
   readonly eventRetentionDays?: number | null;
   /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
   readonly timer?: Timer;
+  /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
+  holdsLock?(): Promise<boolean>;
   onProgress?(progress: RecoveryProgress): void;
   onCommit?(observation: CommitObservation): void;
 }
@@ -104,8 +107,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     onFailure: options.stop,
     clock: clock.monotonic,
+    onBegun: (beginning) => writeLogBeginning(fs, folder.root, beginning),
     ...given('timer', options.timer),
     ...given('onCommit', options.onCommit),
+    ...given('holdsLock', options.holdsLock),
     ...given('commitLog', options.commitLog),
     ...given('segmentBytes', options.segmentBytes),
     ...given('reserveBytes', options.reserveBytes),
@@ -203,11 +208,11 @@ export function replayFrame(
 async function retire({ fs, log, clock, ...options }: StoreOptions, engine: Engine): Promise<void> {
   const { eventRetentionDays = null } = options;
   if (eventRetentionDays === null) return;
-  const { journal, snapshots } = dataFolder(options.folder);
   try {
     const { durableId, eventLog } = engine;
     const present = { keptMs: eventRetentionDays * DAY_MS, now: clock.now(), durableId };
-    const dropped = await dropOldEvents({ fs, journal, snapshots, eventLog }, present);
+    const folder = dataFolder(options.folder);
+    const dropped = await dropOldEvents({ fs, folder, eventLog }, present);
     if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
   } catch (error) {
     log.error(

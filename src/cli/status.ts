@@ -39,6 +39,7 @@ function statusText(status: FolderStatus): string {
     ['server', server === null ? 'not running' : `running, process ${server.pid}`],
     ['last stop', stopText(lastStop)],
     ['journal', `${count(journal.segments, 'file')}, ${bytesText(journal.bytes)}`],
+    ['begins with', journal.beginsWith === null ? 'not recorded' : `event ${journal.beginsWith}`],
     ['first event', firstEvent === null ? 'none' : `${firstEvent.id} of ${firstEvent.time}`],
     ['last event', lastEvent === null ? 'none' : `${lastEvent.id} of ${lastEvent.time}`],
     ['snapshots', snapshots.length === 0 ? 'none' : count(snapshots.length, 'file')],

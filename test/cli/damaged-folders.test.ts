@@ -28,6 +28,10 @@ const DAMAGES: Readonly<Record<string, (folder: string) => void>> = {
     truncateSync(segment, readFileSync(segment).length - 10);
   },
   'the last frame is damaged': (folder) => flipByte(fileAt(segmentsIn(folder)), -10),
+  'the first file is gone, whose state the snapshots have': (folder) => rmSync(fileAt(segmentsIn(folder), 0)),
+  'the journal and its mark are gone, and the snapshots': (folder) => {
+    for (const name of ['journal', 'snapshots']) rmSync(join(folder, name), { recursive: true });
+  },
   'the last file is gone': (folder) => rmSync(fileAt(segmentsIn(folder))),
   'a file in the middle is gone': (folder) => rmSync(fileAt(segmentsIn(folder), 1)),
   'an early frame is damaged, and every snapshot': (folder) => {

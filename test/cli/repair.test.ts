@@ -125,6 +125,14 @@ describe('flagstaff repair', () => {
     });
   }
 
+  it('starts without the first file where a snapshot has its state, and says which events are no longer listed', async () => {
+    const folder = damaged((copy) => rmSync(fileAt(segmentsIn(copy), 0)));
+    const { plan } = await repaired(folder);
+    const second = firstIdOf(fileAt(segmentsIn(folder), 0));
+    assert.deepEqual([plan.lost, plan.unlisted], [null, { from: 1, to: second - 1 }]);
+    assert.equal((await outputOf(['status', '-d', folder])).journal.beginsWith, second);
+  });
+
   it('says what it lost where the newest events are gone and no snapshot has them', async () => {
     const folder = damaged((copy) => {
       rmSync(fileAt(segmentsIn(copy)));
@@ -215,21 +223,34 @@ describe('flagstaff repair', () => {
     const whole = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
     const { aside } = await outputOf(['repair', '--yes', '-d', whole]);
     // As it lies on disk after each step of the exchange, made from its outcome.
-    for (const step of ['nothing', 'snapshots aside', 'snapshots in place', 'journal aside'] as const) {
+    const steps = [
+      'nothing',
+      'snapshots aside',
+      'snapshots in place',
+      'journal aside',
+      'journal in place',
+    ] as const;
+    for (const step of steps) {
       const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
       const [repairedTo, oldTo] = [join(folder, 'repaired.tmp'), join(folder, 'damaged-then')];
       mkdirSync(repairedTo);
       const made = copyOf(whole);
-      for (const name of ['journal', 'snapshots']) renameSync(join(made, name), join(repairedTo, name));
+      for (const name of ['journal', 'snapshots', 'log.beginning']) {
+        renameSync(join(made, name), join(repairedTo, name));
+      }
       writeFileSync(join(repairedTo, 'ready'), 'damaged-then');
       if (step !== 'nothing') {
         mkdirSync(oldTo);
         renameSync(join(folder, 'snapshots'), join(oldTo, 'snapshots'));
       }
-      if (step === 'snapshots in place' || step === 'journal aside') {
+      if (steps.indexOf(step) >= steps.indexOf('snapshots in place')) {
         renameSync(join(repairedTo, 'snapshots'), join(folder, 'snapshots'));
       }
-      if (step === 'journal aside') renameSync(join(folder, 'journal'), join(oldTo, 'journal'));
+      if (steps.indexOf(step) >= steps.indexOf('journal aside')) {
+        renameSync(join(folder, 'log.beginning'), join(oldTo, 'log.beginning'));
+        renameSync(join(folder, 'journal'), join(oldTo, 'journal'));
+      }
+      if (step === 'journal in place') renameSync(join(repairedTo, 'journal'), join(folder, 'journal'));
       await assert.rejects(
         startsOn(folder, async () => undefined),
         /A repair of the data folder was interrupted/,

@@ -213,6 +213,11 @@ describe('flagstaff verify', () => {
       /ends with event/,
     ],
     [
+      'a deleted first file, though the snapshots have its state',
+      (folder) => rmSync(fileAt(segmentsIn(folder), 0)),
+      /with which the log begins is missing, and with it the events from 1 to \d+/,
+    ],
+    [
       'no journal at all',
       (folder) => {
         for (const path of segmentsIn(folder)) rmSync(path);
@@ -234,6 +239,7 @@ describe('flagstaff verify', () => {
   it('misses nothing where the first files are gone and the snapshots contain them, as retention leaves it', async () => {
     const folder = copyOf(past.folder);
     rmSync(fileAt(segmentsIn(folder), 0));
+    rmSync(join(folder, 'log.beginning'));
     assert.equal((await outputOf(['verify', '--deep', '-d', folder])).deep.ways, 3);
     for (const path of snapshotsIn(folder)) rmSync(path);
     const { code, out } = await flagstaff(['verify', '-d', folder]);

@@ -1,13 +1,14 @@
 /** Retention on a disk that fails: what is left of the journal never has a hole. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { dropOldEvents } from '../../src/persistence/event-log/retention.ts';
 import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshots/snapshot-format.ts';
 import { EventJournal, FOLDER } from '../support/event-journal.ts';
 import { ioError } from '../support/memory-file-system.ts';
 
-const SNAPSHOTS = '/data/snapshots';
+const { snapshots: SNAPSHOTS } = dataFolder('/data');
 const EVENTS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -28,8 +29,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
         .filter((id) => id !== null);
     const all = segments();
     const eventLog = await written.openLog();
-    const retire = () =>
-      dropOldEvents({ fs: disk, journal: FOLDER, snapshots: SNAPSHOTS, eventLog }, NOTHING_KEPT);
+    const retire = () => dropOldEvents({ fs: disk, folder: dataFolder('/data'), eventLog }, NOTHING_KEPT);
     const snapshotAt = (id: number): string => `${SNAPSHOTS}/${paddedId(id)}${SNAPSHOT_SUFFIX}`;
 
     disk.put(snapshotAt(EVENTS / 2), Buffer.alloc(0));

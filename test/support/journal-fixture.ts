@@ -12,6 +12,7 @@ export const FOLDER = '/data';
 export const JOURNAL = `${FOLDER}/journal`;
 export const SNAPSHOTS = `${FOLDER}/snapshots`;
 export const FIRST_SEGMENT = `${JOURNAL}/00000000000000000001.journal`;
+export const BEGINNING = `${FOLDER}/log.beginning`;
 export const MARK = `${JOURNAL}/durable.mark`;
 
 export function frameOf(id: number, events = 1): Frame {

@@ -30,6 +30,7 @@ export type CallKind =
   | 'sync'
   | 'truncate'
   | 'size'
+  | 'isAt'
   | 'close';
 
 export interface Call {
@@ -135,6 +136,11 @@ export class MemoryFileSystem implements FileSystem {
   async freeBytes(folder: string): Promise<number> {
     await this.pass('freeBytes', folder);
     return this.roomLeft();
+  }
+
+  /** Whether the name leads to this file. */
+  leadsTo(path: string, file: MemoryFile): boolean {
+    return this.#names.get(path) === file;
   }
 
   roomLeft(): number {
@@ -309,6 +315,11 @@ class OpenMemoryFile implements OpenFile {
   async size(): Promise<number> {
     await this.#disk.pass('size', this.#path);
     return this.#file.size;
+  }
+
+  async isAt(path: string): Promise<boolean> {
+    await this.#disk.pass('isAt', this.#path);
+    return this.#disk.leadsTo(path, this.#file);
   }
 
   async close(): Promise<void> {

@@ -11,9 +11,11 @@ import { dirname, join, resolve } from 'node:path';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
+import { readLogBeginning, writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
-import { listSegments } from '../../persistence/journal/segment-file.ts';
+import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
+import { missingBeginning } from '../../persistence/recovery/recovery-refusal.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';
 import { OperationError } from '../operation-error.ts';
@@ -93,16 +95,35 @@ export async function copyUpTo(options: CopyOptions): Promise<number> {
   return copy.bytesDone;
 }
 
-async function copyJournal({ fs, from, to, lastId }: CopyOptions, copy: Copy, end: Boundary): Promise<void> {
-  for (const firstId of await listSegments({ fs, folder: from.journal })) {
-    if (firstId > end.segment) break;
+/**
+ * The newest segment first: where retention of a running server deletes the oldest ones meanwhile, what was copied has no
+ * hole.
+ */
+async function copyJournal(options: CopyOptions, copy: Copy, end: Boundary): Promise<void> {
+  const { fs, from, to, lastId } = options;
+  const segments = await listSegments({ fs, folder: from.journal });
+  let oldest = end.segment;
+  for (const firstId of segments.filter((id) => id <= end.segment).toReversed()) {
     const name = segmentFileName(firstId);
     const bytes = firstId === end.segment ? end.offset : null;
-    await copy.file(join(from.journal, name), join(to.journal, name), bytes);
+    if (!(await copy.file(join(from.journal, name), join(to.journal, name), bytes))) break;
+    oldest = firstId;
   }
+  await copyBeginning(options, oldest);
   const mark = new DurableMarkFile(fs, to.journal);
   await mark.write({ lastId, ...end });
   await mark.close();
+}
+
+/** Records where the copied log begins, which must not be later than where the original does. */
+async function copyBeginning({ fs, from, to }: CopyOptions, oldest: number): Promise<void> {
+  const recorded = await readLogBeginning(fs, from.root);
+  if (recorded.state === 'good' && oldest > recorded.beginning.firstId) {
+    throw missingBeginning(from, recorded.beginning.firstId, oldest);
+  }
+  const header = await withSegment({ fs, folder: to.journal }, oldest, async (segment) => segment.header);
+  // Where the header is damaged, no start succeeds on the copy, and it is not kept.
+  if (header !== null) await writeLogBeginning(fs, to.root, header);
 }
 
 /** A snapshot that retention removes meanwhile counts as absent. */
@@ -124,15 +145,17 @@ class Copy {
     this.#options = options;
   }
 
-  async file(from: string, to: string, bytes: number | null): Promise<void> {
+  /** False when the file is gone, as a running server deletes old ones. */
+  async file(from: string, to: string, bytes: number | null): Promise<boolean> {
     const { fs, onProgress } = this.#options;
     const before = this.bytesDone;
-    const copied = await copyFile(fs, {
-      from,
-      to,
-      bytes,
-      onProgress: (done) => onProgress?.(before + done),
-    });
-    this.bytesDone = before + copied;
+    const onCopied = (done: number): void => onProgress?.(before + done);
+    try {
+      this.bytesDone = before + (await copyFile(fs, { from, to, bytes, onProgress: onCopied }));
+      return true;
+    } catch (error) {
+      if (isMissing(error) && !(await fs.exists(from))) return false;
+      throw error;
+    }
   }
 }

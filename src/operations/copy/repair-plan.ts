@@ -48,7 +48,7 @@ export function planRepair(verified: FolderVerification): RepairPlan | null {
     ...verified.snapshots.map(({ id }) => id),
     ...runs.map(({ lastId }) => lastId),
   );
-  const oldest = verified.journal.segments[0] ?? best.lastId + 1;
+  const oldest = verified.beginning?.firstId ?? verified.journal.segments[0] ?? best.lastId + 1;
   return {
     ...best,
     lost: highest > best.lastId ? { from: best.lastId + 1, to: highest } : null,

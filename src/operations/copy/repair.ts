@@ -14,6 +14,7 @@ import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { LOG_BEGINNING_FILE_NAME } from '../../persistence/journal/log-beginning.ts';
 import { recover } from '../../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../../persistence/recovery/unfinished-repair.ts';
 import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';
@@ -124,6 +125,10 @@ async function declareReady(fs: FileSystem, folder: string, asideName: string): 
 /** Skips each step that was done before, so that all of it can be repeated. */
 async function exchange(fs: FileSystem, folder: string, aside: string): Promise<void> {
   await fs.makeFolder(aside);
+  const beginning = (of: string): string => join(of, LOG_BEGINNING_FILE_NAME);
+  // What the old journal began with must not be asked of the new one.
+  if (await fs.exists(join(repairFolder(folder), 'journal')))
+    await moveIfThere(fs, beginning(folder), beginning(aside));
   for (const name of ['snapshots', 'journal']) {
     const [current, repaired] = [join(folder, name), join(repairFolder(folder), name)];
     if (!(await fs.exists(repaired))) continue;
@@ -132,7 +137,12 @@ async function exchange(fs: FileSystem, folder: string, aside: string): Promise<
     await fs.syncFolder(aside);
     await fs.syncFolder(folder);
   }
+  await moveIfThere(fs, beginning(repairFolder(folder)), beginning(folder));
   await fs.remove(readyFile(folder));
   rmSync(repairFolder(folder), { recursive: true, force: true });
   await fs.syncFolder(folder);
+}
+
+async function moveIfThere(fs: FileSystem, from: string, to: string): Promise<void> {
+  if (await fs.exists(from)) await fs.rename(from, to);
 }

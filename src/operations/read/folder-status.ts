@@ -16,6 +16,7 @@ import {
 } from '../../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
+import { readLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { checkStart } from '../../persistence/recovery/start-check.ts';
@@ -48,6 +49,8 @@ export interface FolderStatus {
   readonly server: { readonly pid: number; readonly durableId: number } | null;
   readonly journal: {
     readonly segments: number;
+    /** The event with which the log is recorded to begin; null where nothing is recorded. */
+    readonly beginsWith: number | null;
     /** On disk, with the zeros ahead of the end while a server runs. */
     readonly bytes: number;
     readonly firstEvent: EventSummary | null;
@@ -69,18 +72,22 @@ export async function folderStatus(fs: FileSystem, root: string): Promise<Folder
   const folder = dataFolder(root);
   const server = await askServer(root, 'status');
   const refusal = server === null ? (await checkStart({ fs, folder: root })).refusal : null;
+  const recorded = await readLogBeginning(fs, root);
   return {
     folder: root,
     formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
     server: server === null ? null : { pid: server.pid, durableId: server.durableId },
-    journal: await journalStatus({ fs, folder: folder.journal }),
+    journal: {
+      beginsWith: recorded.state === 'good' ? recorded.beginning.firstId : null,
+      ...(await journalStatus({ fs, folder: folder.journal })),
+    },
     snapshots: await snapshotStatus(fs, folder.snapshots),
     lastStop: server === null ? lastStop(root) : { kind: 'running' },
     refusal: refusal?.message ?? null,
   };
 }
 
-async function journalStatus(source: JournalSource): Promise<FolderStatus['journal']> {
+async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['journal'], 'beginsWith'>> {
   const segments = await listSegments(source);
   const [first, last] = [segments[0], segments.at(-1)];
   let bytes = 0;

@@ -7,10 +7,12 @@
  */
 import { join } from 'node:path';
 import { askServer } from '../../control/control-client.ts';
-import { DAMAGED_SUFFIX, dataFolder } from '../../persistence/disk/data-folder.ts';
+import { DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { type DurableMark, MARK_FILE_NAME, readDurableMark } from '../../persistence/journal/durable-mark.ts';
-import { segmentFileName } from '../../persistence/journal/segment.ts';
+import { LOG_BEGINNING_FILE_NAME, readLogBeginning } from '../../persistence/journal/log-beginning.ts';
+import { type SegmentStart, segmentFileName } from '../../persistence/journal/segment.ts';
+import { missingBeginning } from '../../persistence/recovery/recovery-refusal.ts';
 import { checkStart } from '../../persistence/recovery/start-check.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
@@ -31,6 +33,8 @@ export interface FolderVerification {
   readonly journal: JournalVerification;
   readonly snapshots: readonly VerifiedSnapshot[];
   readonly mark: DurableMark | null;
+  /** Where the log begins, as it was recorded. */
+  readonly beginning: SegmentStart | null;
   /** Id of the newest event that is whole. */
   readonly lastId: number;
 }
@@ -63,6 +67,9 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
   const lastId = journal.runs.at(-1)?.lastId ?? 0;
   if (mark !== null) damages.push(...markDamage(folder.journal, mark, journal));
   for (const snapshot of snapshots) damages.push(...snapshotMisfit(snapshot, journal));
+  const recorded = await readLogBeginning(fs, folder.root);
+  const beginning = recorded.state === 'good' ? recorded.beginning : null;
+  if (beginning !== null) damages.push(...missingSegments(folder, beginning.firstId, journal));
   damages.push(...lateStart(folder.journal, journal, snapshots));
   if (damages.length === 0) damages.push(...(await refusedStart(options)));
   if (damages.length + journal.segments.length + snapshots.length === 0 && mark === null)
@@ -71,7 +78,12 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
   if (reading.state === 'unreadable') {
     notes.push(`${MARK_FILE_NAME} cannot be read; damage in the last write would pass for a torn tail.`);
   }
-  return { damages, notes, journal, snapshots, mark, lastId };
+  if (recorded.state === 'unreadable') {
+    notes.push(
+      `${LOG_BEGINNING_FILE_NAME} cannot be read; older journal files, if any are missing, are not missed.`,
+    );
+  }
+  return { damages, notes, journal, snapshots, mark, beginning, lastId };
 }
 
 /**
@@ -153,6 +165,14 @@ function snapshotMisfit({ header, id, path }: VerifiedSnapshot, journal: Journal
   if (header === null || checksum === undefined || checksum === header.chain) return [];
   const what = `the snapshot and the journal do not belong together: event ${id} differs between them`;
   return [{ file: path, offset: 12, lastGoodEventId: id, what }];
+}
+
+/** The record was read after the files were listed: a running server moves it on before it deletes any. */
+function missingSegments(folder: DataFolder, firstId: number, { segments }: JournalVerification): Damage[] {
+  const oldest = segments[0];
+  if (oldest === undefined || oldest <= firstId) return [];
+  const { file, offset, problem } = missingBeginning(folder, firstId, oldest);
+  return [{ file, offset, lastGoodEventId: firstId - 1, what: problem }];
 }
 
 /** Events before the first segment have to be in a good snapshot. */

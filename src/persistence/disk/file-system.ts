@@ -29,6 +29,8 @@ export interface OpenFile {
   sync(): Promise<void>;
   truncate(size: number): Promise<void>;
   size(): Promise<number>;
+  /** Whether `path` still leads to this very file: it was not removed, renamed or replaced since it was opened. */
+  isAt(path: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -127,11 +129,29 @@ class RealFile implements OpenFile {
     });
   }
 
+  isAt(path: string): Promise<boolean> {
+    return isOpenAt(this.#fd, path);
+  }
+
   async close(): Promise<void> {
     if (this.#synchronousFd !== null) await closeDescriptor(this.#synchronousFd);
     this.#synchronousFd = null;
     await closeDescriptor(this.#fd);
   }
+}
+
+/** Whether `path` leads to the file that has this descriptor. */
+export async function isOpenAt(fd: number, path: string): Promise<boolean> {
+  const [open, named] = await Promise.all([
+    new Promise<fs.Stats>((resolve, reject) => {
+      fs.fstat(fd, (error, stats) => (error ? reject(error) : resolve(stats)));
+    }),
+    promises.stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    }),
+  ]);
+  return named !== null && named.ino === open.ino && named.dev === open.dev;
 }
 
 function writeTo(

@@ -10,6 +10,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
+import { isOpenAt } from './file-system.ts';
 
 export const LOCK_FILE_NAME = 'flagstaff.lock';
 
@@ -29,6 +30,8 @@ export class FolderLockedError extends Error {
 }
 
 export interface FolderLock {
+  /** Whether the lock file is still the one that was locked. Behind another one, a second process may open the folder. */
+  isHeld(): Promise<boolean>;
   /** Empties the file and releases the lock. */
   release(): void;
 }
@@ -37,7 +40,8 @@ export interface FolderLock {
 export function lockFolder(folder: string): FolderLock {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Appending opens without truncating: until the lock is granted, the content is another process's.
-  const fd = fs.openSync(join(folder, LOCK_FILE_NAME), 'a+', 0o600);
+  const path = join(folder, LOCK_FILE_NAME);
+  const fd = fs.openSync(path, 'a+', 0o600);
   try {
     if (!tryLock(fd)) throw new FolderLockedError(folder, readPid(fd));
     fs.ftruncateSync(fd);
@@ -46,7 +50,7 @@ export function lockFolder(folder: string): FolderLock {
     fs.closeSync(fd);
     throw error;
   }
-  return { release: () => release(fd) };
+  return { isHeld: () => isOpenAt(fd, path), release: () => release(fd) };
 }
 
 function release(fd: number): void {

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
 import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
-import { writeFully } from '../disk/write-fully.ts';
+import { replaceFile } from '../disk/replace-file.ts';
 import { paddedId } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
@@ -84,7 +84,7 @@ export class IndexFileStore {
     const chain = await withSegment({ fs, folder }, view.firstId, (one) => checksumOfFrame(one, lastOffset));
     if (chain === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
     const bytes = await encodeIndexFile(view, { index, chain, yieldToEventLoop });
-    await replaceFile(fs, this.#pathOf(view.firstId), bytes);
+    await replaceFile(fs, this.#pathOf(view.firstId), bytes, { durable: false });
   }
 
   #pathOf(firstId: number): string {
@@ -116,17 +116,4 @@ async function readWhole(fs: FileSystem, path: string): Promise<Buffer | 'unread
     if (isUnreadable(error)) return 'unreadable';
     throw error;
   }
-}
-
-/** A reader finds the old file or the new one, never a half-written one. */
-async function replaceFile(fs: FileSystem, path: string, bytes: Buffer): Promise<void> {
-  const temporary = `${path}.tmp`;
-  if (await fs.exists(temporary)) await fs.remove(temporary);
-  const file = await fs.open(temporary, 'create');
-  try {
-    await writeFully(file, bytes, 0);
-  } finally {
-    await file.close();
-  }
-  await fs.rename(temporary, path);
 }

@@ -10,9 +10,11 @@
  * this time. Skipping it would leave a gap behind it, and no server starts on a journal with a gap.
  */
 import { join } from 'node:path';
+import type { DataFolder } from '../disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import { writeLogBeginning } from '../journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../journal/segment.ts';
-import { listSegments } from '../journal/segment-file.ts';
+import { listSegments, withSegment } from '../journal/segment-file.ts';
 import { listSnapshots } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
 import { INDEX_FILE_SUFFIX } from './index-file.ts';
@@ -21,9 +23,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface RetentionOptions {
   readonly fs: FileSystem;
-  /** The folder of the journal, and that of the snapshots. */
-  readonly journal: string;
-  readonly snapshots: string;
+  readonly folder: DataFolder;
   readonly eventLog: EventLog;
 }
 
@@ -47,8 +47,9 @@ export async function dropOldEvents(
   options: RetentionOptions,
   { keptMs, now, durableId }: Present,
 ): Promise<DroppedEvents | null> {
-  const { fs, journal, snapshots, eventLog } = options;
-  const [oldest] = await listSnapshots(fs, snapshots);
+  const { fs, folder, eventLog } = options;
+  const { journal } = folder;
+  const [oldest] = await listSnapshots(fs, folder.snapshots);
   if (oldest === undefined) return null;
   const confirmed = await confirmedTime(eventLog, durableId);
   if (confirmed === null) return null;
@@ -56,6 +57,8 @@ export async function dropOldEvents(
   eventLog.dropSegmentsBefore(keepFrom);
   const segments = await listSegments({ fs, folder: journal });
   const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
+  // Before the first deletion: a segment that is missing although the log begins with it was not deleted here.
+  if (dropped.length > 0) await recordBeginning(fs, folder, eventLog.firstId);
   for (const firstId of dropped) {
     await fs.remove(join(journal, segmentFileName(firstId)));
     await removeIfThere(fs, join(journal, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`));
@@ -82,6 +85,12 @@ async function confirmedTime(eventLog: EventLog, durableId: number): Promise<num
 async function firstKept(eventLog: EventLog, oldestSnapshotId: number, before: number): Promise<number> {
   const old = await eventLog.idAtOrBefore(before - 1, oldestSnapshotId);
   return (old ?? 0) + 1;
+}
+
+async function recordBeginning(fs: FileSystem, folder: DataFolder, firstId: number): Promise<void> {
+  const beginning = await withSegment({ fs, folder: folder.journal }, firstId, async ({ header }) => header);
+  if (beginning === null) throw new Error(`the segment that begins with event ${firstId} has no header`);
+  await writeLogBeginning(fs, folder.root, beginning);
 }
 
 async function removeIfThere(fs: FileSystem, path: string): Promise<void> {

@@ -16,7 +16,7 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { FileSystem, OpenFile } from '../disk/file-system.ts';
+import { type FileSystem, isMissing, type OpenFile } from '../disk/file-system.ts';
 import { FreeSpace, RESERVE_BYTES_DEFAULT } from '../disk/free-space.ts';
 import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
@@ -28,10 +28,12 @@ import { encodePayload } from './frame-payload.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
 import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
+import { lostFile, Presence } from './presence.ts';
 import {
   encodeSegmentHeader,
   SEGMENT_BYTES_DEFAULT,
   SEGMENT_HEADER_BYTES,
+  type SegmentStart,
   segmentFileName,
 } from './segment.ts';
 
@@ -65,6 +67,10 @@ export interface FileJournalOptions {
   readonly commitLog?: CommitLog;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
+  /** Records where the log begins. The first batch of a new log waits for it. */
+  readonly onBegun?: (beginning: SegmentStart) => Promise<void>;
+  /** Whether the lock on the data folder is still this process's; asked once a second. */
+  readonly holdsLock?: () => Promise<boolean>;
   /** How many bytes of zeros to keep ahead of the end; 0 for none. */
   readonly preallocatedBytes?: number;
   /** Milliseconds, monotonic. */
@@ -89,6 +95,7 @@ export class FileJournal implements Journal {
   readonly #space: FreeSpace;
   readonly #markFile: DurableMarkFile;
   readonly #preallocation: Preallocation;
+  readonly #presence: Presence;
 
   #open = new Batch();
   #spare = new Batch();
@@ -142,6 +149,7 @@ export class FileJournal implements Journal {
     });
     this.#markFile = new DurableMarkFile(fs, folder);
     this.#preallocation = this.#newPreallocation();
+    this.#presence = new Presence({ clock, holdsLock: options.holdsLock ?? (async () => true) });
     this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
     this.#segment = tail.isEndAppendable ? tail.segment : null;
     this.#offset = tail.offset;
@@ -260,7 +268,11 @@ export class FileJournal implements Journal {
     const zeros = this.#preallocation.clearOf(batch.end);
     if (zeros !== null) await zeros;
     if (this.#failure !== null) throw this.#failure;
-    await writeFullyDurably(file, batch.content(), batch.place.offset);
+    const [path, content] = [this.#pathOf(batch.place.segment), batch.content()];
+    await Promise.all([
+      writeFullyDurably(file, content, batch.place.offset),
+      this.#presence.checkIfDue(file, path),
+    ]);
     const { frames, bytes } = batch;
     this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
   }
@@ -271,11 +283,13 @@ export class FileJournal implements Journal {
    */
   async #roll(batch: Batch): Promise<OpenFile> {
     const { segment, chain } = batch.place;
+    if (this.#file !== null) await this.#presence.check(this.#file, this.#pathOf(this.#durable.segment));
     const mode = segment === this.#olderSegment ? 'write' : 'create';
     const file = await this.#fs.open(this.#pathOf(segment), mode);
     await writeFully(file, encodeSegmentHeader({ firstId: segment, chain }), 0);
     await file.sync();
     await this.#fs.syncFolder(this.#folder);
+    if (this.#durable.segment === 0) await this.#options.onBegun?.({ firstId: segment, chain });
     await this.#file?.close();
     this.#file = file;
     this.#preallocation.begin({ file, segment }, SEGMENT_HEADER_BYTES);
@@ -310,7 +324,9 @@ export class FileJournal implements Journal {
 
   #fail(file: string, offset: number, cause: unknown): void {
     if (this.#failure !== null) return;
-    const failure = new JournalFailure({ file, offset, durableId: this.durableId, cause });
+    const { durableId } = this;
+    const known = isMissing(cause) ? lostFile(file) : cause;
+    const failure = new JournalFailure({ file, offset, durableId, cause: known });
     this.#failure = failure;
     const waiters = this.#waiters;
     this.#waiters = [];

@@ -2,6 +2,7 @@
  * The error after which the journal guarantees nothing more. The process ends with exit code 74 (invariant 6).
  */
 import { FencedError } from './commit-log.ts';
+import { LostFileError } from './presence.ts';
 
 export interface JournalFailureDetails {
   readonly file: string;
@@ -19,16 +20,18 @@ export class JournalFailure extends Error {
   readonly durableId: number;
 
   constructor({ file, offset, durableId, cause }: JournalFailureDetails) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const rest = `Every event up to ${durableId} is on disk; nothing after it was acknowledged.`;
-    super(
-      cause instanceof FencedError
-        ? `This node may not write any more: ${reason}. ${rest} Start the server again; it will follow.`
-        : `The journal could not be written at offset ${offset} of ${file}: ${reason}. ${rest} Look at the disk and its free space, then start the server again.`,
-      { cause },
-    );
+    super(messageOf({ file, offset, durableId, cause }), { cause });
     this.file = file;
     this.offset = offset;
     this.durableId = durableId;
   }
+}
+
+function messageOf({ file, offset, durableId, cause }: JournalFailureDetails): string {
+  if (cause instanceof LostFileError) return cause.message;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const rest = `Every event up to ${durableId} is on disk; nothing after it was acknowledged.`;
+  return cause instanceof FencedError
+    ? `This node may not write any more: ${reason}. ${rest} Start the server again; it will follow.`
+    : `The journal could not be written at offset ${offset} of ${file}: ${reason}. ${rest} Look at the disk and its free space, then start the server again.`;
 }

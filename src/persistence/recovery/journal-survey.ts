@@ -45,6 +45,8 @@ export interface JournalSurvey {
   readonly segments: readonly number[];
   /** Id of the first event that the journal holds or will hold; null when there is no segment. */
   readonly firstId: number | null;
+  /** Checksum of the frame before that event; 0 before the first event of all. */
+  readonly firstChain: number;
   /** Id of the last whole event; one less than `firstId` when there is none. */
   readonly lastId: number;
   readonly lastAt: number | null;
@@ -79,6 +81,7 @@ class Surveyor {
   readonly #firstIds: readonly number[];
   readonly #segments: number[] = [];
   readonly #boundaries = new Map<number, Boundary>();
+  #firstChain = 0;
   #lastId = 0;
   #lastAt: number | null = null;
   #end: Boundary | null = null;
@@ -109,6 +112,7 @@ class Surveyor {
     return {
       segments: this.#segments,
       firstId: this.#segments[0] ?? null,
+      firstChain: this.#firstChain,
       lastId: this.#lastId,
       lastAt: this.#lastAt,
       end: this.#end,
@@ -126,6 +130,7 @@ class Surveyor {
       if (header === null) return this.#endsAs(await judgeMissingHeader(segment, isLast), path);
       const misfit = this.#misfit(header, firstId);
       if (misfit !== null) return this.#damaged(path, 0, misfit);
+      if (this.#segments.length === 0) this.#firstChain = header.chain;
       this.#segments.push(firstId);
       await this.#surveyFrames(segment, header, isLast);
     });

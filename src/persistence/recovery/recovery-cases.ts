@@ -10,6 +10,7 @@
  *   snapshot-only-damaged         none      absent    newest bad                    refuse
  *   journal-missing               none      present   any                           refuse
  *   journal-damaged               damaged   any       any                           refuse
+ *   journal-begins-late           does not hold where the log begins, any           refuse
  *   journal-behind-mark           ends before the mark, any                         refuse
  *   journal-behind-snapshot       ends before the newest snapshot, good or bad      refuse
  *   journal-starts-late           begins after the newest good one (or after 1)     refuse
@@ -19,7 +20,9 @@
  *   snapshot-and-journal          good      reached   newest good                   load it, replay the rest
  *   older-snapshot-and-journal    good      reached   newest bad, an older one good load that, set the bad aside
  *
- * "Good" includes a torn tail, and zeros that no batch has overwritten yet; both are always cut off before anything is
+ * "Mark" stands for the durable mark and for the record of where the log begins (log-beginning.ts): one of them proves
+ * that there was a journal. Where that record is missing, as in folders of release 0.1.0, or cannot be read, the oldest
+ * segment counts as the beginning. "Good" includes a torn tail, and zeros that no batch has overwritten yet; both are always cut off before anything is
  * appended. Zeros before the mark leave the journal behind the mark, and zeros before a later batch are damage. Even a bad snapshot says how far
  * the state had come, and the journal has to reach at least as far, or something is lost. Files of a newer format,
  * and names that end like the folder's own but are not, are refused by the survey itself.
@@ -31,6 +34,10 @@ export interface RecoveryFacts {
   readonly mark: 'absent' | 'unreadable' | 'good';
   /** Whether the mark, if there is one to read, lies within the journal and agrees with it. */
   readonly reachesMark: boolean;
+  /** The record of where the log begins. */
+  readonly beginning: 'absent' | 'unreadable' | 'good';
+  /** Whether the journal, if there is such a record to read, has that place and agrees with it. */
+  readonly holdsBeginning: boolean;
   readonly firstId: number;
   readonly lastId: number;
   /** By its name, good or bad; 0 when there is none. */
@@ -47,6 +54,7 @@ export type RecoveryLabel =
   | 'snapshot-only-damaged'
   | 'journal-missing'
   | 'journal-damaged'
+  | 'journal-begins-late'
   | 'journal-behind-mark'
   | 'journal-behind-snapshot'
   | 'journal-starts-late'
@@ -62,8 +70,10 @@ export interface RecoveryCase {
   readonly holds: (facts: RecoveryFacts) => boolean;
 }
 
-const nothingButSnapshots = (f: RecoveryFacts): boolean => f.journal === 'none' && f.mark === 'absent';
-const reaches = (f: RecoveryFacts): boolean => f.journal === 'good' && f.reachesMark;
+const hadJournal = (f: RecoveryFacts): boolean => f.mark !== 'absent' || f.beginning !== 'absent';
+const nothingButSnapshots = (f: RecoveryFacts): boolean => f.journal === 'none' && !hadJournal(f);
+const begins = (f: RecoveryFacts): boolean => f.journal === 'good' && f.holdsBeginning;
+const reaches = (f: RecoveryFacts): boolean => begins(f) && f.reachesMark;
 const covers = (f: RecoveryFacts): boolean => reaches(f) && f.lastId >= f.newestSnapshotId;
 const joins = (f: RecoveryFacts): boolean => covers(f) && f.firstId <= f.newestGoodSnapshotId + 1;
 const fits = (f: RecoveryFacts): boolean =>
@@ -86,9 +96,10 @@ export const RECOVERY_CASES: readonly RecoveryCase[] = [
   start('fresh', (f) => nothingButSnapshots(f) && f.newestSnapshotId === 0),
   start('snapshot-only', (f) => nothingButSnapshots(f) && f.newestSnapshotId > 0 && newestIsGood(f)),
   refuse('snapshot-only-damaged', (f) => nothingButSnapshots(f) && !newestIsGood(f)),
-  refuse('journal-missing', (f) => f.journal === 'none' && f.mark !== 'absent'),
+  refuse('journal-missing', (f) => f.journal === 'none' && hadJournal(f)),
   refuse('journal-damaged', (f) => f.journal === 'damaged'),
-  refuse('journal-behind-mark', (f) => f.journal === 'good' && !f.reachesMark),
+  refuse('journal-begins-late', (f) => f.journal === 'good' && !begins(f)),
+  refuse('journal-behind-mark', (f) => begins(f) && !f.reachesMark),
   refuse('journal-behind-snapshot', (f) => reaches(f) && !covers(f)),
   refuse('journal-starts-late', (f) => covers(f) && !joins(f)),
   refuse('snapshot-foreign', (f) => joins(f) && !fits(f)),

@@ -4,12 +4,17 @@ import { join } from 'node:path';
 import type { DataFolder } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { MARK_FILE_NAME } from '../journal/durable-mark.ts';
+import { LOG_BEGINNING_FILE_NAME } from '../journal/log-beginning.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import type { RecoveryLabel } from './recovery-cases.ts';
 import type { FolderSurvey } from './recovery-survey.ts';
 
-const ADVICE_RESTORE =
-  'Nothing was changed. Restore the journal folder and the snapshots folder from the same backup, or from a replica.';
+const ADVICE_RESTORE = 'Nothing was changed. Restore the whole data folder from a backup.';
+
+/** As above, for events that are older than a good snapshot, so that the state is not in question. */
+const ADVICE_BEGINNING =
+  'Nothing was changed. Put the missing files back, or restore the whole data folder from a backup. To go on without ' +
+  'these events, if a snapshot has their state, run "flagstaff repair".';
 
 export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: DataFolder): DataFolderError {
   switch (label) {
@@ -18,6 +23,8 @@ export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: Da
       return survey.journal.damage;
     case 'journal-missing':
       return journalMissing(survey, folder);
+    case 'journal-begins-late':
+      return journalBeginsLate(survey, folder);
     case 'journal-behind-mark':
       return journalBehindMark(survey, folder);
     case 'journal-behind-snapshot':
@@ -33,12 +40,38 @@ export function refusalOf(label: RecoveryLabel, survey: FolderSurvey, folder: Da
   }
 }
 
-function journalMissing({ mark, snapshot }: FolderSurvey, folder: DataFolder): DataFolderError {
+function journalMissing(
+  { mark, beginning, facts, snapshot }: FolderSurvey,
+  folder: DataFolder,
+): DataFolderError {
   const extent = mark === null ? 'events' : `events up to ${mark.lastId}`;
-  const problem = `The journal is missing: ${MARK_FILE_NAME} says that ${extent} had been written`;
-  const way = `To start from the newest snapshot alone, without the changes after it, remove ${MARK_FILE_NAME}.`;
+  const witness = facts.mark === 'absent' ? LOG_BEGINNING_FILE_NAME : MARK_FILE_NAME;
+  const first = beginning === null ? '' : `, from ${segmentFileName(beginning.firstId)} on`;
+  const problem = `The journal is missing${first}: ${witness} says that ${extent} had been written`;
+  const files = [
+    ...(facts.mark === 'absent' ? [] : [MARK_FILE_NAME]),
+    ...(facts.beginning === 'absent' ? [] : [LOG_BEGINNING_FILE_NAME]),
+  ];
+  const way = `To start from the newest snapshot alone, without the changes after it, remove ${files.join(' and ')}.`;
   const advice = snapshot === null ? ADVICE_RESTORE : `${ADVICE_RESTORE} ${way}`;
   return new DataFolderError(problem, { file: folder.journal, lastGoodEventId: snapshot?.id ?? 0, advice });
+}
+
+function journalBeginsLate({ beginning, journal }: FolderSurvey, folder: DataFolder): DataFolderError {
+  assert(beginning !== null && journal.firstId !== null, 'a journal that begins late has both');
+  const { firstId } = beginning;
+  if (journal.firstId > firstId) return missingBeginning(folder, firstId, journal.firstId);
+  const extent = `the log begins with event ${firstId}, and the journal has the events from ${journal.firstId} to ${journal.lastId}`;
+  const problem = `The journal and ${LOG_BEGINNING_FILE_NAME} do not belong together: ${extent}`;
+  const file = join(folder.root, LOG_BEGINNING_FILE_NAME);
+  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
+}
+
+/** The log is recorded to begin with event `firstId`, and the oldest segment begins with event `foundId`. */
+export function missingBeginning(folder: DataFolder, firstId: number, foundId: number): DataFolderError {
+  const problem = `The journal file with which the log begins is missing, and with it the events from ${firstId} to ${foundId - 1}`;
+  const file = join(folder.journal, segmentFileName(firstId));
+  return new DataFolderError(problem, { file, lastGoodEventId: firstId - 1, advice: ADVICE_BEGINNING });
 }
 
 function journalBehindMark({ journal, mark }: FolderSurvey, folder: DataFolder): DataFolderError {

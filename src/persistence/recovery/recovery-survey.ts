@@ -9,7 +9,8 @@ import {
   type MarkReading,
   readDurableMark,
 } from '../journal/durable-mark.ts';
-import { idInFileName, SEGMENT_SUFFIX } from '../journal/segment.ts';
+import { type LogBeginningReading, readLogBeginning } from '../journal/log-beginning.ts';
+import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
 import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
@@ -29,6 +30,8 @@ export interface FolderSurvey {
   readonly facts: RecoveryFacts;
   readonly journal: JournalSurvey;
   readonly mark: DurableMark | null;
+  /** Where the log begins, as it was recorded. */
+  readonly beginning: SegmentStart | null;
   /** The newest good one, and the bad ones that are newer. */
   readonly snapshot: GoodSnapshot | null;
   readonly badSnapshots: readonly BadSnapshot[];
@@ -40,11 +43,14 @@ export interface FolderSurvey {
   readonly leftovers: readonly string[];
   /** Unknown names, which are ignored with a warning. */
   readonly unknown: readonly string[];
+  /** What stays as it is when another snapshot is chosen. */
+  readonly ground: Ground;
 }
 
-/** What was read once, and does not change when another snapshot is chosen. */
+/** What was read once, whichever snapshot is chosen. */
 interface Ground extends Pick<FolderSurvey, 'journal' | 'leftovers' | 'unknown'> {
   readonly reading: MarkReading;
+  readonly recorded: LogBeginningReading;
 }
 
 export async function surveyFolder(
@@ -56,11 +62,13 @@ export async function surveyFolder(
   const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
   const chosen = await chooseSnapshot(fs, files, []);
   const reading = await readDurableMark(fs, folder.journal);
+  const recorded = await readLogBeginning(fs, folder.root);
   const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
-  const wantedIds = new Set([0, markedId, ...files.map(({ id }) => id)]);
+  const beforeId = recorded.state === 'good' ? recorded.beginning.firstId - 1 : 0;
+  const wantedIds = new Set([0, markedId, beforeId, ...files.map(({ id }) => id)]);
   const progress = onProgress === undefined ? {} : { onProgress };
   const journal = await surveyJournal({ fs, folder: folder.journal, wantedIds, ...progress });
-  return surveyOf({ ...names, reading, journal }, chosen);
+  return surveyOf({ ...names, reading, recorded, journal }, chosen);
 }
 
 /** The same folder, when its newest good snapshot turned out not to be one: what an older one leads to. */
@@ -71,29 +79,30 @@ export async function surveyWithout(
 ): Promise<FolderSurvey> {
   const older = survey.olderSnapshots;
   const chosen = await chooseSnapshot(fs, older, [...survey.badSnapshots, bad]);
-  const { mark, facts } = survey;
-  const reading: MarkReading =
-    mark === null ? { state: facts.mark === 'absent' ? 'absent' : 'unreadable' } : { state: 'good', mark };
-  return surveyOf({ ...survey, reading }, chosen);
+  return surveyOf(survey.ground, chosen);
 }
 
 type Chosen = Pick<FolderSurvey, 'snapshot' | 'badSnapshots' | 'olderSnapshots'>;
 
-function surveyOf({ reading, journal, leftovers, unknown }: Ground, chosen: Chosen): FolderSurvey {
+function surveyOf(ground: Ground, chosen: Chosen): FolderSurvey {
+  const { reading, recorded, journal, leftovers, unknown } = ground;
   const { snapshot, badSnapshots } = chosen;
   const mark = reading.state === 'good' ? reading.mark : null;
+  const beginning = recorded.state === 'good' ? recorded.beginning : null;
   const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;
   const facts: RecoveryFacts = {
     journal: journal.damage !== null ? 'damaged' : journal.firstId === null ? 'none' : 'good',
     mark: reading.state,
     reachesMark: reachesMark(journal, reading),
+    beginning: recorded.state,
+    holdsBeginning: beginning === null || holdsBeginning(journal, beginning),
     firstId: journal.firstId ?? 0,
     lastId: journal.lastId,
     newestSnapshotId: badSnapshots[0]?.id ?? snapshot?.id ?? 0,
     newestGoodSnapshotId: snapshot?.id ?? 0,
     holdsSnapshotFrame: replayFrom !== null && replayFrom.chain === snapshot?.chain,
   };
-  return { facts, journal, mark, ...chosen, replayFrom, leftovers, unknown };
+  return { facts, journal, mark, beginning, ...chosen, replayFrom, leftovers, unknown, ground };
 }
 
 /** A mark before the journal's first event refers to segments that retention has removed since. */
@@ -103,6 +112,10 @@ function reachesMark(journal: JournalSurvey, reading: MarkReading): boolean {
   if (lastId < journal.firstId - 1) return true;
   return lastId <= journal.lastId && journal.boundaries.get(lastId)?.chain === chain;
 }
+
+/** Older segments than the recorded one are there when a crash kept retention from deleting them. */
+const holdsBeginning = ({ boundaries }: JournalSurvey, { firstId, chain }: SegmentStart): boolean =>
+  boundaries.get(firstId - 1)?.chain === chain;
 
 /** The first good one of `files`, which are newest first. */
 async function chooseSnapshot(

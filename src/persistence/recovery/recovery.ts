@@ -17,6 +17,7 @@ import { type FramePosition, lastEventId, type RecordedFrame } from '../journal/
 import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
 import { EMPTY_TAIL, type JournalTail } from '../journal/journal.ts';
+import { LOG_BEGINNING_FILE_NAME, writeLogBeginning } from '../journal/log-beginning.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
@@ -141,6 +142,10 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
       {},
       'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
     );
+  }
+  if (survey.facts.beginning === 'unreadable') {
+    const message = `${LOG_BEGINNING_FILE_NAME} cannot be read and is written anew; older segments, if any are missing, are not missed.`;
+    log.warn({}, message);
   }
   for (const { path, problem, offset } of survey.badSnapshots) {
     log.warn(
@@ -280,6 +285,7 @@ async function tidyUp(
     await rewriteTail(fs, { path, from: lastBatchAt, to: end.offset });
   }
   await fs.syncFolder(folder.journal);
+  await recordBeginning(survey, folder, fs);
   const setAside: string[] = [];
   for (const { path } of survey.badSnapshots) {
     await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
@@ -288,6 +294,17 @@ async function tidyUp(
   for (const path of survey.leftovers) await fs.remove(path);
   await fs.syncFolder(folder.snapshots);
   return setAside;
+}
+
+/** For folders of release 0.1.0, for copies, and where the record cannot be read. */
+async function recordBeginning(
+  { facts, journal }: FolderSurvey,
+  folder: DataFolder,
+  fs: FileSystem,
+): Promise<void> {
+  const { firstId, firstChain: chain } = journal;
+  if (facts.beginning !== 'good' && firstId !== null)
+    await writeLogBeginning(fs, folder.root, { firstId, chain });
 }
 
 function announceTail({ path, offset, tornBytes }: SegmentTail, log: RecoveryLog): void {

@@ -4,6 +4,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';
 import {
@@ -143,6 +144,11 @@ describe('retention', () => {
         if (path.endsWith('.journal')) steps.push(String(firstIdOf(path)));
         await realFileSystem.remove(path);
       },
+      rename: async (from: string, to: string) => {
+        assert.equal(to, join(server.folder, 'log.beginning'));
+        steps.push('begins');
+        await realFileSystem.rename(from, to);
+      },
       syncFolder: async (folder: string) => {
         steps.push('sync');
         await realFileSystem.syncFolder(folder);
@@ -150,14 +156,11 @@ describe('retention', () => {
     };
     const before = segmentsIn(server.folder).map(firstIdOf);
     const { folder } = server;
-    const options = { fs, journal: join(folder, 'journal'), snapshots: join(folder, 'snapshots'), eventLog };
+    const options = { fs, folder: dataFolder(folder), eventLog };
     const dropped = await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId });
     assert(dropped !== null && dropped.segments > 1, 'several segments go');
     const gone = before.filter((id) => id <= dropped.to);
-    assert.deepEqual(
-      steps,
-      gone.flatMap((id) => [String(id), 'sync']),
-    );
+    assert.deepEqual(steps, ['begins', 'sync', ...gone.flatMap((id) => [String(id), 'sync'])]);
     assert.deepEqual([dropped.from, eventLog.firstId], [gone[0], dropped.to + 1]);
     assert.equal(await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId }), null);
   });

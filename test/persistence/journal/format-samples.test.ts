@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { FRAME_HEADER_BYTES, sealFrame } from '../../../src/persistence/journal/frame-format.ts';
+import { writeLogBeginning } from '../../../src/persistence/journal/log-beginning.ts';
 import { decodeSegmentHeader, encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
 import { writeSnapshot } from '../../../src/persistence/snapshots/snapshot-writer.ts';
-import { SNAPSHOTS } from '../../support/journal-fixture.ts';
+import { BEGINNING, FOLDER, SNAPSHOTS } from '../../support/journal-fixture.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 /** The hexadecimal bytes of the lines of a file's first comment that match. */
@@ -32,6 +33,14 @@ test('the sample of a frame is what is written', () => {
 test('the sample of a segment header is what is written', () => {
   const header = encodeSegmentHeader({ firstId: 1, chain: 0 });
   assert.equal(header.toString('hex'), sampleIn('journal/segment.ts', /^ \* {3}46 4c 41 47 4a 52 4e 4c 02/));
+});
+
+test('the sample of the record of where the log begins is what is written', async () => {
+  const fs = new MemoryFileSystem();
+  await fs.makeFolder(FOLDER);
+  await writeLogBeginning(fs, FOLDER, { firstId: 1, chain: 0 });
+  const sample = sampleIn('journal/log-beginning.ts', /^ \* {3}(?:46 4c 41 47 42|8f d4 d8 d9)/);
+  assert.equal(fs.bytesOf(BEGINNING).toString('hex'), sample);
 });
 
 test('the samples of format 1 are what is read', () => {

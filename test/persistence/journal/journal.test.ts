@@ -149,8 +149,8 @@ test('a new segment has its header and its name on disk before its first frame i
   };
   journal.append(frameOf(2));
   await journal.flush();
-  const expected = ['open', 'write', 'sync', 'syncFolder', 'close', 'write', 'datasync'];
-  assert.deepEqual(calls.map((call) => call.split(' ')[0]).slice(0, 7), expected);
+  const expected = ['isAt', 'open', 'write', 'sync', 'syncFolder', 'close', 'write', 'datasync'];
+  assert.deepEqual(calls.map((call) => call.split(' ')[0]).slice(0, 8), expected);
 });
 
 for (const kind of ['write', 'datasync'] as const) {

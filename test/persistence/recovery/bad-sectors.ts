@@ -40,6 +40,7 @@ function failingReads(file: OpenFile, bad: readonly BadSector[]): OpenFile {
     sync: () => file.sync(),
     truncate: (size) => file.truncate(size),
     size: () => file.size(),
+    isAt: (path) => file.isAt(path),
     close: () => file.close(),
   };
 }

@@ -13,7 +13,9 @@ import {
   sealFrame,
 } from '../../../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../../../src/persistence/journal/frame-payload.ts';
+import { readLogBeginning, writeLogBeginning } from '../../../src/persistence/journal/log-beginning.ts';
 import { encodeSegmentHeader } from '../../../src/persistence/journal/segment.ts';
+import { type JournalSurvey, surveyJournal } from '../../../src/persistence/recovery/journal-survey.ts';
 import { recover } from '../../../src/persistence/recovery/recovery.ts';
 import {
   decideRecovery,
@@ -23,6 +25,7 @@ import {
 } from '../../../src/persistence/recovery/recovery-cases.ts';
 import {
   appendFrames,
+  BEGINNING,
   diskWithJournal,
   FIRST_SEGMENT,
   FOLDER,
@@ -60,6 +63,9 @@ function damage(disk: MemoryFileSystem, path: string, at = 100): void {
 
 const SEGMENTS = [1, 11, 21].map((id) => `${JOURNAL}/${String(id).padStart(20, '0')}.journal`);
 
+const surveyOf = (disk: MemoryFileSystem): Promise<JournalSurvey> =>
+  surveyJournal({ fs: disk, folder: JOURNAL, wantedIds: new Set([20]) });
+
 /** All ids of the recovered state: those the snapshot held, then those replayed. */
 const stateOf = (recovered: Recovered): unknown[] => [
   ...recovered.loaded.map(([, record]) => record),
@@ -80,19 +86,19 @@ const CASES: Record<
 > = {
   fresh: {
     arrange: ({ disk, older, newer }) => {
-      for (const path of [...SEGMENTS, MARK, older, newer]) disk.take(path);
+      for (const path of [...SEGMENTS, MARK, BEGINNING, older, newer]) disk.take(path);
     },
     state: [],
   },
   'snapshot-only': {
     arrange: ({ disk }) => {
-      for (const path of [...SEGMENTS, MARK]) disk.take(path);
+      for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
     },
     state: idsUpTo(20),
   },
   'snapshot-only-damaged': {
     arrange: ({ disk, newer }) => {
-      for (const path of [...SEGMENTS, MARK]) disk.take(path);
+      for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
       damage(disk, newer);
     },
     refusal: /There is no journal, and the newest snapshot is damaged.*To go back to event 10, move/,
@@ -102,13 +108,20 @@ const CASES: Record<
     arrange: ({ disk }) => {
       for (const path of SEGMENTS) disk.take(path);
     },
-    refusal: /The journal is missing: durable\.mark says that events up to 25 had been written/,
+    refusal:
+      /The journal is missing, from 0{19}1\.journal on: durable\.mark says that events up to 25 had been written/,
     file: JOURNAL,
   },
   'journal-damaged': {
     arrange: ({ disk }) => damage(disk, SEGMENTS[1]!),
     refusal: /The journal is damaged: a checksum does not match/,
     file: SEGMENTS[1]!,
+  },
+  'journal-begins-late': {
+    arrange: ({ disk }) => disk.take(SEGMENTS[0]!),
+    refusal:
+      /The journal file with which the log begins is missing, and with it the events from 1 to 10 .*Put the missing files back/,
+    file: SEGMENTS[0]!,
   },
   'journal-behind-mark': {
     arrange: ({ disk }) => disk.take(SEGMENTS[2]!),
@@ -126,6 +139,7 @@ const CASES: Record<
     arrange: ({ disk, older, newer }) => {
       disk.take(SEGMENTS[0]!);
       disk.take(SEGMENTS[1]!);
+      disk.take(BEGINNING);
       disk.take(older);
       damage(disk, newer);
     },
@@ -195,24 +209,32 @@ test('exactly one case holds for every combination of facts', () => {
   const ids = [0, 1, 10, 11, 20, 25];
   for (const journal of ['none', 'good', 'damaged'] as const)
     for (const mark of ['absent', 'unreadable', 'good'] as const)
-      for (const reachesMark of [true, false])
-        for (const holdsSnapshotFrame of [true, false])
-          for (const firstId of ids)
-            for (const lastId of ids)
-              for (const newestSnapshotId of ids)
-                for (const newestGoodSnapshotId of ids.filter((id) => id <= newestSnapshotId)) {
-                  const facts: RecoveryFacts = {
-                    journal,
-                    mark,
-                    reachesMark,
-                    holdsSnapshotFrame,
-                    firstId,
-                    lastId,
-                    newestSnapshotId,
-                    newestGoodSnapshotId,
-                  };
-                  labels.add(decideRecovery(facts).label);
-                }
+      for (const [beginning, holdsBeginning] of [
+        ['absent', true],
+        ['unreadable', true],
+        ['good', true],
+        ['good', false],
+      ] as const)
+        for (const reachesMark of [true, false])
+          for (const holdsSnapshotFrame of [true, false])
+            for (const firstId of ids)
+              for (const lastId of ids)
+                for (const newestSnapshotId of ids)
+                  for (const newestGoodSnapshotId of ids.filter((id) => id <= newestSnapshotId)) {
+                    const facts: RecoveryFacts = {
+                      journal,
+                      mark,
+                      beginning,
+                      holdsBeginning,
+                      reachesMark,
+                      holdsSnapshotFrame,
+                      firstId,
+                      lastId,
+                      newestSnapshotId,
+                      newestGoodSnapshotId,
+                    };
+                    labels.add(decideRecovery(facts).label);
+                  }
   assert.equal(labels.size, RECOVERY_CASES.length);
 });
 
@@ -232,7 +254,7 @@ test('a damaged snapshot is set aside under another name, once the journal has m
 
 test('starting from a snapshot alone warns loudly, and the journal goes on behind it', async () => {
   const { disk } = await fullDisk();
-  for (const path of [...SEGMENTS, MARK]) disk.take(path);
+  for (const path of [...SEGMENTS, MARK, BEGINNING]) disk.take(path);
   const { report, warnings } = await recoverFrom(disk);
   assert.deepEqual(warnings, [
     'There is no journal. The server starts from the snapshot alone, without the events before it.',
@@ -246,11 +268,71 @@ test('starting from a snapshot alone warns loudly, and the journal goes on behin
 
 test('the journal may have lost its oldest segments to retention, when a snapshot covers them', async () => {
   const { disk } = await fullDisk();
+  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  await writeLogBeginning(disk, FOLDER, { firstId: 21, chain });
   disk.take(SEGMENTS[0]!);
   disk.take(SEGMENTS[1]!);
   const recovered = await recoverFrom(disk);
   assert.equal(recovered.report.label, 'snapshot-and-journal');
   assert.deepEqual(stateOf(recovered), idsUpTo(25));
+});
+
+test('segments older than the recorded beginning, whose deletion a crash kept from happening, are no fault', async () => {
+  const { disk } = await fullDisk();
+  const { chain } = (await surveyOf(disk)).boundaries.get(20)!;
+  await writeLogBeginning(disk, FOLDER, { firstId: 21, chain });
+  assert.deepEqual(stateOf(await recoverFrom(disk)), idsUpTo(25));
+  disk.take(SEGMENTS[0]!);
+  assert.deepEqual(stateOf(await recoverFrom(disk)), idsUpTo(25));
+});
+
+test('a folder without a record of where its log begins starts and gets one, from which a deleted segment shows', async () => {
+  const { disk } = await fullDisk();
+  disk.take(BEGINNING);
+  await recoverFrom(disk);
+  assert.deepEqual(await readLogBeginning(disk, FOLDER), {
+    state: 'good',
+    beginning: { firstId: 1, chain: 0 },
+  });
+  disk.take(SEGMENTS[0]!);
+  await assert.rejects(recoverFrom(disk), /The journal file with which the log begins is missing/);
+});
+
+test('the whole journal gone, its mark included, is no fresh start', async () => {
+  for (const snapshotsToo of [false, true]) {
+    const { disk, older, newer } = await fullDisk();
+    for (const path of [...SEGMENTS, MARK, ...(snapshotsToo ? [older, newer] : [])]) disk.take(path);
+    await assert.rejects(recoverFrom(disk), (error) => {
+      assert(error instanceof DataFolderError);
+      assert.match(error.message, /The journal is missing, from 0{19}1\.journal on: log\.beginning says/);
+      return true;
+    });
+  }
+});
+
+test('every bit flip in the record of where the log begins is noticed, said, and mended from the journal', async () => {
+  const { disk } = await fullDisk();
+  const good = disk.bytesOf(BEGINNING);
+  for (let at = 0; at < good.length; at += 1) {
+    damage(disk, BEGINNING, at);
+    const { warnings } = await recoverFrom(disk);
+    assert(
+      warnings.some((warning) => warning.startsWith('log.beginning cannot be read')),
+      `byte ${at}`,
+    );
+    assert.deepEqual(disk.bytesOf(BEGINNING), good, `byte ${at}`);
+  }
+});
+
+test('a record of where another log begins is refused', async () => {
+  const { disk } = await fullDisk();
+  for (const beginning of [
+    { firstId: 11, chain: 7 },
+    { firstId: 30, chain: 0 },
+  ]) {
+    await writeLogBeginning(disk, FOLDER, beginning);
+    await assert.rejects(recoverFrom(disk), /The journal and log\.beginning do not belong together/);
+  }
 });
 
 test('a snapshot under the name of another event is no good snapshot', async () => {
