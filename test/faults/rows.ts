@@ -218,6 +218,24 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ),
   },
   {
+    fault: 'The oldest journal files, the whole journal, or the file that is being written is deleted',
+    promise:
+      'The folder knows where its log begins, so a start is refused; a server stops within a second of writes.',
+    tests: [
+      ...recovery(
+        'recovery knows the case',
+        'the whole journal gone, its mark included, is no fresh start',
+        'a folder without a record of where its log begins starts and gets one',
+        'every bit flip in the record of where the log begins is noticed',
+      ),
+      ...named('persistence/journal/presence.test.ts')(
+        'the first write after a second is not acknowledged, and the journal ends',
+        'a segment that is gone is noticed when the next one begins, however soon',
+      ),
+      ...named('main.test.ts')('ends with 74 and one line in the log when somebody deletes'),
+    ],
+  },
+  {
     fault: 'A crash during recovery',
     promise: 'Recovery can be begun again, any number of times.',
     tests: [...powerCut('life after life cut short, also while recovering'), ...simulation(SEEDS)],
