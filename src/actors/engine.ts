@@ -131,6 +131,11 @@ export class Engine {
     this.#lastAt = options.lastAt;
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
+    const { firstId, lastId } = options.eventLog;
+    assert(
+      firstId === 0 || lastId === appendedId,
+      'the event log has every event of the journal, and no other',
+    );
     this.#durabilityWaiters = new DurabilityWaiters(durableId);
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#scheduler = new Scheduler({

@@ -82,21 +82,22 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await refuseUnfinishedRepair(fs, options.folder);
   const world = emptyWorld();
   const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
-  const recovery = await recover({
-    fs,
-    folder: options.folder,
-    loader: loaderOf(world),
-    log,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-  });
-  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
-  const eventLog = await EventLog.open({
+  const eventLog = EventLog.empty({
     fs,
     folder: folder.journal,
     logReader: options.logReader,
     note: (message) => log.info({}, message),
     yieldToEventLoop,
   });
+  const recovery = await recover({
+    fs,
+    folder: options.folder,
+    loader: indexingLoader(world, eventLog),
+    log,
+    beforeReplay: (extent) => eventLog.beforeReplay(extent),
+    ...given('onProgress', options.onProgress),
+  });
+  if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const journal = await FileJournal.open({
     fs,
     folder: folder.journal,
@@ -184,6 +185,18 @@ export function loaderOf(world: World): Loader {
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
       at = frame.at;
       replayFrame(world, frame, createdAt);
+    },
+  };
+}
+
+/** The same, and indexes what it replays, so that a start reads the end of the journal once for both. */
+function indexingLoader(world: World, eventLog: EventLog): Loader {
+  const loader = loaderOf(world);
+  return {
+    ...loader,
+    replay: (frame, position) => {
+      loader.replay(frame, position);
+      eventLog.replayed(frame, position);
     },
   };
 }

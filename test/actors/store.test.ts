@@ -2,7 +2,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
-import { createFlag, openTestEngine, START_AT, settle } from '../support/engine.ts';
+import { createFlag, FOLDER, openTestEngine, START_AT, settle, type TestEngine } from '../support/engine.ts';
+
+const SEGMENT = `${FOLDER}/journal/00000000000000000001.journal`;
+
+async function createFlags({ execute }: TestEngine, from: number, to: number): Promise<void> {
+  for (let number = from; number < to; number += 1) await execute(createFlag(`flag-${number}`));
+}
+
+async function takeSnapshot({ manual, store }: TestEngine): Promise<string> {
+  manual.runFreely();
+  const taken = await store.keeper.take();
+  manual.holdTurns();
+  return taken?.path ?? '';
+}
+
+async function saveIndex({ manual, store: { engine } }: TestEngine): Promise<void> {
+  manual.runFreely();
+  await engine.eventLog.saveIndex(engine.durableId);
+  manual.holdTurns();
+}
 
 describe('a store', () => {
   it('comes back after a clean stop from its snapshot alone, with the same ids and times', async () => {
@@ -49,6 +68,68 @@ describe('a store', () => {
     assert(engine.world.projects.get('default')?.flags.has('answered'));
     const page = await engine.eventLog.search({ limit: 100, offset: 0 }, engine.durableId);
     assert.equal(page.totalEvents, engine.lastId);
+  });
+
+  it('reads the snapshot once at a start, and what it replays once to verify and once for state and index', async () => {
+    const first = await openTestEngine();
+    await createFlags(first, 0, 20);
+    const snapshot = await takeSnapshot(first);
+    const before = first.disk.bytesOf(SEGMENT).length;
+    await createFlags(first, 20, 80);
+    const disk = first.disk.crash();
+    const { store } = await openTestEngine({ disk });
+    assert.equal(store.recovery.replayedFrames, 60);
+    assert.equal(store.engine.eventLog.lastId, store.engine.lastId);
+    const snapshotBytes = disk.bytesOf(snapshot).length;
+    const snapshotRead = disk.bytesRead.get(snapshot) ?? 0;
+    assert(
+      snapshotRead >= snapshotBytes && snapshotRead < 1.5 * snapshotBytes,
+      'the heads of blocks come twice',
+    );
+    const whole = disk.bytesOf(SEGMENT).length;
+    const read = disk.bytesRead.get(SEGMENT) ?? 0;
+    const tail = whole - before;
+    assert(read >= whole + tail && read < whole + 1.5 * tail, `${read} bytes read of ${whole} and ${tail}`);
+  });
+
+  it('finds after a restart all events by an index that it did not read the journal for', async () => {
+    const first = await openTestEngine();
+    await createFlags(first, 0, 5);
+    await takeSnapshot(first);
+    await createFlags(first, 5, 10);
+    await saveIndex(first);
+    await createFlags(first, 10, 15);
+    const search = { project: 'default', type: 'feature-created', limit: 100, offset: 0 };
+    const { engine } = first.store;
+    const before = await engine.eventLog.search(search, engine.durableId);
+    assert.equal(before.totalEvents, 15);
+    let disk = first.disk;
+    for (const missing of [[], [SEGMENT.replace('.journal', '.index')]]) {
+      disk = disk.crash();
+      for (const path of missing) disk.take(path);
+      const second = (await openTestEngine({ disk })).store.engine;
+      assert.deepEqual(await second.eventLog.search(search, second.durableId), before);
+    }
+  });
+
+  it('trusts no index file that covers what a start cuts off', async () => {
+    const first = await openTestEngine();
+    await createFlags(first, 0, 5);
+    await takeSnapshot(first);
+    await createFlags(first, 5, 10);
+    const { engine } = first.store;
+    await saveIndex(first);
+    const disk = first.disk.crash();
+    const bytes = disk.bytesOf(SEGMENT);
+    bytes[bytes.length - 1]! ^= 1;
+    disk.put(SEGMENT, bytes);
+    disk.take(`${FOLDER}/journal/durable.mark`);
+    const second = (await openTestEngine({ disk })).store;
+    assert(second.recovery.tornBytesCut > 0);
+    assert.deepEqual(
+      [second.engine.lastId, second.engine.eventLog.lastId],
+      [engine.lastId - 1, engine.lastId - 1],
+    );
   });
 
   it('is durable in all that a recovery shows, before anybody can ask', async () => {

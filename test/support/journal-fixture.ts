@@ -98,10 +98,12 @@ export interface Recovered {
 export async function recoverFrom(fs: FileSystem): Promise<Recovered> {
   const replayed: RecordedFrame[] = [];
   const positions: FramePosition[] = [];
-  const loaded: (readonly [string, unknown])[] = [];
+  let loaded: (readonly [string, unknown])[] = [];
   const warnings: string[] = [];
   const loader = {
-    reset: () => undefined,
+    reset: () => {
+      loaded = [];
+    },
     load: (section: string, record: unknown) => loaded.push([section, record]),
     replay: (frame: RecordedFrame, position: FramePosition) => {
       replayed.push(frame);

@@ -74,6 +74,9 @@ export class MemoryFileSystem implements FileSystem {
     this.capacityBytes = capacityBytes;
   }
 
+  /** By path: bytes read from the files of this disk so far. */
+  readonly bytesRead = new Map<string, number>();
+
   /** Calls made so far. */
   get calls(): number {
     return this.#calls;
@@ -260,7 +263,9 @@ class OpenMemoryFile implements OpenFile {
 
   async read(target: Uint8Array, targetOffset: number, length: number, position: number): Promise<number> {
     await this.#disk.pass('read', this.#path);
-    return this.#file.read(target, targetOffset, length, position);
+    const count = this.#file.read(target, targetOffset, length, position);
+    this.#disk.bytesRead.set(this.#path, (this.#disk.bytesRead.get(this.#path) ?? 0) + count);
+    return count;
   }
 
   async write(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number> {

@@ -6,15 +6,16 @@
  * only grow, and snapshots appear whole. Copied bytes are never decoded and written anew, so checksums, chain and
  * batches stay what they were.
  */
+
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { DurableMarkFile } from '../../persistence/journal/durable-mark.ts';
+import type { Boundary } from '../../persistence/journal/frame.ts';
 import { readLogBeginning, writeLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { missingBeginning } from '../../persistence/recovery/recovery-refusal.ts';
 import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';

@@ -7,7 +7,12 @@
  */
 import { join } from 'node:path';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
-import { type Frame, lastEventId, type RecordedFrame } from '../../persistence/journal/frame.ts';
+import {
+  type Boundary,
+  type Frame,
+  lastEventId,
+  type RecordedFrame,
+} from '../../persistence/journal/frame.ts';
 import { frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
 import { decodePayload, peekId } from '../../persistence/journal/frame-payload.ts';
 import { type FramePlace, readFrames } from '../../persistence/journal/frame-reader.ts';
@@ -20,7 +25,6 @@ import {
   withSegment,
 } from '../../persistence/journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 
 /** A frame, and where it lies. `raw.previous` is the checksum of the frame before it. */
 export interface FoundFrame {

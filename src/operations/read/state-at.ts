@@ -6,12 +6,13 @@
  * state and is refused. Taking the end instead would keep what an operator who names the event before an accident
  * wants to remove, and taking the beginning would lose what another operator wants to keep.
  */
+
 import { loaderOf, replayFrame } from '../../actors/store.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
+import type { Boundary } from '../../persistence/journal/frame.ts';
 import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
 import { readSnapshot } from '../../persistence/snapshots/snapshot-reader.ts';

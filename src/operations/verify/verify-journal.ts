@@ -6,7 +6,7 @@
  * every payload decodes. After a damage it continues at the next intact frame.
  */
 import { isMissing, UNREADABLE } from '../../persistence/disk/file-system.ts';
-import { lastEventId } from '../../persistence/journal/frame.ts';
+import { type Boundary, lastEventId } from '../../persistence/journal/frame.ts';
 import { FRAME_FORMATS, frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
 import { decodePayload } from '../../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../persistence/journal/segment.ts';
@@ -24,7 +24,6 @@ import {
   withSegment,
 } from '../../persistence/journal/segment-file.ts';
 import { type ScanStart, scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
-import type { Boundary } from '../../persistence/recovery/journal-survey.ts';
 
 export interface Damage {
   readonly file: string;

@@ -15,12 +15,13 @@ import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts
 import type { FileSystem } from '../disk/file-system.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
 import { readFrames } from '../journal/frame-reader.ts';
+import type { ReplayExtent } from '../journal/journal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from './event-page.ts';
 import { type Walk, walkIds } from './event-walk.ts';
-import { type BuildProgress, buildIndex } from './index-building.ts';
+import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
 import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
@@ -93,18 +94,42 @@ export class EventLog {
     this.#indexFiles = new IndexFileStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
   }
 
-  /** Indexes the journal as it stands on disk. Call it after recovery, before the first append. */
+  /** Indexes the journal as it stands on disk, for a reader of it. */
   static async open(options: EventLogOptions): Promise<EventLog> {
     const log = new EventLog(options);
-    const { fs, folder, onProgress } = options;
-    await buildIndex({
+    await buildIndex(log.#building());
+    return log;
+  }
+
+  /** Of a journal that is about to be recovered: call `beforeReplay`, then `replayed` for each frame. */
+  static empty(options: EventLogOptions): EventLog {
+    return new EventLog(options);
+  }
+
+  /** Indexes what will not be replayed. */
+  beforeReplay(extent: ReplayExtent): Promise<void> {
+    return buildIndexBefore(extent, this.#building());
+  }
+
+  /** Adds a frame that recovery has read, unless an index file had it. */
+  replayed(frame: Frame, position: FramePosition): void {
+    if (frame.id > this.lastId) return this.add(frame, position);
+    const [place] = this.#placesOf([frame.id]);
+    assert(
+      place?.segment === position.segment && place.offset === position.offset,
+      `the index has event ${frame.id} in another place than the journal`,
+    );
+  }
+
+  #building(): BuildOptions {
+    const { fs, folder, onProgress } = this.#options;
+    return {
       fs,
       folder,
-      index: log.#index,
-      restore: (segment) => log.#indexFiles.restore(segment),
+      index: this.#index,
+      restore: (segment, end) => this.#indexFiles.restore(segment, end),
       ...(onProgress === undefined ? {} : { onProgress }),
-    });
-    return log;
+    };
   }
 
   async close(): Promise<void> {

@@ -1,17 +1,19 @@
 /**
  * Fills an event index from the index files, and from the segment files for everything that those do not cover.
  *
- * It runs after recovery, which has verified every byte and cut a torn tail. While a server is running, a reader may
- * still find a half-written frame at the very end, and ignores it. Anything else that does not match stops the build,
- * since an index with a gap would hide events silently.
+ * At a start it covers what the start does not replay: the replayed frames are added one by one, so that they are not
+ * read twice. Commands cover all of a journal; while a server is running they may find a half-written frame at the very
+ * end, which is ignored. Anything else that does not match stops the build, since an index with a gap would hide events
+ * silently.
  */
 import assert from 'node:assert/strict';
 import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import type { Frame } from '../journal/frame.ts';
-import type { RawFrame } from '../journal/frame-format.ts';
+import { frameEnd, type RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
+import type { ReplayExtent } from '../journal/journal.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { judgeScanEnd } from '../journal/segment-end.ts';
 import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
@@ -33,27 +35,62 @@ export interface Restored {
 
 export interface BuildOptions extends JournalSource {
   readonly index: EventIndex;
-  /** What an index file knows about this segment; null when there is none that can be trusted. */
-  restore(segment: OpenSegment): Promise<Restored | null>;
+  /**
+   * What an index file knows about this segment, whose last frame ends at `end` or before; null when there is none that
+   * can be trusted.
+   */
+  restore(segment: OpenSegment, end: number): Promise<Restored | null>;
   onProgress?(progress: BuildProgress): void;
 }
 
+/** The place of a segment in the journal. */
+interface Place {
+  readonly isNewest: boolean;
+  /** The frames behind it are not read. */
+  readonly stopAt: number;
+  /** No frame ends behind it. */
+  readonly end: number;
+}
+
+/** Covers all of the journal. */
 export async function buildIndex(options: BuildOptions): Promise<void> {
   const { index } = options;
   const firstIds = await listSegments(options);
+  const [stopAt, end] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const [position, firstId] of firstIds.entries()) {
     const isNewest = position === firstIds.length - 1;
-    await withSegment(options, firstId, (segment) => indexSegment(options, segment, isNewest));
+    await withSegment(options, firstId, (segment) =>
+      indexSegment(options, segment, { isNewest, stopAt, end }),
+    );
     options.onProgress?.({ segmentsDone: position + 1, segments: firstIds.length, events: index.count });
   }
 }
 
-async function indexSegment(options: BuildOptions, segment: OpenSegment, isNewest: boolean): Promise<void> {
+/**
+ * Covers what lies before the frames that are going to be replayed, and so many of these as the index file of their
+ * first segment covers.
+ */
+export async function buildIndexBefore(
+  { segments, from, to }: ReplayExtent,
+  options: BuildOptions,
+): Promise<void> {
+  for (const firstId of segments.filter((id) => id <= from.segment)) {
+    const isNewest = firstId === to.segment;
+    const stopAt = firstId === from.segment ? from.offset : Number.POSITIVE_INFINITY;
+    const end = isNewest ? to.offset : Number.POSITIVE_INFINITY;
+    await withSegment(options, firstId, (segment) =>
+      indexSegment(options, segment, { isNewest, stopAt, end }),
+    );
+  }
+}
+
+async function indexSegment(options: BuildOptions, segment: OpenSegment, place: Place): Promise<void> {
   const { firstId, path, header } = segment;
   const { index } = options;
   assert(header?.firstId === firstId, `${path} does not begin with a header of its own`);
-  const restored = await options.restore(segment);
+  const restored = await options.restore(segment, place.end);
   const columns = index.beginSegment(restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES));
+  if (columns.bytesEnd >= place.stopAt) return;
   const start = { ...scanStartOf(header), offset: columns.bytesEnd };
   const outline = new FrameOutline();
   const end = await scanFrames(
@@ -67,10 +104,10 @@ async function indexSegment(options: BuildOptions, segment: OpenSegment, isNewes
         if (id === null || !outline.read(payload)) throw unreadable(payload, raw, { path, index });
         index.addOutline(id, outline, position);
       }
-      return true;
+      return frameEnd(raw) < place.stopAt;
     },
   );
-  const judged = await judgeScanEnd(segment, end, isNewest);
+  const judged = await judgeScanEnd(segment, end, place.isNewest);
   if (judged.kind !== 'damage') return;
   const details = {
     file: path,

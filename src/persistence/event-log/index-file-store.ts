@@ -34,8 +34,8 @@ export class IndexFileStore {
     this.#options = options;
   }
 
-  /** The columns that a trustworthy index file holds for this segment, or null. */
-  async restore(segment: OpenSegment): Promise<Restored | null> {
+  /** The columns that a trustworthy index file holds for this segment, no frame of which ends behind `end`; or null. */
+  async restore(segment: OpenSegment, end: number): Promise<Restored | null> {
     const { firstId } = segment;
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);
@@ -45,7 +45,9 @@ export class IndexFileStore {
     }
     if (bytes === null) return null;
     const indexFile = decodeIndexFile(bytes);
-    if (indexFile === null || indexFile.firstId !== firstId || !(await fitsSegment(indexFile, segment))) {
+    const isTrusted =
+      indexFile?.firstId === firstId && indexFile.bytesEnd <= end && (await fitsSegment(indexFile, segment));
+    if (!isTrusted) {
       this.#options.note?.(`The index file ${path} does not match its segment file and is rebuilt`);
       return null;
     }

@@ -30,6 +30,14 @@ export interface FramePosition {
   readonly length: number;
 }
 
+/** A place between two frames: everything up to one event lies before it. */
+export interface Boundary {
+  readonly segment: number;
+  readonly offset: number;
+  /** Checksum of the frame before. */
+  readonly chain: number;
+}
+
 /** Protects recovery's memory: no length field makes it allocate more. A request body is limited to 1 MiB. */
 export const FRAME_BYTES_MAX = 32 * 1024 * 1024;
 

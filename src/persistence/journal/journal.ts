@@ -4,7 +4,7 @@
  * `FileJournal` (file-journal.ts) keeps it in files of this machine. Whether that alone makes a frame durable, or other
  * machines have to have it too, is the commit log's to say (commit-log.ts).
  */
-import type { Frame, FramePosition } from './frame.ts';
+import type { Boundary, Frame, FramePosition } from './frame.ts';
 import type { FrameBody } from './frame-format.ts';
 
 /** Where the journal ends and appending continues. */
@@ -30,6 +30,15 @@ export const EMPTY_TAIL: JournalTail = {
   offset: 0,
   isEndAppendable: false,
 };
+
+/** What of a journal a start has verified, and what of it is going to be replayed. */
+export interface ReplayExtent {
+  /** First event ids of the segments, in order. */
+  readonly segments: readonly number[];
+  readonly from: Boundary;
+  /** Where the journal ends; a torn tail may lie behind it. */
+  readonly to: Boundary;
+}
 
 export interface CommitObservation {
   readonly frames: number;

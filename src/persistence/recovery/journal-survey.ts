@@ -9,7 +9,7 @@
  * full and on disk to its end.
  */
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { type Frame, lastEventId } from '../journal/frame.ts';
+import { type Boundary, type Frame, lastEventId } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
 import { SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
@@ -22,14 +22,6 @@ import {
   withSegment,
 } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
-
-/** A place between two frames: everything up to one event lies before it. */
-export interface Boundary {
-  readonly segment: number;
-  readonly offset: number;
-  /** Checksum of the frame before. */
-  readonly chain: number;
-}
 
 /** What lies behind the last good frame and is to be cut off: a torn tail, or zeros that were never overwritten. */
 export interface SegmentTail {

@@ -9,12 +9,13 @@ import {
   type MarkReading,
   readDurableMark,
 } from '../journal/durable-mark.ts';
+import type { Boundary } from '../journal/frame.ts';
 import { type LogBeginningReading, readLogBeginning } from '../journal/log-beginning.ts';
 import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segment.ts';
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
-import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
-import { type Boundary, type JournalSurvey, surveyJournal } from './journal-survey.ts';
+import type { SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import { type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
 
 export interface GoodSnapshot extends SnapshotHeader {
@@ -35,32 +36,30 @@ export interface FolderSurvey {
   /** The newest good one, and the bad ones that are newer. */
   readonly snapshot: GoodSnapshot | null;
   readonly badSnapshots: readonly BadSnapshot[];
-  /** Older than the good one, newest first; nobody has looked into them. */
-  readonly olderSnapshots: readonly SnapshotFile[];
   /** Where replay begins; null when there is no journal. */
   readonly replayFrom: Boundary | null;
   /** Unfinished files, to be removed. */
   readonly leftovers: readonly string[];
   /** Unknown names, which are ignored with a warning. */
   readonly unknown: readonly string[];
-  /** What stays as it is when another snapshot is chosen. */
-  readonly ground: Ground;
 }
 
-/** What was read once, whichever snapshot is chosen. */
-interface Ground extends Pick<FolderSurvey, 'journal' | 'leftovers' | 'unknown'> {
-  readonly reading: MarkReading;
-  readonly recorded: LogBeginningReading;
+export interface SurveyFolderOptions {
+  readonly fs: FileSystem;
+  readonly folder: DataFolder;
+  /**
+   * Reads a snapshot, newest first until one is good. A start loads it meanwhile, because reading it a second time
+   * would cost as much; whoever changes nothing only checks it.
+   */
+  readSnapshot(path: string): Promise<SnapshotReading>;
+  onProgress?(bytesDone: number): void;
 }
 
-export async function surveyFolder(
-  fs: FileSystem,
-  folder: DataFolder,
-  onProgress?: (bytesDone: number) => void,
-): Promise<FolderSurvey> {
+export async function surveyFolder(options: SurveyFolderOptions): Promise<FolderSurvey> {
+  const { fs, folder, onProgress } = options;
   const names = await sortNames(fs, folder);
   const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
-  const chosen = await chooseSnapshot(fs, files, []);
+  const chosen = await chooseSnapshot(files, options);
   const reading = await readDurableMark(fs, folder.journal);
   const recorded = await readLogBeginning(fs, folder.root);
   const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
@@ -68,25 +67,18 @@ export async function surveyFolder(
   const wantedIds = new Set([0, markedId, beforeId, ...files.map(({ id }) => id)]);
   const progress = onProgress === undefined ? {} : { onProgress };
   const journal = await surveyJournal({ fs, folder: folder.journal, wantedIds, ...progress });
-  return surveyOf({ ...names, reading, recorded, journal }, chosen);
+  return surveyOf({ ...names, ...chosen, reading, recorded, journal });
 }
 
-/** The same folder, when its newest good snapshot turned out not to be one: what an older one leads to. */
-export async function surveyWithout(
-  fs: FileSystem,
-  survey: FolderSurvey,
-  bad: BadSnapshot,
-): Promise<FolderSurvey> {
-  const older = survey.olderSnapshots;
-  const chosen = await chooseSnapshot(fs, older, [...survey.badSnapshots, bad]);
-  return surveyOf(survey.ground, chosen);
+type Chosen = Pick<FolderSurvey, 'snapshot' | 'badSnapshots'>;
+
+interface Surveyed extends Chosen, Pick<FolderSurvey, 'journal' | 'leftovers' | 'unknown'> {
+  readonly reading: MarkReading;
+  readonly recorded: LogBeginningReading;
 }
 
-type Chosen = Pick<FolderSurvey, 'snapshot' | 'badSnapshots' | 'olderSnapshots'>;
-
-function surveyOf(ground: Ground, chosen: Chosen): FolderSurvey {
-  const { reading, recorded, journal, leftovers, unknown } = ground;
-  const { snapshot, badSnapshots } = chosen;
+function surveyOf(surveyed: Surveyed): FolderSurvey {
+  const { reading, recorded, journal, snapshot, badSnapshots, ...names } = surveyed;
   const mark = reading.state === 'good' ? reading.mark : null;
   const beginning = recorded.state === 'good' ? recorded.beginning : null;
   const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;
@@ -102,7 +94,7 @@ function surveyOf(ground: Ground, chosen: Chosen): FolderSurvey {
     newestGoodSnapshotId: snapshot?.id ?? 0,
     holdsSnapshotFrame: replayFrom !== null && replayFrom.chain === snapshot?.chain,
   };
-  return { facts, journal, mark, beginning, ...chosen, replayFrom, leftovers, unknown, ground };
+  return { facts, journal, mark, beginning, snapshot, badSnapshots, replayFrom, ...names };
 }
 
 /** A mark before the journal's first event refers to segments that retention has removed since. */
@@ -119,22 +111,18 @@ const holdsBeginning = ({ boundaries }: JournalSurvey, { firstId, chain }: Segme
 
 /** The first good one of `files`, which are newest first. */
 async function chooseSnapshot(
-  fs: FileSystem,
   files: readonly SnapshotFile[],
-  knownBad: readonly BadSnapshot[],
+  { readSnapshot }: SurveyFolderOptions,
 ): Promise<Chosen> {
-  const badSnapshots = [...knownBad];
-  for (const [index, file] of files.entries()) {
-    const reading = await checkSnapshotFile({ fs, path: file.path });
+  const badSnapshots: BadSnapshot[] = [];
+  for (const file of files) {
+    const reading = await readSnapshot(file.path);
     if (reading.problem !== null) badSnapshots.push({ ...file, ...reading });
     else if (reading.header.id !== file.id)
       badSnapshots.push({ ...file, offset: 16, problem: otherId(reading.header) });
-    else {
-      const snapshot = { ...reading.header, path: file.path };
-      return { snapshot, badSnapshots, olderSnapshots: files.slice(index + 1) };
-    }
+    else return { snapshot: { ...reading.header, path: file.path }, badSnapshots };
   }
-  return { snapshot: null, badSnapshots, olderSnapshots: [] };
+  return { snapshot: null, badSnapshots };
 }
 
 const otherId = ({ id }: SnapshotHeader): string => `the file says that it ends with event ${id}`;

@@ -1,8 +1,8 @@
 /**
  * Recovery: from a data folder to the state that was acknowledged, or to a refusal that says why not.
  *
- * Survey (reads only) → decide (recovery-cases.ts) → load and replay (memory only) → clean up (the first change on
- * disk). A snapshot that cannot be loaded leads back to the decision, without it. Guarantees:
+ * Survey and load (reads only) → decide (recovery-cases.ts) → replay (memory only) → clean up (the first change on
+ * disk). The survey loads the newest snapshot that can be loaded while it verifies it. Guarantees:
  * - what is replayed is a prefix of what was appended, and holds all that was ever acknowledged (invariants 2, 3, 7);
  * - a refusal changes nothing on disk, and every step of the clean-up may be interrupted and repeated;
  * - before it returns, the journal's tail is on disk: after a killed process it may have been read back from the
@@ -13,25 +13,19 @@ import { join } from 'node:path';
 import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
+import { type Boundary, type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
-import { EMPTY_TAIL, type JournalTail } from '../journal/journal.ts';
+import { EMPTY_TAIL, type JournalTail, type ReplayExtent } from '../journal/journal.ts';
 import { LOG_BEGINNING_FILE_NAME, writeLogBeginning } from '../journal/log-beginning.ts';
 import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
-import { readSnapshot } from '../snapshots/snapshot-reader.ts';
-import type { Boundary, SegmentTail } from './journal-survey.ts';
+import { readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import type { SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
-import {
-  type BadSnapshot,
-  type FolderSurvey,
-  type GoodSnapshot,
-  surveyFolder,
-  surveyWithout,
-} from './recovery-survey.ts';
+import { type FolderSurvey, surveyFolder } from './recovery-survey.ts';
 import { rewriteTail } from './tail-rewrite.ts';
 
 /**
@@ -39,7 +33,7 @@ import { rewriteTail } from './tail-rewrite.ts';
  * throws is a refusal: the event does not match the state.
  */
 export interface Loader {
-  /** Called first: forget everything. */
+  /** Called before anything is loaded, and again when that was of no use: forget everything. */
   reset(): void;
   load(section: string, record: unknown): void;
   replay(frame: RecordedFrame, position: FramePosition): void;
@@ -64,6 +58,8 @@ export interface RecoverOptions {
   readonly loader: Loader;
   readonly log: RecoveryLog;
   readonly onProgress?: (progress: RecoveryProgress) => void;
+  /** Called before the first frame is replayed, unless there is no journal. Must not change anything on disk. */
+  readonly beforeReplay?: (extent: ReplayExtent) => Promise<void>;
 }
 
 export interface RecoveryReport {
@@ -87,7 +83,9 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   const { fs, log } = options;
   const folder = dataFolder(options.folder);
   await createDataFolder(fs, folder);
-  const { survey, label } = await surveyAndLoad(folder, options);
+  const survey = await surveyAndLoad(folder, options);
+  const { label, outcome } = decideRecovery(survey.facts);
+  if (outcome === 'refuse') throw refusalOf(label, survey, folder);
   announce(label, survey, log);
   const replayed = await replayJournal(survey, folder, options);
   const setAside = await tidyUp(survey, folder, options);
@@ -104,23 +102,16 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   };
 }
 
-/** Decides anew, with the next older snapshot, when one that looked good cannot be loaded for whatever reason. */
-async function surveyAndLoad(
-  folder: DataFolder,
-  options: RecoverOptions,
-): Promise<{ survey: FolderSurvey; label: RecoveryLabel }> {
-  const { fs, loader } = options;
-  let survey = await surveyFolder(fs, folder, (done) => {
-    options.onProgress?.({ phase: 'verify', done, total: null });
+async function surveyAndLoad(folder: DataFolder, options: RecoverOptions): Promise<FolderSurvey> {
+  const { fs, loader, onProgress } = options;
+  const survey = await surveyFolder({
+    fs,
+    folder,
+    readSnapshot: (path) => loadSnapshot(path, options),
+    onProgress: (done) => onProgress?.({ phase: 'verify', done, total: null }),
   });
-  for (;;) {
-    const { label, outcome } = decideRecovery(survey.facts);
-    if (outcome === 'refuse') throw refusalOf(label, survey, folder);
-    loader.reset();
-    const bad = survey.snapshot === null ? null : await loadSnapshot(survey.snapshot, options);
-    if (bad === null) return { survey, label };
-    survey = await surveyWithout(fs, survey, bad);
-  }
+  if (survey.snapshot === null) loader.reset();
+  return survey;
 }
 
 function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
@@ -156,17 +147,15 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
 }
 
-/** Null when it was loaded; what is wrong with it otherwise. */
-async function loadSnapshot(snapshot: GoodSnapshot, options: RecoverOptions): Promise<BadSnapshot | null> {
-  const { fs, loader } = options;
-  const { id, path } = snapshot;
-  const reading = await readSnapshot({
+/** Loads a snapshot in place of the one before, which was a bad one. */
+function loadSnapshot(path: string, { fs, loader, onProgress }: RecoverOptions): Promise<SnapshotReading> {
+  loader.reset();
+  return readSnapshot({
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
-    onProgress: (done, total) => options.onProgress?.({ phase: 'load', done, total }),
+    onProgress: (done, total) => onProgress?.({ phase: 'load', done, total }),
   });
-  return reading.problem === null ? null : { id, path, ...reading };
 }
 
 interface Place {
@@ -193,7 +182,8 @@ async function replayJournal(
 ): Promise<{ replayedFrames: number; replayedEvents: number }> {
   const { journal, replayFrom, snapshot } = survey;
   const replay = new Replay(options, (snapshot?.id ?? 0) + 1);
-  if (replayFrom === null) return replay.counts();
+  if (replayFrom === null || journal.end === null) return replay.counts();
+  await options.beforeReplay?.({ segments: journal.segments, from: replayFrom, to: journal.end });
   const source = { fs: options.fs, folder: folder.journal };
   for (const firstId of journal.segments.filter((id) => id >= replayFrom.segment)) {
     await replay.segment(source, firstId, firstId === replayFrom.segment ? replayFrom : null);

@@ -5,6 +5,7 @@
 import { dataFolder } from '../disk/data-folder.ts';
 import { DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
+import { checkSnapshotFile } from '../snapshots/snapshot-reader.ts';
 import { decideRecovery } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { surveyFolder } from './recovery-survey.ts';
@@ -27,7 +28,12 @@ export async function checkStart({ fs, folder, onProgress }: StartCheckOptions):
   try {
     await refuseUnfinishedImport(fs, folder);
     await refuseUnfinishedRepair(fs, folder);
-    const survey = await surveyFolder(fs, dataFolder(folder), onProgress);
+    const survey = await surveyFolder({
+      fs,
+      folder: dataFolder(folder),
+      readSnapshot: (path) => checkSnapshotFile({ fs, path }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
     const { label, outcome } = decideRecovery(survey.facts);
     if (outcome === 'refuse') return { refusal: refusalOf(label, survey, dataFolder(folder)) };
     const { journal, snapshot } = survey;
