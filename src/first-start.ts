@@ -53,7 +53,7 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
   const outcome = await importState(engine, document);
   if (!outcome.ok) {
     await options.fs.remove(marker);
-    throw refusedImport(config.importFile, outcome.problems);
+    throw refusedImport(config.importFile, outcome.issues);
   }
   refuseUnknownNames(config.initialTokens, namesOf(engine.world), IMPORTED_ADVICE);
   const tokens = tokensOf(options);
@@ -138,10 +138,8 @@ async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
 
 function refusedImport(
   path: string,
-  problems: readonly { readonly path: string; readonly message: string }[],
+  issues: readonly { readonly path: string; readonly message: string }[],
 ): ConfigError {
-  const places = problems.map(
-    (one) => `\n  at ${one.path === '' ? 'the document' : one.path}: ${one.message}`,
-  );
+  const places = issues.map((one) => `\n  at ${one.path === '' ? 'the document' : one.path}: ${one.message}`);
   return new ConfigError(`IMPORT_FILE ${path} cannot be imported; nothing was recorded.${places.join('')}`);
 }

@@ -170,7 +170,11 @@ function createHandler(
       probeSurface({
         engine,
         metrics: config.metrics
-          ? { registry: createMetrics(sources), token: config.metricsToken, clock: () => performance.now() }
+          ? {
+              registry: createMetrics(sources),
+              token: config.metricsToken,
+              monotonicMs: () => performance.now(),
+            }
           : null,
         phase: () => front.phase,
       }),
@@ -184,7 +188,7 @@ function createHandler(
     frontendOrigins: config.frontendOrigins,
     log,
     now: Date.now,
-    clock: () => performance.now(),
+    monotonicMs: () => performance.now(),
     metered: config.metrics,
   });
   meters.push(...api.meters);

@@ -50,7 +50,7 @@ export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 export const QUEUE_DEADLINE_MS = 10_000;
 
 /**
- * Bytes that the events of one change may take in the journal. Leaves room for the answer in a frame, and bounds how
+ * Bytes that the events of one change may take in the journal. Leaves room for the response in a frame, and bounds how
  * long one command holds everybody up while it is encoded.
  */
 export const CHANGE_BYTES_MAX = 16 * 2 ** 20;
@@ -82,7 +82,7 @@ export interface EngineOptions {
   readonly limits?: GrowthLimits;
 }
 
-interface Moment {
+interface TurnTime {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Milliseconds since 1970, by the clock as it is. */
@@ -97,7 +97,7 @@ interface Moment {
 interface Decided {
   readonly events: readonly DomainEvent[];
   readonly change: Change | null;
-  /** Without the answer; overwritten by the next change. */
+  /** Without the response; overwritten by the next change. */
   readonly payload: Buffer;
 }
 
@@ -120,7 +120,7 @@ export class Engine {
   /** Whether the newest name in the lineage is this start's own. */
   #hasName = false;
   /** When the turn that runs now began; null between turns. All of its commands share it. */
-  #moment: Moment | null = null;
+  #turnTime: TurnTime | null = null;
   #refusedCount = 0;
 
   constructor(options: EngineOptions) {
@@ -144,7 +144,7 @@ export class Engine {
         options.journal.pendingFrames < UNSYNCED_FRAMES_MAX &&
         options.journal.pendingBytes < UNSYNCED_BYTES_MAX,
       afterTurn: () => {
-        this.#moment = null;
+        this.#turnTime = null;
         options.journal.commit();
       },
       defer: options.clock.defer,
@@ -255,20 +255,20 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
-    this.#moment ??= this.#thisMoment();
-    const moment = this.#moment;
+    this.#turnTime ??= this.#newTurnTime();
+    const turnTime = this.#turnTime;
     let decided: Outcome<unknown> | Decided;
     try {
-      decided = this.#decide(submission, queuedAt, moment);
+      decided = this.#decide(submission, queuedAt, turnTime);
     } catch (error) {
       // Nothing has been applied yet, so a fault in a rule fails this one command and affects no other.
       decided = { kind: 'fault', error };
     }
     if ('kind' in decided) this.#finish(submission, decided);
-    else this.#carryOut(submission, decided, moment.createdAt);
+    else this.#carryOut(submission, decided, turnTime.createdAt);
   }
 
-  #thisMoment(): Moment {
+  #newTurnTime(): TurnTime {
     const at = this.nextTime();
     const { clock } = this.#options;
     return {
@@ -283,20 +283,20 @@ export class Engine {
   #decide(
     { command, actor, mayStart, retry, precondition }: Submission<unknown>,
     queuedAt: number,
-    moment: Moment,
+    turnTime: TurnTime,
   ): Outcome<unknown> | Decided {
     const unwanted = mayStart?.(this.world) ?? null;
     if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
-    const earlier = this.#earlierOutcome(retry, moment.at);
+    const earlier = this.#earlierOutcome(retry, turnTime.at);
     if (earlier !== null) return earlier;
-    const refusal = this.#refusalBefore(moment.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
+    const refusal = this.#refusalBefore(turnTime.monotonic - queuedAt) ?? precondition?.(this.world) ?? null;
     if (refusal !== null) return { kind: 'refusal', refusal };
-    const { createdAt: now, clockMs } = moment;
+    const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
     const context: DecideContext = { now, clockMs, actor, limits, newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
-    return this.#encode(actor, decision, moment.at);
+    return this.#encode(actor, decision, turnTime.at);
   }
 
   /** What cannot be recorded never happens: the frame is encoded before anything of it is applied. */
@@ -422,7 +422,7 @@ export class Engine {
   }
 
   /**
-   * A refusal and an answer that changed nothing show state too: they wait for all of it (invariant 4). That the
+   * A refusal and a response that changed nothing show state too: they wait for all of it (invariant 4). That the
    * service is unavailable shows none, and must be told while the disk is stuck.
    */
   #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {

@@ -1,5 +1,5 @@
 /**
- * A queue for reads that cost more than an answer from memory: few run at a time, and those that wait take turns by caller, so
+ * A queue for reads that cost more than a response from memory: few run at a time, and those that wait take turns by caller, so
  * that whoever asks a thousand times waits for himself. A read whose caller has gone leaves the queue, or is told to
  * stop. When the queue is full, the last read of the caller with the most of them makes room.
  */

@@ -41,7 +41,7 @@ export interface SnapshotKeeperOptions {
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
-  clock(): number;
+  monotonicMs(): number;
   yieldToEventLoop(): Promise<void>;
   /** Resolves after that many milliseconds, with the share of them (0 to 1) in which the process was busy. */
   pause(pauseMs: number): Promise<number>;
@@ -114,11 +114,11 @@ export class SnapshotKeeper {
   }
 
   async #write(): Promise<TakenSnapshot | null> {
-    const { engine, fs, folder, clock, now } = this.#options;
+    const { engine, fs, folder, monotonicMs, now } = this.#options;
     const id = engine.lastId;
     if (id === this.#newestId) return null;
     const at = now();
-    const startedAt = clock();
+    const startedAt = monotonicMs();
     // Id, chain and state must belong to one moment, so nothing may be awaited before all are taken.
     const written = writeSnapshot({
       fs,
@@ -128,10 +128,10 @@ export class SnapshotKeeper {
       chain: engine.journal.appendedChain,
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
-      clock,
+      monotonicMs,
       yieldToEventLoop: () => this.#betweenSlices(),
     });
-    const taken = { ...(await written), id, at, durationMs: clock() - startedAt };
+    const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };
     this.#newestId = id;
     this.#dueId = id + this.#interval;
     this.#lastTaken = taken;

@@ -95,7 +95,7 @@ function credentialsDocument({ directory }: World): CredentialsDocument {
 export type ImportOutcome =
   | { readonly ok: true; readonly eventCount: number }
   /** Nothing was recorded. `path` is a JSON pointer into the document. */
-  | { readonly ok: false; readonly problems: readonly Issue[] };
+  | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /**
  * Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable.
@@ -104,12 +104,12 @@ export async function importState(engine: Engine, document: unknown): Promise<Im
   const { directory, projects } = engine.world;
   if (directory.environments.length + directory.users.size + directory.segments.size + projects.size > 0) {
     const message = 'A state can only be imported into an empty data folder; this one is in use.';
-    return { ok: false, problems: [{ path: '', message }] };
+    return { ok: false, issues: [{ path: '', message }] };
   }
   const plan = planImport(document);
   if (!plan.ok) return plan;
-  const problems = oversized(plan.events);
-  if (problems.length > 0) return { ok: false, problems };
+  const issues = oversized(plan.events);
+  if (issues.length > 0) return { ok: false, issues };
   for (const frame of frames(plan.events)) await engine.record(IMPORTER, frame);
   return { ok: true, eventCount: plan.events.length };
 }

@@ -107,7 +107,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       keeper.noticed(id);
     },
     onFailure: options.stop,
-    clock: clock.monotonic,
+    monotonicMs: clock.monotonic,
     onBegun: (beginning) => writeLogBeginning(fs, folder.root, beginning),
     ...given('timer', options.timer),
     ...given('onCommit', options.onCommit),
@@ -138,7 +138,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
     now: clock.now,
-    clock: clock.monotonic,
+    monotonicMs: clock.monotonic,
     yieldToEventLoop,
     pause: pauseOf(options.timer),
     onTaken: async (snapshot) => {

@@ -30,7 +30,7 @@ Examples:
     )
     .action(async (options: BackupCommandOptions) => {
       const bar = progressOn(context.terminal, 'bytes');
-      const startedAt = context.clock();
+      const startedAt = context.monotonicMs();
       const backup = await backUp({
         fs: context.fs,
         folder: dataDirectory(context, options),
@@ -38,7 +38,7 @@ Examples:
         onCopied: (bytes) => bar.show('copying', bytes, null),
         onVerified: (bytes) => bar.show('verifying', bytes, null),
       }).finally(() => bar.end());
-      printResult(context, options, backup, backupText(backup, context.clock() - startedAt));
+      printResult(context, options, backup, backupText(backup, context.monotonicMs() - startedAt));
     });
 };
 

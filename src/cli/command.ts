@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly terminal: Terminal;
   readonly fs: FileSystem;
   /** Milliseconds, monotonic. */
-  clock(): number;
+  monotonicMs(): number;
   /** Milliseconds since 1970. */
   now(): number;
   /** Sets the exit code of a command that succeeded but found something bad. */
@@ -43,7 +43,7 @@ export function dataDirectory({ terminal }: CommandContext, { dataDir }: CommonO
 
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** An answer, as text or as JSON. */
+/** A result, as text or as JSON. */
 export function printResult(
   context: CommandContext,
   { json }: CommonOptions,

@@ -2,7 +2,7 @@
 import { ConfigError } from '../config.ts';
 import { ControlError } from '../control/control-client.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { OperationError, type OperationProblem } from '../operations/operation-error.ts';
+import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
@@ -20,7 +20,7 @@ export class CommandFailure extends Error {
 
 export const misuse = (message: string): CommandFailure => new CommandFailure(EXIT.usage, message);
 
-const OPERATION_EXITS: Readonly<Record<OperationProblem, ExitCode>> = {
+const OPERATION_EXITS: Readonly<Record<OperationErrorKind, ExitCode>> = {
   missing: EXIT.noInput,
   occupied: EXIT.cannotCreate,
   unsound: EXIT.damagedData,
@@ -38,7 +38,7 @@ export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { exitCode: EXIT.fault, message: String(error) };
   const { message } = error;
   if (error instanceof CommandFailure) return { exitCode: error.exitCode, message };
-  if (error instanceof OperationError) return { exitCode: OPERATION_EXITS[error.problem], message };
+  if (error instanceof OperationError) return { exitCode: OPERATION_EXITS[error.kind], message };
   if (error instanceof DataFolderError) return { exitCode: EXIT.damagedData, message };
   if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };

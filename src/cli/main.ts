@@ -33,7 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
 ];
 
 export interface RunOptions {
-  readonly clock?: () => number;
+  readonly monotonicMs?: () => number;
   readonly now?: () => number;
 }
 
@@ -41,13 +41,13 @@ export interface RunOptions {
 export async function runCommands(
   args: readonly string[],
   terminal: Terminal,
-  { clock = () => performance.now(), now = Date.now }: RunOptions = {},
+  { monotonicMs = () => performance.now(), now = Date.now }: RunOptions = {},
 ): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.ok;
   const context: CommandContext = {
     terminal,
     fs: realFileSystem,
-    clock,
+    monotonicMs,
     now,
     finish: (code) => {
       exitCode = code;

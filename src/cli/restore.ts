@@ -45,7 +45,7 @@ Examples:
         to: resolve(options.to),
         moment: momentIn(options),
         stateOnly: options.stateOnly === true,
-        clock: context.clock,
+        monotonicMs: context.monotonicMs,
         onProgress: bars.onProgress,
       }).finally(() => bars.end());
       printResult(context, options, restored, restoredText(restored));

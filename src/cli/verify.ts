@@ -49,19 +49,19 @@ Examples:
 };
 
 async function verify(context: CommandContext, folder: string, wantsDeep: boolean): Promise<Report> {
-  const { fs, terminal, clock } = context;
-  const startedAt = clock();
+  const { fs, terminal, monotonicMs } = context;
+  const startedAt = monotonicMs();
   const bar = progressOn(terminal, 'bytes');
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
-  const readAt = clock();
+  const readAt = monotonicMs();
   const isSound = verified.damages.length === 0;
   const bars = stateProgressOn(terminal);
   const deep =
     wantsDeep && isSound
       ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())
       : null;
-  return { folder, verified, deep, readMs: readAt - startedAt, replayMs: clock() - readAt };
+  return { folder, verified, deep, readMs: readAt - startedAt, replayMs: monotonicMs() - readAt };
 }
 
 const damagesOf = ({ verified, deep }: Report): readonly Damage[] => [

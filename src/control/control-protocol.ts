@@ -3,7 +3,7 @@
  *
  * A unix domain socket `flagstaff.sock` in the data folder, mode 0600: whoever may write the folder's files may use
  * it, nobody else, and nothing is exposed to the network or has to be put on a command line. One connection carries
- * one request and one answer, each one line of JSON:
+ * one request and one response, each one line of JSON:
  *
  *   → {"command":"snapshot"}
  *   ← {"ok":true,"result":{…}}   or   {"ok":false,"error":"a sentence"}
@@ -18,7 +18,7 @@ export const SOCKET_FILE_NAME = 'flagstaff.sock';
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the final zero included. */
 const SOCKET_PATH_BYTES_MAX = 103;
 
-/** Protects both sides from a peer that never ends its line; the longest real answer has a few hundred bytes. */
+/** Protects both sides from a peer that never ends its line; the longest real response has a few hundred bytes. */
 export const CONTROL_LINE_BYTES_MAX = 64 * 1024;
 
 export interface ControlResults {

@@ -73,7 +73,7 @@ async function listen(path: string, options: ControlServerOptions): Promise<Cont
   return { close: () => close(server, idle) };
 }
 
-/** A client that keeps its end open, before its request or after its answer, must not hold up a stop. */
+/** A client that keeps its end open, before its request or after its response, must not hold up a stop. */
 function close(server: Server, idle: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

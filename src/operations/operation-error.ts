@@ -1,14 +1,14 @@
 /** An operator's command that is refused: an expected outcome, told in one line, that changed nothing. */
 
 /** `missing`: the named thing does not exist. `occupied`: the target exists. `unsound`: the data is bad. */
-export type OperationProblem = 'missing' | 'occupied' | 'unsound';
+export type OperationErrorKind = 'missing' | 'occupied' | 'unsound';
 
 export class OperationError extends Error {
   override readonly name = 'OperationError';
-  readonly problem: OperationProblem;
+  readonly kind: OperationErrorKind;
 
-  constructor(problem: OperationProblem, message: string, cause?: unknown) {
+  constructor(kind: OperationErrorKind, message: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
-    this.problem = problem;
+    this.kind = kind;
   }
 }

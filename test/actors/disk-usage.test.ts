@@ -1,4 +1,4 @@
-/** The figures about what is on disk, and the answer that shows them. */
+/** The figures about what is on disk, and the response that shows them. */
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

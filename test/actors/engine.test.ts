@@ -53,7 +53,7 @@ describe('the engine', () => {
     assert(disk.calls > callsBefore, 'the write has reached the disk when the turn returns');
   });
 
-  it('holds back a refusal and an answer without change while the state they saw could be lost', async () => {
+  it('holds back a refusal and a response without change while the state they saw could be lost', async () => {
     const { submit, gate, manual } = await openTestEngine();
     gate.close();
     submit(createFlag('f'));

@@ -26,7 +26,7 @@ async function openPaced(flags: number): Promise<Paced> {
     folder: '/data/snapshots',
     newestId: 0,
     now: () => 0,
-    clock: () => {
+    monotonicMs: () => {
       now += 1000;
       return now;
     },

@@ -221,7 +221,7 @@ describe('a state document', () => {
       const before = stateHash(engine.world);
       const outcome = await importState(engine, document);
       assert(!outcome.ok);
-      assert.match(outcome.problems[0]!.message, /empty data folder/);
+      assert.match(outcome.issues[0]!.message, /empty data folder/);
       assert.equal(stateHash(engine.world), before);
     });
   });
@@ -311,12 +311,12 @@ describe('a document with a fault is refused whole, and the place of the fault i
       const plan = planImport(document);
       assert(!plan.ok, 'it must not be imported');
       assert.deepEqual(
-        plan.problems.map((problem) => problem.path).filter((path) => path === pointer),
+        plan.issues.map((problem) => problem.path).filter((path) => path === pointer),
         [pointer],
-        JSON.stringify(plan.problems),
+        JSON.stringify(plan.issues),
       );
       assert(
-        plan.problems.every(({ message }) => /^[A-Z"].*\.$/s.test(message)),
+        plan.issues.every(({ message }) => /^[A-Z"].*\.$/s.test(message)),
         'in whole sentences',
       );
     });

@@ -24,7 +24,7 @@ function failNextSync(disk: MemoryFileSystem): { readonly syncs: () => number } 
 }
 
 describe('a sync that fails once and would then succeed', () => {
-  it('leaves its batch and all after it without an answer, and stops the process once', async () => {
+  it('leaves its batch and all after it without a response, and stops the process once', async () => {
     const engine = await openTestEngine();
     const { syncs } = failNextSync(engine.disk);
     const batch = ['a', 'b', 'c'].map((name) => engine.submit(createFlag(name)));

@@ -25,7 +25,7 @@ export function isTraceable(): boolean {
 export interface FailedSyncResult {
   readonly rounds: number;
   readonly acknowledged: number;
-  readonly pending: number;
+  readonly withoutResponse: number;
 }
 
 export interface FailedSyncOptions {
@@ -36,22 +36,22 @@ export interface FailedSyncOptions {
 
 export async function failSyncs({ rounds, first = 1 }: FailedSyncOptions): Promise<FailedSyncResult> {
   let acknowledged = 0;
-  let pending = 0;
+  let withoutResponse = 0;
   for (let round = first; round < first + rounds; round += 1) {
     const names = await failOneSync(round);
     acknowledged += names.acknowledged;
-    pending += names.pending;
+    withoutResponse += names.withoutResponse;
   }
-  return { rounds, acknowledged, pending };
+  return { rounds, acknowledged, withoutResponse };
 }
 
-async function failOneSync(round: number): Promise<{ acknowledged: number; pending: number }> {
+async function failOneSync(round: number): Promise<{ acknowledged: number; withoutResponse: number }> {
   const folder = temporaryFolder();
   const server = await spawnServer(folder);
   const exited = once(server.child, 'exit');
   const strace = await attach(server, 1 + SYNCS_PER_ROUND * round);
   const acknowledged: string[] = [];
-  let pending = 0;
+  let withoutResponse = 0;
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
       for (let number = 0; ; number += 1) {
@@ -59,7 +59,7 @@ async function failOneSync(round: number): Promise<{ acknowledged: number; pendi
         const status = await statusOf(server, name);
         if (status === 201) acknowledged.push(name);
         // The connection broke, or the process said that it takes no writes any more.
-        else pending += 1;
+        else withoutResponse += 1;
         if (status === null) return;
       }
     }),
@@ -70,7 +70,7 @@ async function failOneSync(round: number): Promise<{ acknowledged: number; pendi
   strace.kill();
   await checkAcknowledged(folder, acknowledged);
   rmSync(folder, { recursive: true });
-  return { acknowledged: acknowledged.length, pending };
+  return { acknowledged: acknowledged.length, withoutResponse };
 }
 
 /** Fails the `when`-th write of each thread from then on; resolves when strace has hold of the process. */

@@ -20,7 +20,7 @@ export const SIZES_KIB = [64, 128, 256, 512, 1024] as const;
 export interface FullDiskResult {
   readonly disks: number;
   readonly acknowledged: number;
-  readonly pending: number;
+  readonly withoutResponse: number;
 }
 
 /** Mounts a tmpfs and hands it to `use`; null where this process may not mount. */
@@ -50,17 +50,20 @@ export function isMountable(): boolean {
 /** Fills disks of these sizes; null where none can be mounted. */
 export async function fillDisks(sizesKib: readonly number[]): Promise<FullDiskResult | null> {
   let acknowledged = 0;
-  let pending = 0;
+  let withoutResponse = 0;
   for (const sizeKib of sizesKib) {
     const filled = await onSmallDisk(sizeKib, (folder) => fillOne(folder, sizeKib));
     if (filled === null) return null;
     acknowledged += filled.acknowledged;
-    pending += filled.pending;
+    withoutResponse += filled.withoutResponse;
   }
-  return { disks: sizesKib.length, acknowledged, pending };
+  return { disks: sizesKib.length, acknowledged, withoutResponse };
 }
 
-async function fillOne(mount: string, sizeKib: number): Promise<{ acknowledged: number; pending: number }> {
+async function fillOne(
+  mount: string,
+  sizeKib: number,
+): Promise<{ acknowledged: number; withoutResponse: number }> {
   const folder = join(mount, 'data');
   mkdirSync(folder);
   const stops: Error[] = [];
@@ -91,7 +94,7 @@ async function fillOne(mount: string, sizeKib: number): Promise<{ acknowledged: 
   const [first = ''] = acknowledged;
   assert(store.engine.world.directory.flagProjects.has(first), 'reads go on to the end');
   await checkAfterRestart(mount, folder, sizeKib, acknowledged);
-  return { acknowledged: acknowledged.length, pending: sent - acknowledged.length };
+  return { acknowledged: acknowledged.length, withoutResponse: sent - acknowledged.length };
 }
 
 function whenStopped(stops: readonly Error[], resolve: () => void): void {

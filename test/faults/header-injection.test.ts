@@ -1,5 +1,5 @@
 /**
- * Nothing that a client sends gets into an answer's headers as it came: line breaks, NUL and bytes outside ASCII, in
+ * Nothing that a client sends gets into a response's headers as it came: line breaks, NUL and bytes outside ASCII, in
  * paths, queries, headers and names, end as 4xx, or in a body where they do no harm.
  */
 import assert from 'node:assert/strict';
@@ -32,7 +32,7 @@ const PATHS: readonly ((value: string) => string)[] = [
   (value) => `/api/admin/events?type=${value}`,
 ];
 
-/** Headers of a request that answers might be tempted to repeat. */
+/** Headers of a request that responses might be tempted to repeat. */
 const HEADERS = [
   'Origin',
   'If-None-Match',
@@ -55,7 +55,7 @@ for (const http of ENGINES) {
         const connection = await RawConnection.open(t, port);
         connection.write(Buffer.from(bytes, 'latin1'));
         // What is no request may be answered by closing the connection, or not before the deadline of its head: when
-        // others that came later have their answers, it has none.
+        // others that came later have their responses, it has none.
         const responded = connection.nextResponse().catch(() => null);
         const response = await Promise.race([responded, passing(server, 3)]);
         connection.destroy();

@@ -15,7 +15,7 @@ import { type ServerProcess, spawnServer, temporaryFolder } from '../support/ser
 const CLIENTS = 16;
 /** Answers, at most, before the end of a round: enough for several batches, in which the kill can fall anywhere. */
 const RESPONSES_MAX = 300;
-/** The kill comes this long after an answer, at most, so that it does not always fall at the same place in a batch. */
+/** The kill comes this long after a response, at most, so that it does not always fall at the same place in a batch. */
 const DELAY_MS_MAX = 10;
 const CLEAN_STOP_CHANCE = 0.1;
 

@@ -168,7 +168,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ...named('persistence/journal/journal.test.ts')('ends the journal: no acknowledgement, no retry'),
       ...io('a sync that fails once and would succeed the next time acknowledges nothing'),
       ...named('faults/failed-sync.test.ts')(
-        'leaves its batch and all after it without an answer',
+        'leaves its batch and all after it without a response',
         'takes nothing back that a restart then shows, not even by a power cut',
         'ends with 74, says where, and has answered no write of the batch',
       ),
@@ -270,7 +270,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: [
       ...durability(
         'a change is not answered, and not seen by any read, before it is on disk',
-        'refusals and answers without change wait for what they depend on',
+        'refusals and responses without change wait for what they depend on',
       ),
       ...simulation(SEEDS),
     ],
@@ -280,12 +280,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     fault: 'Readers who do not read',
     promise: 'Memory is bounded, and others are served.',
     tests: [
-      ...limits('answers that nobody reads cost no memory each'),
+      ...limits('responses that nobody reads cost no memory each'),
       ...named('http/transport/unread-bytes.test.ts')(
         'those made for one request each stay within the limit',
         'a body that is shared costs its size once',
       ),
-      ...named('faults/slow-readers.test.ts')('readers who never read cost no copy of the answer each'),
+      ...named('faults/slow-readers.test.ts')('readers who never read cost no copy of the response each'),
     ],
     longForms: ['slow readers'],
   },
@@ -295,7 +295,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: limits(
       'a body that arrives too slowly is refused with 408',
       'a head that does not arrive ends the connection',
-      'a connection idle after an answer is closed',
+      'a connection idle after a response is closed',
     ),
   },
   {
@@ -356,14 +356,14 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   },
   {
     fault: 'Guessed tokens',
-    promise: 'The same answer for unknown, cut, expired and revoked ones, on every route.',
+    promise: 'The same response for unknown, cut, expired and revoked ones, on every route.',
     tests: named('faults/token-guessing.test.ts')(
-      'get the same answer on every route, whatever is wrong with them',
+      'get the same response on every route, whatever is wrong with them',
     ),
   },
   {
     fault: 'Header injection',
-    promise: 'Nothing that a client sends becomes a header of an answer.',
+    promise: 'Nothing that a client sends becomes a header of a response.',
     tests: [
       ...named('faults/header-injection.test.ts')('is not possible by paths, queries, headers or names'),
       ...failures('is never sent: the client gets 500'),

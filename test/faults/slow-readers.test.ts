@@ -6,8 +6,8 @@ import { stallReaders } from './slow-readers.ts';
 
 const skip = existsSync('/proc/self/status') ? false : 'memory is read from /proc';
 
-it('readers who never read cost no copy of the answer each, and others are served', { skip }, async (t) => {
+it('readers who never read cost no copy of the response each, and others are served', { skip }, async (t) => {
   const result = await stallReaders({ readers: 150 });
   t.diagnostic(JSON.stringify(result));
-  assert(result.responseBytes > 800_000, 'the answer is large enough to tell');
+  assert(result.responseBytes > 800_000, 'the response is large enough to tell');
 });

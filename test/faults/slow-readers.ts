@@ -1,5 +1,5 @@
 /**
- * Clients that ask for a large answer and never read it: the server keeps one copy of the answer, not one for each of
+ * Clients that ask for a large response and never read it: the server keeps one copy of the response, not one for each of
  * them, and goes on serving the others.
  */
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, type ServerProcess, spawnServer, temporaryFolder } from '.
 /** One flag can be as large as an overview of thousands. */
 const LARGE_FLAG = { name: 'large', description: 'x'.repeat(900_000) };
 
-/** What the kernel takes of an answer before its reader has to: bytes that do not lie in the server's memory. */
+/** What the kernel takes of a response before its reader has to: bytes that do not lie in the server's memory. */
 const READER_BYTES_MAX = 128 * 1024;
 /** For what answering so many takes besides: garbage not yet collected, connections. */
 const SLACK_BYTES = 64 * 1024 * 1024;
@@ -52,7 +52,7 @@ async function askAndIgnore({ origin }: ServerProcess): Promise<Socket> {
   socket.on('error', () => undefined);
   const request = `GET /api/admin${FEATURES}/large HTTP/1.1\r\nHost: test\r\nAuthorization: ${ADMIN_TOKEN}\r\n\r\n`;
   socket.write(request);
-  // Its beginning, so that the answer is known to be on its way; and not a byte more.
+  // Its beginning, so that the response is known to be on its way; and not a byte more.
   await once(socket, 'data');
   socket.pause();
   return socket;

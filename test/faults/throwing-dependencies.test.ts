@@ -48,7 +48,7 @@ function breakState(world: World): { readonly mend: () => void } {
   };
 }
 
-/** These answer without a look at the state, or want a user, which nobody is while authentication is off. */
+/** These respond without a look at the state, or want a user, which nobody is while authentication is off. */
 const INDEPENDENT: Readonly<Record<string, number>> = {
   searchEvents: 200,
   getEvents: 200,

@@ -1,5 +1,5 @@
 /**
- * Whoever tries tokens learns nothing from the answer: unknown, cut short, expired, revoked and mistyped ones are all
+ * Whoever tries tokens learns nothing from the response: unknown, cut short, expired, revoked and mistyped ones are all
  * refused by the same words, and by the same lookup of a digest, which no part of a secret comes near.
  */
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ for (const http of ENGINES) {
     });
     after(() => server.stop());
 
-    it('get the same answer on every route, whatever is wrong with them', async (t) => {
+    it('get the same response on every route, whatever is wrong with them', async (t) => {
       const tokens = await badTokens(server);
       // After a write without a length that it can see, uWebSockets.js closes, whatever the token was: by method.
       const seen = new Map<string, Set<string>>();
@@ -82,7 +82,7 @@ async function badTokens(server: TestServer): Promise<Readonly<Record<string, st
   };
 }
 
-/** All of an answer but what differs from one to the next anyway. */
+/** All of a response but what differs from one to the next anyway. */
 function shape({ status, headers, body }: ReceivedResponse): string {
   const { id: _, ...rest } = body;
   const names = [...headers.keys()].filter((name) => name !== 'date').sort();

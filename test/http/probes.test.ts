@@ -15,7 +15,7 @@ function metricsPage(token: string | null) {
   };
   const { routes } = probeSurface({
     engine: undefined as never,
-    metrics: { registry, token, clock: () => nowMs },
+    metrics: { registry, token, monotonicMs: () => nowMs },
     phase: () => 'ready',
   });
   const route = routes.find(({ path }) => path === METRICS_PATH);

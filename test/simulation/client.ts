@@ -57,7 +57,7 @@ export class Client {
     this.#options = options;
   }
 
-  /** The process is gone: what has no key is lost without an answer, what has one is sent again. */
+  /** The process is gone: what has no key is lost without a response, what has one is sent again. */
   reconnect(): void {
     this.#pending = this.#pending.filter(({ key }) => key !== null);
   }
@@ -181,7 +181,7 @@ class Sending {
   readonly #request: Request;
   readonly #engine: Engine;
   readonly #witness: Witness;
-  /** The state that the answer shows. */
+  /** The state that the response shows. */
   #seenId = 0;
   #fromMemory = false;
   #responses = 0;
@@ -252,7 +252,7 @@ class Sending {
     );
     assert(
       response.startsWith(`${number} is event`),
-      `request ${number} got the answer of another: ${response}`,
+      `request ${number} got the response of another: ${response}`,
     );
     assert(
       this.#witness.lastTimeApplied(number) !== null,

@@ -84,7 +84,7 @@ export class Life implements Service {
     await settled();
     while (await this.#goesOn());
     if (this.#fault !== null) throw this.#fault;
-    assert(this.#end !== null, 'nothing is left to happen, and yet somebody waits for an answer');
+    assert(this.#end !== null, 'nothing is left to happen, and yet somebody waits for a response');
     this.#around.wallMs = this.#time.wallMs;
     this.#around.trace(
       `  ${this.#end.how} after ${this.#calls.all} calls, floor ${this.#around.witness.floor}`,

@@ -135,13 +135,13 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'forgets the answers of retries at a crash',
+    name: 'forgets the responses of retries at a crash',
     file: 'actors/engine.ts',
     find: 'answer === undefined ? head : { ...head, answer }',
     replace: 'head',
   },
   {
-    name: 'forgets remembered answers in snapshots',
+    name: 'forgets remembered responses in snapshots',
     file: 'actors/world-snapshot.ts',
     find: "{ name: 'answers', records: [...directory.answers.values()] },",
     replace: '',

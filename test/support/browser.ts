@@ -42,7 +42,7 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
-  /** Messages that are expected on the browser's own console: of answers with an error status. */
+  /** Messages that are expected on the browser's own console: of responses with an error status. */
   readonly expected?: RegExp;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Importing this file is enough: every answer that the tests of a file see is held against the OpenAPI document, and
+ * Importing this file is enough: every response that the tests of a file see is held against the OpenAPI document, and
  * the end says how many there were.
  */
 import { after } from 'node:test';

@@ -1,5 +1,5 @@
 /**
- * Holds every answer that a test sees against the table of routes: its status, headers and body, without one field
+ * Holds every response that a test sees against the table of routes: its status, headers and body, without one field
  * more or less than its schema has. Importing this file is enough; a test that gets a wrong answer fails in its call.
  */
 import assert from 'node:assert/strict';

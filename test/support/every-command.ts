@@ -344,8 +344,8 @@ type AboutStrategies = Extract<Command, { readonly flag: string; readonly enviro
 
 function withRealStrategies(world: World, command: AboutStrategies): Command {
   const record = world.projects.get(command.project)?.flags.get(command.flag);
-  const part = record?.flag.environments.find(({ name }) => name === command.environment);
-  const real = (id: string): string => part?.strategies[Number(id.slice(1))]?.id ?? 'nothing';
+  const flagEnvironment = record?.flag.environments.find(({ name }) => name === command.environment);
+  const real = (id: string): string => flagEnvironment?.strategies[Number(id.slice(1))]?.id ?? 'nothing';
   if ('strategyId' in command) return { ...command, strategyId: real(command.strategyId) };
   if (!('order' in command)) return command;
   return { ...command, order: command.order.map((one) => ({ ...one, id: real(one.id) })) };

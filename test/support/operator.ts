@@ -13,7 +13,7 @@ export interface CommandRun {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** The answer to `--json`. */
+  /** What `--json` printed. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
   readonly json: any;
 }
@@ -58,7 +58,7 @@ export async function flagstaff(
   };
 }
 
-/** Runs a command that must end well, and gives its answer to `--json`. */
+/** Runs a command that must end well, and gives what `--json` printed. */
 export async function outputOf(args: readonly string[]): Promise<CommandRun['json']> {
   const { code, err, json } = await flagstaff([...args, '--json']);
   assert.deepEqual([code, err], [0, ''], `flagstaff ${args.join(' ')}`);

@@ -40,7 +40,7 @@ export class ResponseChecker {
     this.#components = { ...others, schemas: closed(schemas) };
   }
 
-  /** Throws, saying what is wrong, for an answer that is not described. */
+  /** Throws, saying what is wrong, for a response that is not described. */
   check(method: string, path: string, { status, body }: Pick<ReceivedResponse, 'status' | 'body'>): void {
     const match = this.#matcher.match(method, path.split('?', 1)[0] ?? '');
     this.#responses += 1;
@@ -73,7 +73,7 @@ export class ResponseChecker {
     return operation;
   }
 
-  /** The schema of an answer's body; null where it has none. */
+  /** The schema of a response's body; null where it has none. */
   #schemaOf(response: Json): Json | null {
     const { $ref, content } = response as { $ref?: string; content?: Record<string, { schema: Json }> };
     if ($ref !== undefined) {
@@ -110,12 +110,12 @@ export function schemaCompiler(): Ajv2020 {
   return ajv.addVocabulary(['components', 'example']);
 }
 
-/** Objects that name their fields have no others: a field that an answer has and the description lacks is a fault. */
+/** Objects that name their fields have no others: a field that a response has and the description lacks is a fault. */
 function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(closed) as T;
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};
-  for (const [key, part] of Object.entries(value)) copy[key] = closed(part);
+  for (const [key, flagEnvironment] of Object.entries(value)) copy[key] = closed(flagEnvironment);
   const namesFields = copy['type'] === 'object' && typeof copy['properties'] === 'object';
   return (namesFields ? { additionalProperties: false, ...copy } : copy) as T;
 }

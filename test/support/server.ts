@@ -41,7 +41,7 @@ export type Call = (
   options?: RequestOptions,
 ) => Promise<ReceivedResponse>;
 
-/** Told of every answer that any test sees, so that all of them can be held against the description. */
+/** Told of every response that any test sees, so that all of them can be held against the description. */
 export type ResponseObserver = (method: string, path: string, response: ReceivedResponse) => void;
 const observers: ResponseObserver[] = [];
 export function observeResponses(observer: ResponseObserver): void {

@@ -3,7 +3,7 @@
  * address, not in a cookie. A reload forgets it.
  */
 
-/** An answer that is not a success, or none at all (status 0). The message is a sentence for people. */
+/** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
   /** @param {number} status @param {string} message */
   constructor(status, message) {
@@ -53,7 +53,7 @@ async function send(token, method, path, body) {
     return await fetch(`api/admin${path}`, {
       method,
       headers,
-      // Answers are asked for anew each time; their ETags save the bodies.
+      // Responses are asked for anew each time; their ETags save the bodies.
       cache: 'no-cache',
       credentials: 'omit',
       redirect: 'error',

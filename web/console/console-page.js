@@ -6,9 +6,9 @@
 import { messageOf, Refused } from './client.js';
 import { createFeed } from './feed.js';
 import { empty } from './loading.js';
-import { keepMoments } from './moment.js';
 import { placeOf } from './place.js';
 import { createShell } from './shell.js';
+import { renewTimes } from './time-ago.js';
 import { archiveView } from './views/archive-view.js';
 import { EventsView } from './views/events-view.js';
 import { FlagView } from './views/flag-view.js';
@@ -35,7 +35,7 @@ export class ConsolePage {
   #session;
   #shell;
   #leave;
-  #stopMoments;
+  #stopRenewing;
   /** @type {View | null} */
   #view = null;
   #go = () => this.#show(placeOf(location.hash) ?? firstPlace(this.#session));
@@ -52,7 +52,7 @@ export class ConsolePage {
     this.#session = { client, profile, open, feed, projects, mayWrite };
     this.#leave = leave;
     this.#shell = createShell(this.#session, () => this.#end(null));
-    this.#stopMoments = keepMoments(this.#shell.element);
+    this.#stopRenewing = renewTimes(this.#shell.element);
   }
 
   get element() {
@@ -69,7 +69,7 @@ export class ConsolePage {
   #end(problem) {
     removeEventListener('hashchange', this.#go);
     this.#view?.close?.();
-    this.#stopMoments();
+    this.#stopRenewing();
     this.#session.feed.close();
     this.#leave(problem);
   }

@@ -1,7 +1,7 @@
 /** One event in a list: what was done to what, by whom and when, with everything that is recorded behind a click. */
 import { h } from './dom.js';
-import { moment } from './moment.js';
 import { hrefOf } from './place.js';
+import { timeAgo } from './time-ago.js';
 import { changedFields, deedOf, toneOf } from './words.js';
 
 /** @import { LoggedEvent } from './types.d.ts' */
@@ -29,7 +29,7 @@ export function eventItem(event, { fresh = false, aboutFlag = false, action = nu
         'div',
         { class: 'event-meta' },
         h('span', null, event.createdBy),
-        moment(event.createdAt),
+        timeAgo(event.createdAt),
         h('span', { class: 'number' }, `#${event.id}`),
         action,
       ),

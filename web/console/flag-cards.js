@@ -1,10 +1,10 @@
 /** What a flag consists of, part by part. */
 import { h } from './dom.js';
 import { date, dateTime } from './format.js';
-import { moment } from './moment.js';
 import { hrefOf } from './place.js';
 import { strategyItem } from './strategy.js';
 import { flagSwitch } from './switch.js';
+import { timeAgo } from './time-ago.js';
 import { variantBar } from './variants.js';
 
 /** @import { Flag, FlagEnvironment, Session } from './types.d.ts' */
@@ -17,7 +17,7 @@ export function flagFacts({ type, createdAt, stale, archivedAt, tags }) {
     h('span', null, type),
     h('span', { title: dateTime(createdAt) }, `created ${date(createdAt)}`),
     stale ? h('span', { class: 'badge badge-warn' }, 'stale') : null,
-    archivedAt === null ? null : h('span', { class: 'badge' }, moment(archivedAt, 'archived ')),
+    archivedAt === null ? null : h('span', { class: 'badge' }, timeAgo(archivedAt, 'archived ')),
     ...tags.map((tag) => h('span', { class: 'badge' }, `${tag.type}: ${tag.value}`)),
   );
 }

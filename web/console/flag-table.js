@@ -3,9 +3,9 @@
  * who hear it, because a browser takes them away with the looks.
  */
 import { h } from './dom.js';
-import { moment } from './moment.js';
 import { hrefOf } from './place.js';
 import { flagSwitch } from './switch.js';
+import { timeAgo } from './time-ago.js';
 
 /** @import { FlagSummary, Session } from './types.d.ts' */
 
@@ -56,5 +56,5 @@ function flagRow(session, { project, environments, report }, flag) {
 /** @param {FlagSummary} flag */
 function rowMeta({ type, createdAt, stale }) {
   const badge = stale ? h('span', { class: 'badge badge-warn' }, 'stale') : null;
-  return h('span', { class: 'row-meta' }, h('span', null, type), moment(createdAt, 'created '), badge);
+  return h('span', { class: 'row-meta' }, h('span', null, type), timeAgo(createdAt, 'created '), badge);
 }

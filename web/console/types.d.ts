@@ -1,4 +1,4 @@
-/** What the interface answers, as far as the console looks at it. The description at `/docs` has all of it. */
+/** What responses hold, as far as the console looks at it. The description at `/docs` has all of it. */
 
 export interface Profile {
   rootRole: { name: string };

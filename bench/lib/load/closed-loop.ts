@@ -31,7 +31,7 @@ function isInstalled(program: string): boolean {
   }
 }
 
-/** Rejects when an answer was not a success: a figure about errors would be worth nothing. */
+/** Rejects when a response was not a success: a figure about errors would be worth nothing. */
 export function runClosedLoop(options: ClosedLoopOptions): Promise<ClosedLoopRun> {
   const { target, operation, connections, seconds } = options;
   const load = { target, operation, connections };

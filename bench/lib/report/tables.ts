@@ -26,7 +26,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'http',
     title: 'Throughput over HTTP',
-    note: 'Closed loop: each connection sends its next request when it has the answer to the last one. The limit is a bare uWebSockets.js server that sends the same bytes with the same headers; for writes, one that also appends 300 bytes and syncs them before it answers, many at once. Runs of both alternate; the share is the median over neighbouring pairs. p50 is that of the closed loop.',
+    note: 'Closed loop: each connection sends its next request when it has the response to the last one. The limit is a bare uWebSockets.js server that sends the same bytes with the same headers; for writes, one that also appends 300 bytes and syncs them before it answers, many at once. Runs of both alternate; the share is the median over neighbouring pairs. p50 is that of the closed loop.',
     what: 'operation',
     at: 'connections',
     columns: [

@@ -1,4 +1,4 @@
-/** Starts the limit server (limit-server.ts) with the answer that the server under test gave. */
+/** Starts the limit server (limit-server.ts) with the response that the server under test gave. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -16,7 +16,7 @@ import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseTakenName } from './guards.ts';
-import { patchFault, patchRefusal } from './patch-refusal.ts';
+import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
 interface NamesFlag {
   readonly project: string;
@@ -55,7 +55,7 @@ export function updateFlag(world: World, command: UpdateFlag): Decision {
   const located = locateFlag(world, command.project, command.flag);
   if (located.refused) return located;
   if (command.name !== undefined && command.name !== command.flag) {
-    return invalid(renamingFault(command.flag, command.name), '/body/name');
+    return invalid(renamingIssue(command.flag, command.name), '/body/name');
   }
   return refuseArchived(located.record.flag) ?? metadataEvents(world, located, command.metadata);
 }
@@ -74,7 +74,7 @@ export function patchFlag(world: World, command: PatchFlag): Decision {
   const patched = applyPatch(before as unknown as JsonValue, command.operations);
   if (!patched.ok) return patchRefusal(patched);
   const metadata = metadataOfPatched(before, patched.document);
-  if (!metadata.ok) return patchFault(command.operations, metadata.field, metadata.message);
+  if (!metadata.ok) return patchedValueRefusal(command.operations, metadata.field, metadata.message);
   return metadataEvents(world, located, metadata.value);
 }
 
@@ -87,12 +87,12 @@ type CheckedPatch =
  * (docs/specification/flags.md#updating).
  */
 function metadataOfPatched(before: FlagData, after: JsonValue): CheckedPatch {
-  const fault = (field: string, message: string): CheckedPatch => ({ ok: false, field, message });
-  if (!isJsonObject(after)) return fault('', 'The patch must leave the flag an object.');
+  const invalidPatch = (field: string, message: string): CheckedPatch => ({ ok: false, field, message });
+  if (!isJsonObject(after)) return invalidPatch('', 'The patch must leave the flag an object.');
   const { name, variants = null } = after;
-  if (name !== before.name) return fault('name', renamingFault(before.name, name));
+  if (name !== before.name) return invalidPatch('name', renamingIssue(before.name, name));
   if (!jsonEqual(variants, before.variants)) {
-    return fault('variants', 'Variants are changed at the path …/variants of the flag, not here.');
+    return invalidPatch('variants', 'Variants are changed at the path …/variants of the flag, not here.');
   }
   return patchedMetadata(before, after);
 }
@@ -118,7 +118,7 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
     createdAt: context.now,
   };
   const environments = source.environments
-    .filter((part) => part.variants.length > 0)
+    .filter((flagEnvironment) => flagEnvironment.variants.length > 0)
     .map(({ name, variants }) => ({ name, variants }));
   return [
     { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: { environments } },
@@ -128,13 +128,13 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
 
 function clonedStrategies(source: Flag, command: CloneFlag, context: DecideContext): DomainEvent[] {
   const clone = { name: command.name, project: source.project };
-  return source.environments.flatMap((part) =>
-    part.strategies.map((strategy): DomainEvent => {
+  return source.environments.flatMap((flagEnvironment) =>
+    flagEnvironment.strategies.map((strategy): DomainEvent => {
       const ownGroup = command.replaceGroupId && strategy.parameters?.['groupId'] === source.name;
       const parameters = ownGroup ? { ...strategy.parameters, groupId: command.name } : strategy.parameters;
       return {
         type: 'feature-strategy-add',
-        ...aboutFlagEnvironment(clone, part.name),
+        ...aboutFlagEnvironment(clone, flagEnvironment.name),
         data: { ...strategy, parameters, id: context.newId(), featureName: command.name },
         preData: null,
       };
@@ -161,6 +161,6 @@ export function dataOf(world: World, { project, record }: Omit<LocatedFlag, 'ref
   return flagData(record.flag, flagVariants(record.flag, firstEnvironment(world, project)));
 }
 
-function renamingFault(name: string, given: unknown): string {
+function renamingIssue(name: string, given: unknown): string {
   return `A flag cannot be renamed: the name in the request is ${JSON.stringify(given) ?? 'absent'}, the flag's is "${name}".`;
 }

@@ -23,7 +23,11 @@ export function patchRefusal({ kind, index, message }: PatchFailure): Refusal {
  * For a patch that can be applied, but whose result breaks a rule at `field` of the document. The refusal names the
  * last operation that wrote to that field, or the last operation of all when none did.
  */
-export function patchFault(operations: readonly PatchOperation[], field: string, message: string): Refusal {
+export function patchedValueRefusal(
+  operations: readonly PatchOperation[],
+  field: string,
+  message: string,
+): Refusal {
   const pointer = `/${field}`;
   const writes = ({ path }: PatchOperation) => path === pointer || path.startsWith(`${pointer}/`);
   const blamed = operations.findLastIndex(writes);

@@ -68,8 +68,8 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
 /** The flag as it will be, apart from its metadata: with the target's tags, and its part in `environments`. */
 function restored(flag: Flag, target: Flag, environments: readonly string[]): Flag {
   const others = flag.environments.filter(({ name }) => !environments.includes(name));
-  const parts = environments.map((name) => environmentOf(target, name));
-  return { ...flag, tags: target.tags, environments: [...others, ...parts] };
+  const flagEnvironments = environments.map((name) => environmentOf(target, name));
+  return { ...flag, tags: target.tags, environments: [...others, ...flagEnvironments] };
 }
 
 /** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */

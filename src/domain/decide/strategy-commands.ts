@@ -21,7 +21,7 @@ import { invalid, invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
-import { patchFault, patchRefusal } from './patch-refusal.ts';
+import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 import { refuseUnknownReferences } from './strategy-guards.ts';
 
 interface NamesFlagEnvironment {
@@ -44,7 +44,7 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.part.strategies);
+  const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.flagEnvironment.strategies);
   const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
   const issue = strategyIssue(strategy, null);
   if (issue !== null) return invalid(issue.message, `/body${issue.path}`);
@@ -89,16 +89,17 @@ export function patchStrategy(world: World, command: PatchStrategy): Decision {
   const parsed = parseStrategyFields(patched.document, patched.written, located.strategy);
   if (!parsed.ok) {
     const { path = '', message = 'The result is not a valid strategy.' } = parsed.issue ?? {};
-    return patchFault(operations, path.split('/')[1] ?? '', message);
+    return patchedValueRefusal(operations, path.split('/')[1] ?? '', message);
   }
   const { id, featureName } = patched.document as { id?: unknown; featureName?: unknown };
-  if (id !== before.id) return patchFault(operations, 'id', 'The id of a strategy cannot be changed.');
+  if (id !== before.id)
+    return patchedValueRefusal(operations, 'id', 'The id of a strategy cannot be changed.');
   if (featureName !== before.featureName) {
-    return patchFault(operations, 'featureName', 'A strategy cannot be moved to another flag.');
+    return patchedValueRefusal(operations, 'featureName', 'A strategy cannot be moved to another flag.');
   }
   const after = createStrategy(parsed.value, before.id, before.sortOrder);
   const issue = strategyIssue(after, located.strategy);
-  if (issue !== null) return patchFault(operations, issue.path.split('/')[1] ?? '', issue.message);
+  if (issue !== null) return patchedValueRefusal(operations, issue.path.split('/')[1] ?? '', issue.message);
   return strategyUpdated(world, located, after);
 }
 
@@ -125,10 +126,10 @@ export function removeStrategy(world: World, command: RemoveStrategy): Decision 
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  const left = located.part.strategies.filter(({ id }) => id !== located.strategy.id);
+  const left = located.flagEnvironment.strategies.filter(({ id }) => id !== located.strategy.id);
   return [
     strategyRemoved(flag, command.environment, located.strategy),
-    ...switchedOff(flag, located.part, left),
+    ...switchedOff(flag, located.flagEnvironment, left),
   ];
 }
 
@@ -156,8 +157,12 @@ export function switchEnvironment(world: World, command: SwitchEnvironment): Dec
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  const { part } = located;
-  const next = nextSwitch(part.enabled, command.enabled ? 'ON' : 'OFF', part.strategies.length);
+  const { flagEnvironment } = located;
+  const next = nextSwitch(
+    flagEnvironment.enabled,
+    command.enabled ? 'ON' : 'OFF',
+    flagEnvironment.strategies.length,
+  );
   if (next === 'refused') {
     return invalidOperation(
       `The flag "${flag.name}" has no strategies in the environment "${command.environment}"; add one before switching it on.`,
@@ -180,14 +185,14 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
   const { flag } = located.record;
   const archived = refuseArchived(flag);
   if (archived !== null) return archived;
-  const known = new Set(located.part.strategies.map(({ id }) => id));
+  const known = new Set(located.flagEnvironment.strategies.map(({ id }) => id));
   const unknown = command.order.findIndex(({ id }) => !known.has(id));
   if (unknown >= 0) {
     const missing = noStrategy(command.flag, command.environment, command.order[unknown]!.id);
     return { ...missing, details: [{ message: missing.message, path: `/body/${unknown}/id` }] };
   }
   const orders = new Map(command.order.map(({ id, sortOrder }) => [id, sortOrder]));
-  const before = located.part.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));
+  const before = located.flagEnvironment.strategies.map(({ id, sortOrder }) => ({ id, sortOrder }));
   const after = before.map(({ id, sortOrder }) => ({ id, sortOrder: orders.get(id) ?? sortOrder }));
   if (jsonEqual(before, after)) return UNCHANGED;
   return [
@@ -223,14 +228,14 @@ export function strategyData(flag: Flag, strategy: Strategy): StrategyData {
 }
 
 function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy): Decision {
-  const { part, strategy } = located;
+  const { flagEnvironment, strategy } = located;
   const { flag } = located.record;
   if (jsonEqual(strategy, after)) return UNCHANGED;
   const event: DomainEvent = {
     type: 'feature-strategy-update',
     project: flag.project,
     featureName: flag.name,
-    environment: part.name,
+    environment: flagEnvironment.name,
     data: strategyData(flag, after),
     preData: strategyData(flag, strategy),
   };
@@ -239,8 +244,8 @@ function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy
     refuseOversized(flag, strategy, after);
   if (refusal !== null) return refusal;
   if (after.disabled !== true || strategy.disabled === true) return [event];
-  const strategies = part.strategies.map((one) => (one.id === after.id ? after : one));
-  return [event, ...switchedOff(flag, part, strategies)];
+  const strategies = flagEnvironment.strategies.map((one) => (one.id === after.id ? after : one));
+  return [event, ...switchedOff(flag, flagEnvironment, strategies)];
 }
 
 export function strategyAdded(flag: Flag, environment: string, strategy: Strategy): DomainEvent {

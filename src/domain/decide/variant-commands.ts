@@ -10,7 +10,7 @@ import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseOversized } from './guards.ts';
-import { patchFault, patchRefusal } from './patch-refusal.ts';
+import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
 interface NamesVariants {
   readonly project: string;
@@ -58,7 +58,11 @@ function patchedVariants(
   const result = normaliseVariants(patched.document);
   if (result.ok) return result.variants;
   const [issue] = result.issues;
-  return patchFault(operations, issue?.path.slice(1) ?? '', issue?.message ?? 'The result is not valid.');
+  return patchedValueRefusal(
+    operations,
+    issue?.path.slice(1) ?? '',
+    issue?.message ?? 'The result is not valid.',
+  );
 }
 
 function locateNamed(world: World, { project, flag, environment }: NamesVariants) {

@@ -12,12 +12,12 @@
 import * as v from 'valibot';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
-import { flagNameFault, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
 import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
-import { urlNameFault } from '../flags/url-name.ts';
+import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
@@ -28,12 +28,12 @@ export const STATE_FORMAT_VERSION = Math.max(
 );
 const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
 
-const name = (faultOf: (text: string) => string | null) =>
+const name = (issueOf: (text: string) => string | null) =>
   v.pipe(
     v.string(),
     v.rawCheck(({ dataset, addIssue }) => {
-      const fault = dataset.typed ? faultOf(dataset.value) : null;
-      if (fault !== null) addIssue({ message: fault });
+      const issue = dataset.typed ? issueOf(dataset.value) : null;
+      if (issue !== null) addIssue({ message: issue });
     }),
   );
 
@@ -52,7 +52,7 @@ const TagText = v.pipe(
 );
 
 const EnvironmentSchema = v.object({
-  name: name((text) => urlNameFault('environment name', text)),
+  name: name((text) => urlNameIssue('environment name', text)),
   type: Text,
   enabled: v.boolean(),
   protected: v.boolean(),
@@ -83,7 +83,7 @@ const FlagEnvironmentSchema = v.object({
 });
 
 const FlagSchema = v.object({
-  name: name(flagNameFault),
+  name: name(flagNameIssue),
   ...METADATA_DOCUMENT_ENTRIES,
   createdAt: Time,
   archivedAt: v.nullable(Time),
@@ -98,7 +98,7 @@ const FlagSchema = v.object({
 });
 
 const ProjectSchema = v.object({
-  id: name((text) => urlNameFault('project id', text)),
+  id: name((text) => urlNameIssue('project id', text)),
   name: Text,
   description: v.nullable(v.string()),
   mode: v.picklist(['open', 'protected', 'private'], 'one of open, protected, private'),

@@ -19,6 +19,7 @@ import {
 } from '../state/events.ts';
 import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
 import type { User } from '../state/world.ts';
+import { documentIssues } from './document-issues.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -26,20 +27,19 @@ import {
   type StateDocument,
   StateDocumentSchema,
 } from './state-document.ts';
-import { stateFaults } from './state-faults.ts';
 
 export type ImportPlan =
   | { readonly ok: true; readonly events: readonly DomainEvent[] }
   /** `path` is a JSON pointer into the document. */
-  | { readonly ok: false; readonly problems: readonly Issue[] };
+  | { readonly ok: false; readonly issues: readonly Issue[] };
 
 export function planImport(document: unknown): ImportPlan {
-  const fault = checkStorable(document);
-  if (fault !== null) return { ok: false, problems: [fault] };
+  const issue = checkStorable(document);
+  if (issue !== null) return { ok: false, issues: [issue] };
   const parsed = v.safeParse(StateDocumentSchema, document);
-  if (!parsed.success) return { ok: false, problems: issuesOf(parsed.issues) };
-  const problems = stateFaults(parsed.output);
-  if (problems.length > 0) return { ok: false, problems };
+  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.issues) };
+  const issues = documentIssues(parsed.output);
+  if (issues.length > 0) return { ok: false, issues };
   return { ok: true, events: eventsOf(parsed.output) };
 }
 
@@ -122,7 +122,7 @@ function flagEvents(
   const about = aboutFlag(data);
   return [
     { type: 'feature-created', ...about, data, preData: null, hidden: { environments } },
-    ...flag.environments.flatMap((part) => environmentEvents(data, part)),
+    ...flag.environments.flatMap((flagEnvironment) => environmentEvents(data, flagEnvironment)),
     ...flag.tags.map((tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null })),
   ];
 }

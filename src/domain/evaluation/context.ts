@@ -60,7 +60,7 @@ function textsOf(fields: Readonly<Record<string, unknown>>): [string, string][] 
 const CONTEXT_LENGTH_MAX = 16_384;
 
 /** A sentence that says why nothing should be evaluated for the context, or null. For whoever takes it from outside. */
-export function contextFault(context: EvaluationContext): string | null {
+export function contextIssue(context: EvaluationContext): string | null {
   let length = 0;
   for (const name of STANDARD_FIELDS) length += context[name]?.length ?? 0;
   for (const [name, value] of context.properties) length += name.length + value.length;

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { list } from '../json/list-schema.ts';
-import { urlNameFault } from './url-name.ts';
+import { urlNameIssue } from './url-name.ts';
 
 export const CONTEXT_FIELDS_MAX = 100;
 /** Of one context field as JSON, legal values included. Protects the list of context fields. */
@@ -27,8 +27,8 @@ const DescriptionSchema = v.pipe(
 export const ContextFieldNameSchema = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
-    const fault = dataset.typed ? urlNameFault('context field name', dataset.value) : null;
-    if (fault !== null) addIssue({ message: fault });
+    const issue = dataset.typed ? urlNameIssue('context field name', dataset.value) : null;
+    if (issue !== null) addIssue({ message: issue });
   }),
 );
 

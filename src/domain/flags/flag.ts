@@ -1,13 +1,13 @@
 /**
  * A flag as the engine holds it: one immutable object, replaced as a whole on each change, so that a snapshot
- * or a cached answer may keep a reference to it.
+ * or a cached response may keep a reference to it.
  *
  * `environments` is sparse: an environment that was never touched has no entry and reads as disabled, without
  * strategies and variants. So adding an environment to a project costs nothing per flag.
  */
 import type { FlagMetadata, MetadataField } from './metadata.ts';
 import type { Strategy } from './strategy.ts';
-import { urlNameFault } from './url-name.ts';
+import { urlNameIssue } from './url-name.ts';
 import type { Variant } from './variant.ts';
 
 export interface FlagEnvironment {
@@ -51,7 +51,7 @@ export interface Flag extends FlagMetadata {
   readonly children: readonly string[];
 }
 
-/** The metadata of a flag as events and the answers of create, update, patch and clone carry it. */
+/** The metadata of a flag as events and the responses of create, update, patch and clone carry it. */
 export interface FlagData extends FlagMetadata {
   readonly name: string;
   readonly project: string;
@@ -136,4 +136,4 @@ export function flagData(flag: Flag, variants: readonly Variant[]): FlagData {
 }
 
 /** Null when `name` is a valid flag name, else a sentence that says why not. */
-export const flagNameFault = (name: string): string | null => urlNameFault('flag name', name);
+export const flagNameIssue = (name: string): string | null => urlNameIssue('flag name', name);

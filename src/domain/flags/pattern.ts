@@ -19,18 +19,18 @@ export interface Pattern {
   occursIn(text: string): boolean;
 }
 
-export type ParsedPattern = { readonly pattern: Pattern } | { readonly fault: string };
+export type ParsedPattern = { readonly pattern: Pattern } | { readonly issue: string };
 
 /** The pattern, or a phrase that says what is wrong with it. */
 export function parsePattern(text: string, caseInsensitive: boolean): ParsedPattern {
-  if (text.length > PATTERN_LENGTH_MAX) return { fault: `longer than ${PATTERN_LENGTH_MAX} characters` };
+  if (text.length > PATTERN_LENGTH_MAX) return { issue: `longer than ${PATTERN_LENGTH_MAX} characters` };
   try {
     const compiled = RE2JS.compile(text, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
     const instructions = compiled.programSize();
-    if (instructions > INSTRUCTIONS_MAX) return { fault: 'too large, with its repetitions written out' };
+    if (instructions > INSTRUCTIONS_MAX) return { issue: 'too large, with its repetitions written out' };
     const lengthMax = STEPS_MAX / instructions;
     return { pattern: { occursIn: (subject) => subject.length <= lengthMax && compiled.test(subject) } };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { issue: error instanceof Error ? error.message : String(error) };
   }
 }

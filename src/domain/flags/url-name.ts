@@ -12,7 +12,7 @@ const URL_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
 /**
  * Null when `name` is valid, else a sentence that says why not. `what` is what the sentence calls it: "flag name".
  */
-export function urlNameFault(what: string, name: string): string | null {
+export function urlNameIssue(what: string, name: string): string | null {
   if (name.length === 0)
     return `The ${what} must have 1 to ${URL_NAME_LENGTH_MAX} characters; the one given is empty.`;
   if (name.length > URL_NAME_LENGTH_MAX) {

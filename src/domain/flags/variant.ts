@@ -88,7 +88,7 @@ export interface Variant {
 /** The rules over a whole list, the same for flags and strategies. */
 const listRules = v.rawCheck<v.InferOutput<typeof VariantSchema>[]>(({ dataset, addIssue }) => {
   if (!dataset.typed) return;
-  const message = listFault(dataset.value);
+  const message = listIssue(dataset.value);
   if (message !== null) addIssue({ message });
 });
 
@@ -126,7 +126,7 @@ export function normaliseVariants(list: unknown): NormalisedVariants {
   return { ok: true, variants: distributeWeights(parsed.output) };
 }
 
-function listFault(variants: readonly Variant[]): string | null {
+function listIssue(variants: readonly Variant[]): string | null {
   if (variants.length === 0) return null;
   const names = new Set<string>();
   for (const { name } of variants) {

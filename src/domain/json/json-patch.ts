@@ -86,9 +86,9 @@ export function applyPatch(document: JsonValue, operations: readonly PatchOperat
   const patch = new Patching(workingCopy(document, written));
   for (let index = 0; index < steps.length; index += 1) {
     const step = steps[index]!;
-    const fault = patch.apply(step);
-    if (fault === null) continue;
-    const { kind, reason } = fault;
+    const issue = patch.apply(step);
+    if (issue === null) continue;
+    const { kind, reason } = issue;
     return {
       ok: false,
       kind,
@@ -115,7 +115,7 @@ function stepOf(operation: PatchOperation): Step {
 const VERBS = { invalid: 'cannot be applied', 'test-failed': 'does not hold' } as const;
 
 /** `reason` is a clause: "there is nothing at …". */
-interface Fault {
+interface OperationIssue {
   readonly kind: 'invalid' | 'test-failed';
   readonly reason: string;
 }
@@ -132,7 +132,7 @@ class Patching {
     this.#size = jsonSize(document);
   }
 
-  apply({ operation, path, from }: Step): Fault | null {
+  apply({ operation, path, from }: Step): OperationIssue | null {
     if (!path.ok) return badPointer('path', operation.path, path.reason);
     switch (operation.op) {
       case 'add':
@@ -152,16 +152,16 @@ class Patching {
     }
   }
 
-  #add(path: Tokens, value: JsonValue): Fault | null {
-    return placeFault(this.document, path) ?? this.#insert('add', path, value);
+  #add(path: Tokens, value: JsonValue): OperationIssue | null {
+    return placeIssue(this.document, path) ?? this.#insert('add', path, value);
   }
 
-  #replace(path: Tokens, value: JsonValue): Fault | null {
+  #replace(path: Tokens, value: JsonValue): OperationIssue | null {
     if (valueAt(this.document, path) === undefined) return nothingAt(path);
     return this.#insert('replace', path, value);
   }
 
-  #test(path: Tokens, value: JsonValue): Fault | null {
+  #test(path: Tokens, value: JsonValue): OperationIssue | null {
     const found = valueAt(this.document, path);
     if (found === undefined) return nothingAt(path);
     if (jsonEqual(found, value)) return null;
@@ -171,7 +171,7 @@ class Patching {
     };
   }
 
-  #remove(path: Tokens): Fault | null {
+  #remove(path: Tokens): OperationIssue | null {
     if (valueAt(this.document, path) === undefined) return nothingAt(path);
     this.document = jsonPatch.applyOperation(this.document, {
       op: 'remove',
@@ -180,12 +180,12 @@ class Patching {
     return null;
   }
 
-  #copy(from: Tokens, path: Tokens): Fault | null {
+  #copy(from: Tokens, path: Tokens): OperationIssue | null {
     const value = valueAt(this.document, from);
     return value === undefined ? nothingAt(from) : this.#add(path, value);
   }
 
-  #move(from: Tokens, path: Tokens): Fault | null {
+  #move(from: Tokens, path: Tokens): OperationIssue | null {
     const value = valueAt(this.document, from);
     if (value === undefined) return nothingAt(from);
     if (startsWith(path, from)) {
@@ -196,7 +196,7 @@ class Patching {
   }
 
   /** The place has been checked. The limits are checked before the copy is made. */
-  #insert(op: 'add' | 'replace', path: Tokens, value: JsonValue): Fault | null {
+  #insert(op: 'add' | 'replace', path: Tokens, value: JsonValue): OperationIssue | null {
     const { depth, size } = measureJson(value);
     if (path.length + depth > JSON_DEPTH_MAX) {
       return invalid(`the result would be nested more than ${JSON_DEPTH_MAX} levels deep`);
@@ -261,7 +261,7 @@ function childOf(value: JsonValue, token: string): JsonValue | undefined {
 }
 
 /** The reason why nothing can be added at `path`: its parent is missing, or the position lies beyond the end. */
-function placeFault(document: JsonValue, path: Tokens): Fault | null {
+function placeIssue(document: JsonValue, path: Tokens): OperationIssue | null {
   const last = path.at(-1);
   if (last === undefined) return null;
   const parentPath = path.slice(0, -1);
@@ -277,20 +277,20 @@ function placeFault(document: JsonValue, path: Tokens): Fault | null {
   );
 }
 
-function unstorable(value: unknown): Fault | null {
-  const fault = checkStorable(value);
-  return fault === null ? null : invalid(`its value cannot be kept. ${fault.message.slice(0, -1)}`);
+function unstorable(value: unknown): OperationIssue | null {
+  const issue = checkStorable(value);
+  return issue === null ? null : invalid(`its value cannot be kept. ${issue.message.slice(0, -1)}`);
 }
 
-function badPointer(field: 'path' | 'from', pointer: string, reason: string): Fault {
+function badPointer(field: 'path' | 'from', pointer: string, reason: string): OperationIssue {
   return invalid(`its ${field} ${shown(pointer)} is not a valid pointer: ${reason}`);
 }
 
-function nothingAt(path: Tokens): Fault {
+function nothingAt(path: Tokens): OperationIssue {
   return invalid(`there is nothing at ${written(path)}`);
 }
 
-function invalid(reason: string): Fault {
+function invalid(reason: string): OperationIssue {
   return { kind: 'invalid', reason };
 }
 

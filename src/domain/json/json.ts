@@ -19,13 +19,13 @@ export interface JsonObject {
 export const JSON_DEPTH_MAX = 64;
 
 /** The reason why a value cannot be stored. `path` is a JSON pointer below the value, '' for the value itself. */
-export interface StorableFault {
+export interface StorableIssue {
   readonly path: string;
   readonly message: string;
 }
 
-export function checkStorable(value: unknown): StorableFault | null {
-  return faultIn(value, 0, null);
+export function checkStorable(value: unknown): StorableIssue | null {
+  return issueIn(value, 0, null);
 }
 
 /**
@@ -116,42 +116,42 @@ interface Step {
   readonly parent: Step | null;
 }
 
-function faultIn(value: unknown, depth: number, at: Step | null): StorableFault | null {
+function issueIn(value: unknown, depth: number, at: Step | null): StorableIssue | null {
   switch (typeof value) {
     case 'string':
-      return isWellFormed(value) ? null : fault(at, LONE_SURROGATE);
+      return isWellFormed(value) ? null : issue(at, LONE_SURROGATE);
     case 'number':
-      return Number.isFinite(value) ? null : fault(at, OUT_OF_RANGE);
+      return Number.isFinite(value) ? null : issue(at, OUT_OF_RANGE);
     case 'boolean':
       return null;
     case 'object':
       if (value === null) return null;
-      if (depth >= JSON_DEPTH_MAX) return fault(at, TOO_DEEP);
-      return Array.isArray(value) ? faultInItems(value, depth, at) : faultInFields(value, depth, at);
+      if (depth >= JSON_DEPTH_MAX) return issue(at, TOO_DEEP);
+      return Array.isArray(value) ? issueInItems(value, depth, at) : issueInFields(value, depth, at);
     default:
-      return fault(at, `A value of type ${typeof value} is not JSON.`);
+      return issue(at, `A value of type ${typeof value} is not JSON.`);
   }
 }
 
-function faultInItems(items: readonly unknown[], depth: number, at: Step | null): StorableFault | null {
+function issueInItems(items: readonly unknown[], depth: number, at: Step | null): StorableIssue | null {
   for (let index = 0; index < items.length; index++) {
     const item = items[index];
     if (isHarmless(item)) continue;
-    const found = faultIn(item, depth + 1, { key: index, parent: at });
+    const found = issueIn(item, depth + 1, { key: index, parent: at });
     if (found !== null) return found;
   }
   return null;
 }
 
-function faultInFields(fields: object, depth: number, at: Step | null): StorableFault | null {
+function issueInFields(fields: object, depth: number, at: Step | null): StorableIssue | null {
   const prototype: unknown = Object.getPrototypeOf(fields);
-  if (prototype !== Object.prototype && prototype !== null) return fault(at, NOT_PLAIN);
+  if (prototype !== Object.prototype && prototype !== null) return issue(at, NOT_PLAIN);
   for (const key of Object.keys(fields)) {
-    if (key === '__proto__') return fault({ key, parent: at }, PROTO_KEY);
-    if (!isWellFormed(key)) return fault(at, LONE_SURROGATE_KEY);
+    if (key === '__proto__') return issue({ key, parent: at }, PROTO_KEY);
+    if (!isWellFormed(key)) return issue(at, LONE_SURROGATE_KEY);
     const field = (fields as Record<string, unknown>)[key];
     if (isHarmless(field)) continue;
-    const found = faultIn(field, depth + 1, { key, parent: at });
+    const found = issueIn(field, depth + 1, { key, parent: at });
     if (found !== null) return found;
   }
   return null;
@@ -169,7 +169,7 @@ const PROTO_KEY = 'A field must not be named __proto__.';
 const TOO_DEEP = `Arrays and objects must not be nested more than ${JSON_DEPTH_MAX} levels deep.`;
 const NOT_PLAIN = 'An object that is not a plain one is not JSON.';
 
-function fault(at: Step | null, message: string): StorableFault {
+function issue(at: Step | null, message: string): StorableIssue {
   let path = '';
   for (let step = at; step !== null; step = step.parent) path = `/${pointerToken(step.key)}${path}`;
   return { path, message };

@@ -29,7 +29,7 @@ type Recipe = (flag: FlagDraft) => void;
 
 export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp): void {
   const project = world.projects.get(event.project);
-  if (project === undefined) throw misfit(event, 'its project does not exist');
+  if (project === undefined) throw mismatch(event, 'its project does not exist');
   project.revision = stamp.id;
   switch (event.type) {
     case 'feature-created':
@@ -53,20 +53,23 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
   replaceFlag(world, record, { flag: changed(record.flag, event, project, stamp), revision: stamp.id });
 }
 
-type PartEvent = Extract<FlagEvent, { readonly environment: string }>;
+type FlagEnvironmentEvent = Extract<FlagEvent, { readonly environment: string }>;
 type ChangeEvent = Exclude<FlagEvent, { type: 'feature-created' | 'feature-deleted' }>;
 
 /** The flag as it is after the event. */
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
-  if (event.environment !== null) return withPart(flag, event.environment, changesOf(flag, event));
+  if (event.environment !== null) return withEnvironment(flag, event.environment, changesOf(flag, event));
   if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
   if (event.type !== 'feature-variants-updated') return produce(flag, recipeOf(event, stamp));
   const { variants } = event.data;
-  return project.settings.environments.reduce((after, name) => withPart(after, name, { variants }), flag);
+  return project.settings.environments.reduce(
+    (after, name) => withEnvironment(after, name, { variants }),
+    flag,
+  );
 }
 
 /** The flag environment as the event leaves it. */
-function changesOf(flag: Flag, event: PartEvent): Partial<FlagEnvironment> {
+function changesOf(flag: Flag, event: FlagEnvironmentEvent): Partial<FlagEnvironment> {
   const { strategies } = environmentOf(flag, event.environment);
   switch (event.type) {
     case 'feature-environment-enabled':
@@ -90,7 +93,7 @@ function changesOf(flag: Flag, event: PartEvent): Partial<FlagEnvironment> {
       };
     }
     default:
-      throw misfit(event, 'this version does not know the type');
+      throw mismatch(event, 'this version does not know the type');
   }
 }
 
@@ -111,7 +114,7 @@ function withUpdated(strategies: readonly Strategy[], after: Strategy): readonly
 }
 
 /** The flag with changed values in `environment`, whose entry is made at the first change there. */
-function withPart(flag: Flag, environment: string, changes: Partial<FlagEnvironment>): Flag {
+function withEnvironment(flag: Flag, environment: string, changes: Partial<FlagEnvironment>): Flag {
   const before = environmentOf(flag, environment);
   const after: FlagEnvironment = {
     name: before.name,
@@ -136,7 +139,10 @@ function strategyOf(data: StrategyData): Strategy {
 
 /** The effect of any other event on the flag that it names. */
 function recipeOf(
-  event: Exclude<ChangeEvent, PartEvent | { type: 'feature-metadata-updated' | 'feature-variants-updated' }>,
+  event: Exclude<
+    ChangeEvent,
+    FlagEnvironmentEvent | { type: 'feature-metadata-updated' | 'feature-variants-updated' }
+  >,
   stamp: EventStamp,
 ): Recipe {
   switch (event.type) {
@@ -178,7 +184,7 @@ function recipeOf(
         flag.dependencies = [];
       };
     default:
-      throw misfit(event, 'this version does not know the type');
+      throw mismatch(event, 'this version does not know the type');
   }
 }
 
@@ -203,13 +209,13 @@ function create(
     dependencies: NONE,
     children: NONE,
   };
-  const parts = environments.map(({ name, variants }) => ({
+  const flagEnvironments = environments.map(({ name, variants }) => ({
     name,
     enabled: false,
     strategies: [],
     variants,
   }));
-  const flag = flagOf(body, data, parts);
+  const flag = flagOf(body, data, flagEnvironments);
   project.flags.set(flag.name, { flag, revision: stamp.id, projections: null });
   world.directory.flagProjects.set(flag.name, data.project);
 }
@@ -261,6 +267,6 @@ export function replaceFlag(
   record.projections = null;
 }
 
-function misfit(event: { type: string; project: string | null }, reason: string): Error {
+function mismatch(event: { type: string; project: string | null }, reason: string): Error {
   return new Error(`the event ${event.type} in project ${event.project} does not fit the state: ${reason}`);
 }

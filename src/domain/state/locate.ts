@@ -44,7 +44,7 @@ export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Re
 }
 
 export interface LocatedEnvironment extends LocatedFlag {
-  readonly part: FlagEnvironment;
+  readonly flagEnvironment: FlagEnvironment;
 }
 
 export function locateFlagEnvironment(
@@ -59,7 +59,7 @@ export function locateFlagEnvironment(
     return notFound(`The project "${projectId}" has no environment "${environment}".`);
   }
   const { project, record } = located;
-  return { project, record, part: environmentOf(record.flag, environment) };
+  return { project, record, flagEnvironment: environmentOf(record.flag, environment) };
 }
 
 export interface LocatedStrategy extends LocatedEnvironment {
@@ -75,10 +75,10 @@ export function locateStrategy(
 ): LocatedStrategy | Refusal {
   const located = locateFlagEnvironment(world, projectId, name, environment);
   if (located.refused) return located;
-  const strategy = located.part.strategies.find((one) => one.id === strategyId);
+  const strategy = located.flagEnvironment.strategies.find((one) => one.id === strategyId);
   if (strategy === undefined) return noStrategy(name, environment, strategyId);
-  const { project, record, part } = located;
-  return { project, record, part, strategy };
+  const { project, record, flagEnvironment } = located;
+  return { project, record, flagEnvironment, strategy };
 }
 
 export function noStrategy(flag: string, environment: string, strategyId: string): Refusal {

@@ -3,7 +3,7 @@
  * by the one actor that owns it; the objects inside them are immutable and replaced as a whole.
  *
  * Every part carries the id of the last event that touched it, its revision: a read waits until that id is
- * durable (invariant 4), and the ETag of an answer is made of it.
+ * durable (invariant 4), and the ETag of a response is made of it.
  *
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */

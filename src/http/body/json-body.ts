@@ -30,8 +30,8 @@ export function parseJsonBody(bytes: Uint8Array): ParsedBody {
   if (parsed === undefined || countFields(parsed) !== shape.nameCount)
     return { ok: false, ...diagnoseJson(text) };
   const value = Object.is(parsed, -0) ? 0 : parsed;
-  const fault = checkStorable(value);
-  return fault === null ? { ok: true, value } : { ok: false, ...fault };
+  const issue = checkStorable(value);
+  return issue === null ? { ok: true, value } : { ok: false, ...issue };
 }
 
 /** Keeps the mark, so that it can be refused. */

@@ -5,17 +5,17 @@
 import { shown } from '../../domain/json/issues.ts';
 import { pointerToken } from '../../domain/json/json-pointer.ts';
 
-export interface JsonFault {
+export interface JsonIssue {
   readonly message: string;
   readonly path?: string;
 }
 
 /** The first fault. Nesting must have been bounded before, as the reader calls itself for every level. */
-export function diagnoseJson(text: string): JsonFault {
+export function diagnoseJson(text: string): JsonIssue {
   if (text.trim() === '') return { message: 'The body is empty; it must be JSON.' };
   const reader = new Reader(text);
   reader.readDocument();
-  return reader.fault ?? { message: 'The body is not valid JSON.' };
+  return reader.issue ?? { message: 'The body is not valid JSON.' };
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -28,7 +28,7 @@ class Reader {
   readonly #text: string;
   readonly #path: (string | number)[] = [];
   #at = 0;
-  fault: JsonFault | undefined;
+  issue: JsonIssue | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -126,14 +126,14 @@ class Reader {
 
   #givenTwice(name: string): boolean {
     const path = [...this.#path, name].map((key) => `/${pointerToken(key)}`).join('');
-    this.fault = { message: `The field ${shown(name)} is given more than once.`, path };
+    this.issue = { message: `The field ${shown(name)} is given more than once.`, path };
     return false;
   }
 
   #expected(what: string): boolean {
     const before = this.#text.slice(0, this.#at).split('\n');
     const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-    this.fault = { message: `The body is not valid JSON: at ${place} there should be ${what}.` };
+    this.issue = { message: `The body is not valid JSON: at ${place} there should be ${what}.` };
     return false;
   }
 }

@@ -40,7 +40,7 @@ const SentStrategySchema = v.pipe(
   v.title('Client strategy'),
 );
 
-export const FeatureSchema = v.pipe(
+export const ClientFlagSchema = v.pipe(
   v.object({
     name: v.string(),
     type: v.picklist(FLAG_TYPES),
@@ -58,10 +58,10 @@ export const FeatureSchema = v.pipe(
   v.title('Client feature'),
 );
 
-export const FeaturesSchema = v.pipe(
+export const ClientFlagsSchema = v.pipe(
   v.object({
     version: v.number(),
-    features: v.array(FeatureSchema),
+    features: v.array(ClientFlagSchema),
     query: v.object({
       environment: v.string(),
       inlineSegmentConstraints: v.boolean(),

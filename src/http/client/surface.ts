@@ -2,14 +2,14 @@
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { applicationReportRoutes, bulkReportRoutes } from '../usage/reports.ts';
-import { featureRoutes } from './features.ts';
+import { clientFlagRoutes } from './flags.ts';
 
 export const clientSurface: Surface = {
   prefix: '/api/client',
   access: sdkAccess('client'),
   errors: SDK_ERRORS,
   routes: [
-    ...featureRoutes,
+    ...clientFlagRoutes,
     ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
     ...bulkReportRoutes,
   ],

@@ -8,7 +8,7 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 export interface CrossOrigin {
   /** The response to the question whether the request that follows may be made. */
   preflight(request: TransportRequest): HttpResponse;
-  /** The reply with the headers that let the page read it. */
+  /** The response with the headers that let the page read it. */
   allow(request: TransportRequest, response: HttpResponse): HttpResponse;
 }
 

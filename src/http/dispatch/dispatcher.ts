@@ -63,8 +63,8 @@ export interface ApiOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Milliseconds, monotonic. */
-  clock(): number;
-  /** Whether answers are counted and timed. */
+  monotonicMs(): number;
+  /** Whether responses are counted and timed. */
   readonly metered: boolean;
 }
 
@@ -145,7 +145,7 @@ class Dispatcher {
   }
 
   readonly handle: RequestHandler = (request, responder) => {
-    const startedAt = this.#isTimed ? this.#options.clock() : 0;
+    const startedAt = this.#isTimed ? this.#options.monotonicMs() : 0;
     const call: Call = { request, responder, startedAt, meter: this.#unmatched, surface: null, params: null };
     try {
       this.#route(call);
@@ -169,7 +169,7 @@ class Dispatcher {
   }
 
   #record(call: Call, status: number): void {
-    const durationMs = this.#options.clock() - call.startedAt;
+    const durationMs = this.#options.monotonicMs() - call.startedAt;
     if (this.#options.metered) call.meter.responded(status, durationMs);
     if (!this.#logsAccess) return;
     const { method, path } = call.request;
@@ -460,7 +460,7 @@ function responseMaker(
   return (_, events) => route.respond(context, events, command);
 }
 
-/** The reply, or 304 when the client has it already. */
+/** The response, or 304 when the client has it already. */
 function unlessKnown(response: HttpResponse | TaggedResponse, request: TransportRequest): HttpResponse {
   return response instanceof TaggedResponse && isNotModified(request, response.etag)
     ? response.notModified

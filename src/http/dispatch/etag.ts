@@ -9,7 +9,7 @@ export function flagEtag(world: World, project: ProjectState, record: FlagRecord
   return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
 }
 
-/** In quotes. `tag` tells apart all that a path can answer at one revision. */
+/** In quotes. `tag` tells apart all that a path can show at one revision. */
 export function etagOf({ lineage }: World, revision: number, tag = ''): string {
   return `"${revision}${tag}-${lineage.nameAt(revision)}"`;
 }

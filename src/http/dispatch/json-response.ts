@@ -1,4 +1,4 @@
-/** Replies with and without a JSON body: the headers that every one of them carries. */
+/** Responses with and without a JSON body: the headers that every one of them carries. */
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 
@@ -9,7 +9,7 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8'];
 
 export const JSON_HEADERS = ResponseHeaders.of(...JSON_TYPE, ...UNCACHED);
 
-/** Of a reply without a body. */
+/** Of a response without a body. */
 export const EMPTY_HEADERS = ResponseHeaders.of(...UNCACHED);
 
 /** What has a tag may be kept by the client itself, and must be asked for again with that tag. */
@@ -41,7 +41,7 @@ export class TaggedResponse implements HttpResponse {
     this.headers = headers;
   }
 
-  /** What a client gets that has this reply already. Made once: polling clients hardly ever get anything else. */
+  /** What a client gets that has this response already. Made once: polling clients hardly ever get anything else. */
   get notModified(): HttpResponse {
     this.#notModified ??= { status: 304, headers: this.headers.only(NOT_MODIFIED_HEADERS), body: null };
     return this.#notModified;

@@ -38,7 +38,7 @@ export class Distribution {
 
 const STATUS_MAX = 599;
 
-/** The answers of one route. */
+/** The responses of one route. */
 export class RouteMeter {
   readonly method: string;
   readonly route: string;

@@ -15,21 +15,22 @@ export type BodyOutcome = { readonly value: unknown } | Refusal;
 
 export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body === undefined) return { value: undefined };
-  if (!request.hasBody) return atFault([{ path: '', message: 'A JSON body is required; none was sent.' }]);
+  if (!request.hasBody)
+    return invalidBody([{ path: '', message: 'A JSON body is required; none was sent.' }]);
   const wrongType =
     refuseContentType(request.header('content-type')) ?? refuseEncoding(request.header('content-encoding'));
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
-  if (!parsed.ok) return atFault([{ path: parsed.path ?? '', message: parsed.message }]);
+  if (!parsed.ok) return invalidBody([{ path: parsed.path ?? '', message: parsed.message }]);
   // Valibot accepts a list as an object when every field is optional.
   if (route.body.type === 'object' && Array.isArray(parsed.value)) {
-    return atFault([{ path: '', message: 'The body must be an object, not a list.' }]);
+    return invalidBody([{ path: '', message: 'The body must be an object, not a list.' }]);
   }
   const checked = v.safeParse(route.body, parsed.value);
-  return checked.success ? { value: checked.output } : atFault(issuesOf(checked.issues, 'The body'));
+  return checked.success ? { value: checked.output } : invalidBody(issuesOf(checked.issues, 'The body'));
 }
 
-function atFault(issues: readonly { readonly path: string; readonly message: string }[]): Refusal {
+function invalidBody(issues: readonly { readonly path: string; readonly message: string }[]): Refusal {
   const message = issues.map((issue) => issue.message).join(' ');
   return refuse(
     'ValidationError',

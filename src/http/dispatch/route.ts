@@ -80,10 +80,10 @@ interface RouteBase {
   readonly refusals?: readonly RefusalName[];
 }
 
-/** What a read gives: a reply that is ready, and the newest event that it shows. */
+/** What a read gives: a response that is ready, and the newest event that it shows. */
 export interface ReadResponse {
   readonly revision: number;
-  /** A client that already has a tagged reply gets 304. */
+  /** A client that already has a tagged response gets 304. */
   readonly response: HttpResponse | TaggedResponse;
 }
 
@@ -104,7 +104,7 @@ export interface WriteRoute<Body = unknown> extends RouteBase {
   command(context: RequestContext<Body>): Command | Refusal | Promise<Command | Refusal>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string;
-  /** Makes the reply from the state right after the command. `events` is empty when nothing changed. */
+  /** Makes the response from the state right after the command. `events` is empty when nothing changed. */
   respond(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): HttpResponse;
 }
 

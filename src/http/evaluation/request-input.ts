@@ -1,7 +1,7 @@
 /** From the context that a request carries to what an evaluation takes. */
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { contextFault, contextOf, type EvaluationContext } from '../../domain/evaluation/context.ts';
+import { contextIssue, contextOf, type EvaluationContext } from '../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import { canonicalAddress } from '../../domain/flags/address.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
@@ -39,8 +39,8 @@ export function requestInput(
   { sent, path }: SentContext,
 ): EvaluationInput | Refusal {
   const given = contextOf(sent);
-  const fault = contextFault(given);
-  if (fault !== null) return invalid(fault, path);
+  const issue = contextIssue(given);
+  if (issue !== null) return invalid(issue, path);
   const context: EvaluationContext = {
     ...given,
     sessionId: given.sessionId ?? randomUUID(),

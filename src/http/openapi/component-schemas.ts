@@ -2,7 +2,7 @@
  * From the valibot schemas of the routes to JSON Schema, as OpenAPI 3.1 speaks it (draft 2020-12).
  *
  * Every schema with a title becomes a component of that name, and every use of it a reference. A schema means one
- * thing in a request, where what has a default may be left out, and another in an answer, where it is always there:
+ * thing in a request, where what has a default may be left out, and another in a response, where it is always there:
  * one that is used in both and differs becomes two components, the one for requests with `Input` behind its name.
  */
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ export interface ComponentSchemas {
   ofResponse(schema: Schema): JsonSchema;
 }
 
-/** Requests are described before the defaults are filled in, answers after. */
+/** Requests are described before the defaults are filled in, responses after. */
 type Side = 'input' | 'output';
 
 type Names = ReadonlyMap<Schema, string>;
@@ -43,7 +43,7 @@ export function componentSchemas(bodies: readonly Schema[], responses: readonly 
   };
 }
 
-/** Empty where a request's schema may share the component of the answers, or has its name for itself. */
+/** Empty where a request's schema may share the component of the responses, or has its name for itself. */
 function suffixOf(schema: Schema, responseNames: Names, taken: ReadonlySet<string>): string {
   const shared = responseNames.has(schema) && standsAlone('input', schema) === standsAlone('output', schema);
   return shared || !taken.has(nameOf(schema)) ? '' : 'Input';
@@ -139,7 +139,7 @@ function conversion(side: Side): ConversionConfig {
   };
 }
 
-/** The fields that every answer has: the library leaves out those with a default, as if they were never filled in. */
+/** The fields that every response has: the library leaves out those with a default, as if they were never filled in. */
 function presentFields(entries: v.ObjectEntries): string[] {
   return Object.keys(entries).filter((name) => {
     const entry = entries[name] as { readonly type: string; readonly default?: unknown };

@@ -1,5 +1,5 @@
 /**
- * Which errors an operation can answer, read off its route, and how each is described. A status that several errors
+ * The errors with which an operation can respond, read off its route, and how each is described. A status that several errors
  * share is described by all of them; the body names the one.
  */
 import * as v from 'valibot';
@@ -16,7 +16,7 @@ export interface SurfaceRoute {
 }
 
 interface Described {
-  /** When it happens: the description of the answer. */
+  /** When it happens: the description of the response. */
   readonly when: string;
   /** Of the example. */
   readonly message: string;
@@ -82,7 +82,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
 
 const EXAMPLE_ID = '6f1c9a52-3f0e-4d8b-9a37-0c5f6f1f2b11';
 
-/** What every operation can answer: no token, a weak one, a stuck disk, a fault. */
+/** With what every operation can respond: no token, a weak one, a stuck disk, a fault. */
 const ALWAYS: readonly ErrorName[] = [
   'AuthenticationRequired',
   'NoAccessError',

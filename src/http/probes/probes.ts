@@ -26,7 +26,7 @@ interface MetricsPage {
   /** Null: whoever reaches the port may read them. */
   readonly token: string | null;
   /** Milliseconds, monotonic. */
-  clock(): number;
+  monotonicMs(): number;
 }
 
 export interface ProbeOptions {
@@ -36,7 +36,7 @@ export interface ProbeOptions {
   phase(): Phase;
 }
 
-/** Asked by machines that have no token, and that need an answer most when little else works. */
+/** Asked by machines that have no token, and that need a response most when little else works. */
 export function probeSurface({ engine, metrics, phase }: ProbeOptions): Surface {
   return {
     prefix: '',
@@ -56,9 +56,9 @@ const TOKEN_REQUIRED = refuse(
   'The token of the metrics is required in the header Authorization, as "Bearer <token>".',
 );
 
-function metricsRoute({ registry, token, clock }: MetricsPage): PlainRoute {
+function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute {
   const headers = ResponseHeaders.of('content-type', registry.contentType);
-  const page = shared(clock, async (): Promise<HttpResponse> => {
+  const page = shared(monotonicMs, async (): Promise<HttpResponse> => {
     return { status: 200, headers, body: Buffer.from(await registry.metrics()) };
   });
   return {
@@ -77,10 +77,10 @@ function holdsToken(request: TransportRequest, token: string): boolean {
 }
 
 /** What `make` gives, made at most once in METRICS_AGE_MS_MAX for everybody who asks. */
-function shared<T>(clock: () => number, make: () => Promise<T>): () => Promise<T> {
+function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Promise<T> {
   let made: { readonly at: number; readonly value: Promise<T> } | null = null;
   return () => {
-    const now = clock();
+    const now = monotonicMs();
     if (made === null || now - made.at >= METRICS_AGE_MS_MAX) made = { at: now, value: make() };
     return made.value;
   };

@@ -3,7 +3,7 @@
  * together, so that many clients cannot take more memory than one may.
  */
 import type { BodyBudget, Upload } from './body-budget.ts';
-import type { Fault } from './received-request.ts';
+import type { RequestRefusal } from './received-request.ts';
 import { BODIES_TOO_MANY, BODY_TOO_LARGE } from './received-request.ts';
 
 export interface BodyCollectorOptions {
@@ -29,7 +29,7 @@ export class BodyCollector implements Upload {
   }
 
   /** Keeps `piece`, which must be the collector's own. After a fault nothing is kept any more. */
-  add(piece: Uint8Array): Fault | null {
+  add(piece: Uint8Array): RequestRefusal | null {
     const { bytesMax, budget } = this.#options;
     if (this.#bytes + piece.byteLength > bytesMax) return this.#overflow(BODY_TOO_LARGE);
     this.#bytes += piece.byteLength;
@@ -38,7 +38,7 @@ export class BodyCollector implements Upload {
   }
 
   /** Takes the last piece. One that is the whole body was never unfinished, so it costs nothing of the budget. */
-  finish(piece: Uint8Array): Uint8Array | Fault {
+  finish(piece: Uint8Array): Uint8Array | RequestRefusal {
     if (this.#bytes === 0 && piece.byteLength <= this.#options.bytesMax) return piece;
     return this.add(piece) ?? this.take();
   }
@@ -62,8 +62,8 @@ export class BodyCollector implements Upload {
     this.#options.whenEvicted();
   }
 
-  #overflow(fault: Fault): Fault {
+  #overflow(refusal: RequestRefusal): RequestRefusal {
     this.discard();
-    return fault;
+    return refusal;
   }
 }

@@ -5,9 +5,9 @@
 import { BodyBudget } from './body-budget.ts';
 import { BodyCollector } from './body-collector.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
-import type { Fault, ReceivedRequest } from './received-request.ts';
+import type { ReceivedRequest, RequestRefusal } from './received-request.ts';
 import { BODIES_TOO_MANY, HANDLER_FAILED, NO_RESPONSE, TOO_SLOW } from './received-request.ts';
-import { refusal, sendableResponse } from './safe-response.ts';
+import { refusalResponse, sendableResponse } from './safe-response.ts';
 import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
 import { ENDED_STREAM } from './stream.ts';
 import type { HttpResponse, Responder, ResponseStream, StreamHead, TransportOptions } from './transport.ts';
@@ -61,7 +61,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   protected mustClose = false;
   /** Set while the body is arriving. */
   protected body: BodyCollector | null = null;
-  /** The body of the reply, while the client has not read all of it. */
+  /** The body of the response, while the client has not read all of it. */
   #unread: Uint8Array | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
@@ -78,7 +78,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   /** Empty once the client has gone. */
   abstract remoteAddress(): string;
 
-  /** Writes a reply that is fit to be sent. Called once at most, and never after an abort. */
+  /** Writes a response that is fit to be sent. Called once at most, and never after an abort. */
   protected abstract write(response: HttpResponse): void;
 
   /** Starts a stream. Called once at most, instead of `write`, and never after an abort. */
@@ -153,7 +153,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     this.#unwanted?.abort();
   }
 
-  /** Whether the answer ends the connection. */
+  /** Whether the response ends the connection. */
   protected get isLast(): boolean {
     return this.mustClose || this.server.draining || this.request.wantsClose;
   }
@@ -198,15 +198,15 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     }
   }
 
-  protected refuse(fault: Fault, mustClose: boolean): void {
+  protected refuse(refusal: RequestRefusal, mustClose: boolean): void {
     if (this.hasResponded || this.aborted) return;
     this.mustClose ||= mustClose;
     this.release();
-    this.send(refusal(this.server, fault));
+    this.send(refusalResponse(this.server, refusal));
     this.#unwanted?.abort();
   }
 
-  /** The reply is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
+  /** The response is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
   protected awaitReader(bytes: Uint8Array): void {
     this.server.responses.enter(this);
     this.#unread = bytes;

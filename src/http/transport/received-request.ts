@@ -10,34 +10,34 @@ import type { TransportRequest } from './transport.ts';
 import { HEADERS_MAX } from './transport-limits.ts';
 
 /** Why a request is refused before any handler sees it. */
-export interface Fault {
+export interface RequestRefusal {
   readonly status: number;
   readonly reason: string;
 }
 
-const fault = (status: number, reason: string): Fault => ({ status, reason });
+const refusal = (status: number, reason: string): RequestRefusal => ({ status, reason });
 
-export const NO_HOST = fault(400, 'The request has no Host header.');
-const TWO_HOSTS = fault(400, 'The request has more than one Host header.');
-const TWO_AUTHORIZATIONS = fault(400, 'The request has more than one Authorization header.');
-const TWO_LENGTHS = fault(400, 'The request has more than one Content-Length header.');
-const TWO_ENCODINGS = fault(400, 'The request has more than one Transfer-Encoding header.');
-const LENGTH_AND_ENCODING = fault(
+export const NO_HOST = refusal(400, 'The request has no Host header.');
+const TWO_HOSTS = refusal(400, 'The request has more than one Host header.');
+const TWO_AUTHORIZATIONS = refusal(400, 'The request has more than one Authorization header.');
+const TWO_LENGTHS = refusal(400, 'The request has more than one Content-Length header.');
+const TWO_ENCODINGS = refusal(400, 'The request has more than one Transfer-Encoding header.');
+const LENGTH_AND_ENCODING = refusal(
   400,
   'The request has both a Content-Length and a Transfer-Encoding header.',
 );
-const BAD_LENGTH = fault(400, 'The Content-Length header is not a whole number.');
-const UNKNOWN_ENCODING = fault(501, 'The only Transfer-Encoding that the server supports is "chunked".');
-const TOO_MANY_HEADERS = fault(431, `The request has more than ${HEADERS_MAX} headers.`);
-export const UNKNOWN_VERSION = fault(505, 'The server supports only HTTP 1.0 and 1.1.');
-export const MALFORMED = fault(400, 'The request is not well-formed HTTP/1.1.');
-export const HEAD_TOO_LARGE = fault(431, 'The request line and headers are too large.');
-export const TARGET_TOO_LONG = fault(414, 'The path and query are too long.');
-export const BODY_TOO_LARGE = fault(413, 'The request body is too large.');
-export const BODIES_TOO_MANY = fault(503, 'The server is receiving too many request bodies at once.');
-export const TOO_SLOW = fault(408, 'The request took too long to arrive.');
-export const NO_RESPONSE = fault(503, 'The request took too long to answer.');
-export const HANDLER_FAILED = fault(500, 'The request failed because of an error inside the server.');
+const BAD_LENGTH = refusal(400, 'The Content-Length header is not a whole number.');
+const UNKNOWN_ENCODING = refusal(501, 'The only Transfer-Encoding that the server supports is "chunked".');
+const TOO_MANY_HEADERS = refusal(431, `The request has more than ${HEADERS_MAX} headers.`);
+export const UNKNOWN_VERSION = refusal(505, 'The server supports only HTTP 1.0 and 1.1.');
+export const MALFORMED = refusal(400, 'The request is not well-formed HTTP/1.1.');
+export const HEAD_TOO_LARGE = refusal(431, 'The request line and headers are too large.');
+export const TARGET_TOO_LONG = refusal(414, 'The path and query are too long.');
+export const BODY_TOO_LARGE = refusal(413, 'The request body is too large.');
+export const BODIES_TOO_MANY = refusal(503, 'The server is receiving too many request bodies at once.');
+export const TOO_SLOW = refusal(408, 'The request took too long to arrive.');
+export const NO_RESPONSE = refusal(503, 'The request took too long to answer.');
+export const HANDLER_FAILED = refusal(500, 'The request failed because of an error inside the server.');
 
 /** Fifteen digits stay exact in a double, and no limit here comes near them. */
 const LENGTH_PATTERN = /^[0-9]{1,15}$/;
@@ -60,9 +60,9 @@ export class ReceivedRequest implements TransportRequest {
   /** The announced length; -1 when none was. */
   contentLength = -1;
   chunked = false;
-  /** Whether the client asked for the connection to end after the answer. */
+  /** Whether the client asked for the connection to end after the response. */
   wantsClose = false;
-  fault: Fault | null = null;
+  refusal: RequestRefusal | null = null;
   /** Set by the engine: where the request came from. It is asked only when somebody wants to know. */
   connection: { remoteAddress(): string } | null = null;
   /** Flat: name, value. Requests carry a handful of headers, so a scan beats building a map. */
@@ -107,10 +107,10 @@ export class ReceivedRequest implements TransportRequest {
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value);
     if (name === 'host') {
-      if (this.#hasHost) this.fault ??= TWO_HOSTS;
+      if (this.#hasHost) this.refusal ??= TWO_HOSTS;
       this.#hasHost = true;
     } else if (name === 'authorization') {
-      if (this.#hasAuthorization) this.fault ??= TWO_AUTHORIZATIONS;
+      if (this.#hasAuthorization) this.refusal ??= TWO_AUTHORIZATIONS;
       this.#hasAuthorization = true;
     } else if (name === 'content-length') {
       this.#addLength(value);
@@ -122,23 +122,23 @@ export class ReceivedRequest implements TransportRequest {
   }
 
   /** The verdict, once all headers have been added. */
-  judge(targetBytesMax: number): Fault | null {
-    if (!this.#hasHost) this.fault ??= NO_HOST;
-    if (this.#headers.length > 2 * HEADERS_MAX) this.fault ??= TOO_MANY_HEADERS;
-    if (this.chunked && this.contentLength >= 0) this.fault ??= LENGTH_AND_ENCODING;
-    if (this.path.length + this.query.length > targetBytesMax) this.fault ??= TARGET_TOO_LONG;
-    return this.fault;
+  judge(targetBytesMax: number): RequestRefusal | null {
+    if (!this.#hasHost) this.refusal ??= NO_HOST;
+    if (this.#headers.length > 2 * HEADERS_MAX) this.refusal ??= TOO_MANY_HEADERS;
+    if (this.chunked && this.contentLength >= 0) this.refusal ??= LENGTH_AND_ENCODING;
+    if (this.path.length + this.query.length > targetBytesMax) this.refusal ??= TARGET_TOO_LONG;
+    return this.refusal;
   }
 
   #addLength(value: string): void {
-    if (this.contentLength >= 0) this.fault ??= TWO_LENGTHS;
-    else if (!LENGTH_PATTERN.test(value)) this.fault ??= BAD_LENGTH;
+    if (this.contentLength >= 0) this.refusal ??= TWO_LENGTHS;
+    else if (!LENGTH_PATTERN.test(value)) this.refusal ??= BAD_LENGTH;
     else this.contentLength = Number(value);
   }
 
   #addEncoding(value: string): void {
-    if (this.chunked) this.fault ??= TWO_ENCODINGS;
-    else if (value !== 'chunked') this.fault ??= UNKNOWN_ENCODING;
+    if (this.chunked) this.refusal ??= TWO_ENCODINGS;
+    else if (value !== 'chunked') this.refusal ??= UNKNOWN_ENCODING;
     else this.chunked = true;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The headers of replies, which are checked when they are made, so that every existing object is valid. No engine is
+ * The headers of responses, which are checked when they are made, so that every existing object is valid. No engine is
  * trusted with that check: uWebSockets.js writes header values as they are, line breaks included, and whoever gets a
  * line break into a value can add headers.
  */
@@ -18,7 +18,7 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, name]) => [Number(code), `${code} ${name}`] as const),
 );
 
-/** Never changes once it is made, so that one can be kept and sent with many replies. */
+/** Never changes once it is made, so that one can be kept and sent with many responses. */
 export class ResponseHeaders {
   /** Flat: name, value, name, value. */
   readonly pairs: readonly string[];
@@ -27,7 +27,7 @@ export class ResponseHeaders {
   #status = 0;
 
   private constructor(pairs: readonly string[]) {
-    assert(pairs.length % 2 === 0, 'reply headers must be pairs of name and value');
+    assert(pairs.length % 2 === 0, 'response headers must be pairs of name and value');
     for (let i = 0; i < pairs.length; i += 2) assertHeader(pairs[i]!, pairs[i + 1]!);
     this.pairs = pairs;
   }
@@ -52,9 +52,9 @@ export class ResponseHeaders {
   }
 
   /**
-   * Status line and headers as they stand in an HTTP/1.1 answer, from the status code to before the last line's end.
+   * Status line and headers as they stand in an HTTP/1.1 response, from the status code to before the last line's end.
    * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that
-   * no reply can have.
+   * no response can have.
    */
   startOf(status: number): string {
     if (status !== this.#status) {
@@ -74,7 +74,7 @@ export class ResponseHeaders {
 
 export const NO_HEADERS = ResponseHeaders.of();
 
-/** Interim and unknown statuses are no reply's. */
+/** Interim and unknown statuses are no response's. */
 function assertFinalStatus(status: number): void {
   assert(STATUS_LINES.has(status) && status >= 200, `status ${status} is no final HTTP status`);
 }
@@ -98,7 +98,7 @@ function flat(text: string): string {
 }
 
 function assertHeader(name: string, value: string): void {
-  assert(NAME_PATTERN.test(name), `reply header name ${JSON.stringify(name)} is not a lower-case token`);
-  assert(!ENGINE_HEADERS.has(name), `reply header ${name} is the engine's to write`);
-  assert(VALUE_PATTERN.test(value), `reply header ${name} has a value with bytes outside printable ASCII`);
+  assert(NAME_PATTERN.test(name), `response header name ${JSON.stringify(name)} is not a lower-case token`);
+  assert(!ENGINE_HEADERS.has(name), `response header ${name} is the engine's to write`);
+  assert(VALUE_PATTERN.test(value), `response header ${name} has a value with bytes outside printable ASCII`);
 }

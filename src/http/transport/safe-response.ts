@@ -1,36 +1,36 @@
 /**
- * Makes sure that there is always something to send. An invalid reply becomes a 500, and when the body of that 500
+ * Makes sure that there is always something to send. An invalid response becomes a 500, and when the body of that 500
  * cannot be made either, it is sent without a body. So an engine can respond whatever happens above it.
  */
-import type { Fault } from './received-request.ts';
+import type { RequestRefusal } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
 import { NO_HEADERS } from './response-headers.ts';
 import type { HttpResponse, TransportOptions } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 
-/** The reply to a request that is refused for `fault`. Never throws. */
-export function refusal(above: Above, fault: Fault): HttpResponse {
+/** The response to a request that is refused for `refusal`. Never throws. */
+export function refusalResponse(above: Above, refusal: RequestRefusal): HttpResponse {
   try {
-    const response = above.refuse(fault.status, fault.reason);
+    const response = above.refuse(refusal.status, refusal.reason);
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
     above.log.error(
-      { err: error, status: fault.status },
+      { err: error, status: refusal.status },
       'The response to a refused request could not be made.',
     );
-    return { status: fault.status, headers: NO_HEADERS, body: null };
+    return { status: refusal.status, headers: NO_HEADERS, body: null };
   }
 }
 
-/** Returns `reply`, or a 500 when it is invalid. Never throws. */
+/** Returns `response`, or a 500 when it is invalid. Never throws. */
 export function sendableResponse(above: Above, response: HttpResponse): HttpResponse {
   try {
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
     above.log.error({ err: error, status: response.status }, 'A response was invalid and was not sent.');
-    return refusal(above, HANDLER_FAILED);
+    return refusalResponse(above, HANDLER_FAILED);
   }
 }

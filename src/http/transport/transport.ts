@@ -7,7 +7,7 @@
  *   is a request whose body `admit` did not want: it is handed over by its head alone, to be refused.
  * - Every request handed over ends: with the first `send` or `stream`, with a 503 at the deadline, or with the connection.
  *   A second `send` is logged and ignored; one after the client has gone does nothing.
- * - A handler that throws, or a reply that must not be sent, becomes a 500. Neither ends the process.
+ * - A handler that throws, or a response that must not be sent, becomes a 500. Neither ends the process.
  *
  * Two engines stand behind it: uWebSockets.js, and node:http for platforms without a uWebSockets binary. The same
  * test suite runs over both, and nothing above this file may know which one it is talking to.
@@ -71,7 +71,7 @@ export interface ResponseStream {
 }
 
 export interface Responder {
-  /** Sends the reply. For HEAD it is the same as for GET, and the engine leaves out the body. */
+  /** Sends the response. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(response: HttpResponse): void;
   /**
    * Answers with a response that stays open. Null when the server takes no further stream, because there are too many
@@ -105,7 +105,7 @@ export interface TransportOptions {
    * refuses the request whatever its body says: it is called at once, with no body. Absent: every body is kept.
    */
   readonly admit?: (head: TransportRequestHead) => boolean;
-  /** Makes the reply to a request that never reaches `handle`, or on which `handle` failed. */
+  /** Makes the response to a request that never reaches `handle`, or on which `handle` failed. */
   readonly refuse: (status: number, reason: string) => HttpResponse;
   readonly log: TransportLog;
   readonly limits?: Partial<TransportLimits>;
@@ -124,7 +124,7 @@ export interface Transport {
   /** Ends every connection, answered or not: drain and wait for `openRequests` and `openStreams` to reach 0 first. */
   close(): Promise<void>;
   readonly openConnections: number;
-  /** Requests whose head has arrived and whose answer has not been handed to the kernel whole. */
+  /** Requests whose head has arrived and whose response has not been handed to the kernel whole. */
   readonly openRequests: number;
   /** Streams that have not ended; none of them is among `openRequests`. */
   readonly openStreams: number;

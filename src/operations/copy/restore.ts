@@ -34,7 +34,7 @@ export interface RestoreOptions {
   readonly stateOnly?: boolean;
   onProgress?(progress: StateProgress): void;
   /** Milliseconds, monotonic. */
-  clock(): number;
+  monotonicMs(): number;
 }
 
 export interface Restored {
@@ -71,9 +71,9 @@ async function restoreFolder(options: RestoreOptions): Promise<Restored> {
   const source = { fs, folder: from.journal };
   const upTo =
     moment === null ? await newest(options) : await resolveMoment({ fs, folder: options.from }, moment);
-  const startedAt = options.clock();
+  const startedAt = options.monotonicMs();
   const state = await StateAt.open({ ...options, folder: options.from, upTo });
-  const buildMs = options.clock() - startedAt;
+  const buildMs = options.monotonicMs() - startedAt;
   if (state.lastId === 0) throw new OperationError('missing', `${options.from} holds no event.`);
   const picture: Picture = { lastId: state.lastId, lastAt: state.lastAt, hash: stateHash(state.world) };
   const end = options.stateOnly ? null : (state.boundary ?? (await boundaryAt(source, state.lastId)));
@@ -124,9 +124,9 @@ async function writeState(fs: FileSystem, target: DataFolder, state: StateAt): P
 
 async function restoreSnapshot(options: RestoreOptions): Promise<Restored> {
   const { fs, from, to, moment } = options;
-  const startedAt = options.clock();
+  const startedAt = options.monotonicMs();
   const { header, world } = await loadSnapshotFile(options);
-  const buildMs = options.clock() - startedAt;
+  const buildMs = options.monotonicMs() - startedAt;
   if (moment !== null && !(moment.kind === 'event' && moment.id === header.id)) {
     const message = `${from} is the state as of event ${header.id} and no other; name the data folder to go back to another moment.`;
     throw new OperationError('missing', message);

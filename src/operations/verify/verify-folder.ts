@@ -66,7 +66,7 @@ export async function verifyFolder(options: VerifyOptions): Promise<FolderVerifi
   damages.push(...journal.damages);
   const lastId = journal.runs.at(-1)?.lastId ?? 0;
   if (mark !== null) damages.push(...markDamage(folder.journal, mark, journal));
-  for (const snapshot of snapshots) damages.push(...snapshotMisfit(snapshot, journal));
+  for (const snapshot of snapshots) damages.push(...snapshotMismatch(snapshot, journal));
   const recorded = await readLogBeginning(fs, folder.root);
   const beginning = recorded.state === 'good' ? recorded.beginning : null;
   if (beginning !== null) damages.push(...missingSegments(folder, beginning.firstId, journal));
@@ -155,7 +155,7 @@ function markDamage(folder: string, mark: DurableMark, journal: JournalVerificat
   return [{ file: join(folder, MARK_FILE_NAME), offset: 12, lastGoodEventId: mark.lastId, what }];
 }
 
-function snapshotMisfit({ header, id, path }: VerifiedSnapshot, journal: JournalVerification): Damage[] {
+function snapshotMismatch({ header, id, path }: VerifiedSnapshot, journal: JournalVerification): Damage[] {
   const last = journal.runs.at(-1);
   if (last !== undefined && id > last.lastId) {
     const what = `the journal ends with event ${last.lastId}, before this snapshot`;

@@ -132,11 +132,11 @@ class JournalVerifier {
   }
 
   #header({ path, firstId }: OpenSegment, header: SegmentHeader): void {
-    const misfit = this.#misfit(header.firstId, header.chain, firstId);
-    if (misfit !== null) this.#damage(path, 0, misfit);
+    const mismatch = this.#mismatch(header.firstId, header.chain, firstId);
+    if (mismatch !== null) this.#damage(path, 0, mismatch);
   }
 
-  #misfit(headerId: number, chain: number, firstId: number): string | null {
+  #mismatch(headerId: number, chain: number, firstId: number): string | null {
     if (headerId !== firstId) return `the file says that it begins with event ${headerId}`;
     if (this.#lastId === null) return null;
     if (firstId > this.#lastId + 1)

@@ -22,7 +22,7 @@ export interface FreeSpaceOptions {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly reserveBytes: number;
-  readonly clock: () => number;
+  readonly monotonicMs: () => number;
 }
 
 export class FreeSpace {
@@ -49,7 +49,7 @@ export class FreeSpace {
   }
 
   async check(): Promise<void> {
-    this.#checkedAt = this.#options.clock();
+    this.#checkedAt = this.#options.monotonicMs();
     this.#checking = true;
     try {
       this.#freeBytes = await this.#options.fs.freeBytes(this.#options.folder);
@@ -64,7 +64,7 @@ export class FreeSpace {
    */
   checkIfDue(): void {
     if (this.#checking) return;
-    const elapsedMs = this.#options.clock() - this.#checkedAt;
+    const elapsedMs = this.#options.monotonicMs() - this.#checkedAt;
     if (elapsedMs >= 0 && elapsedMs < SPACE_CHECK_INTERVAL_MS) return;
     this.check().catch(() => undefined);
   }

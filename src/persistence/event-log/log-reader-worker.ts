@@ -1,6 +1,6 @@
 /**
- * The thread of log-reader.ts: does the tasks of its parent, several at a time, and answers each. A task that fails is
- * an answer too; only what nobody foresaw ends the thread.
+ * The thread of log-reader.ts: does the tasks of its parent, several at a time, and sends each its result. A task that fails is
+ * a result too; only what nobody foresaw ends the thread.
  */
 import assert from 'node:assert/strict';
 import { parentPort } from 'node:worker_threads';

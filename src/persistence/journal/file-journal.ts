@@ -74,7 +74,7 @@ export interface FileJournalOptions {
   /** How many bytes of zeros to keep ahead of the end; 0 for none. */
   readonly preallocatedBytes?: number;
   /** Milliseconds, monotonic. */
-  readonly clock?: () => number;
+  readonly monotonicMs?: () => number;
   readonly timer?: Timer;
 }
 
@@ -88,7 +88,7 @@ export class FileJournal implements Journal {
   readonly #fs: FileSystem;
   readonly #folder: string;
   readonly #segmentBytes: number;
-  readonly #clock: () => number;
+  readonly #monotonicMs: () => number;
   readonly #timer: Timer;
   readonly #options: FileJournalOptions;
   readonly #commitLog: CommitLog;
@@ -133,23 +133,23 @@ export class FileJournal implements Journal {
   }
 
   private constructor(options: FileJournalOptions) {
-    const { fs, folder, tail, clock = () => performance.now() } = options;
+    const { fs, folder, tail, monotonicMs = () => performance.now() } = options;
     this.#fs = fs;
     this.#folder = folder;
     this.#options = options;
-    this.#clock = clock;
+    this.#monotonicMs = monotonicMs;
     this.#timer = options.timer ?? realTimer;
     this.#commitLog = options.commitLog ?? new LocalCommitLog();
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES_DEFAULT;
     this.#space = new FreeSpace({
       fs,
       folder,
-      clock,
+      monotonicMs,
       reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
     });
     this.#markFile = new DurableMarkFile(fs, folder);
     this.#preallocation = this.#newPreallocation();
-    this.#presence = new Presence({ clock, holdsLock: options.holdsLock ?? (async () => true) });
+    this.#presence = new Presence({ monotonicMs, holdsLock: options.holdsLock ?? (async () => true) });
     this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
     this.#segment = tail.isEndAppendable ? tail.segment : null;
     this.#offset = tail.offset;
@@ -264,7 +264,7 @@ export class FileJournal implements Journal {
   async #write(batch: Batch): Promise<void> {
     const file = batch.place.rolls ? await this.#roll(batch) : this.#file;
     assert(file !== null, 'a batch that does not begin a segment has one');
-    const startedAt = this.#clock();
+    const startedAt = this.#monotonicMs();
     const zeros = this.#preallocation.clearOf(batch.end);
     if (zeros !== null) await zeros;
     if (this.#failure !== null) throw this.#failure;
@@ -274,7 +274,7 @@ export class FileJournal implements Journal {
       this.#presence.checkIfDue(file, path),
     ]);
     const { frames, bytes } = batch;
-    this.#options.onCommit?.({ frames, bytes, tookMs: this.#clock() - startedAt });
+    this.#options.onCommit?.({ frames, bytes, tookMs: this.#monotonicMs() - startedAt });
   }
 
   /**

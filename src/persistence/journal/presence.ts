@@ -23,7 +23,7 @@ export const lostFile = (path: string): LostFileError =>
 
 export interface PresenceOptions {
   /** Milliseconds, monotonic. */
-  clock(): number;
+  monotonicMs(): number;
   /** Whether the lock on the data folder is still this process's. */
   holdsLock(): Promise<boolean>;
 }
@@ -34,12 +34,12 @@ export class Presence {
 
   constructor(options: PresenceOptions) {
     this.#options = options;
-    this.#checkedAt = options.clock();
+    this.#checkedAt = options.monotonicMs();
   }
 
   /** Throws `LostFileError`. Does nothing when it was asked within the last second. */
   async checkIfDue(file: OpenFile, path: string): Promise<void> {
-    const now = this.#options.clock();
+    const now = this.#options.monotonicMs();
     if (now - this.#checkedAt < PRESENCE_INTERVAL_MS) return;
     this.#checkedAt = now;
     await this.check(file, path);

@@ -120,15 +120,15 @@ class Surveyor {
     await withSegment(this.#options, firstId, async (segment) => {
       const { header, path } = segment;
       if (header === null) return this.#endsAs(await judgeMissingHeader(segment, isLast), path);
-      const misfit = this.#misfit(header, firstId);
-      if (misfit !== null) return this.#damaged(path, 0, misfit);
+      const mismatch = this.#mismatch(header, firstId);
+      if (mismatch !== null) return this.#damaged(path, 0, mismatch);
       if (this.#segments.length === 0) this.#firstChain = header.chain;
       this.#segments.push(firstId);
       await this.#surveyFrames(segment, header, isLast);
     });
   }
 
-  #misfit(header: SegmentHeader, firstId: number): string | null {
+  #mismatch(header: SegmentHeader, firstId: number): string | null {
     if (header.firstId !== firstId) return `the file says that it begins with event ${header.firstId}`;
     if (this.#end === null) return null;
     if (firstId > this.#lastId + 1)

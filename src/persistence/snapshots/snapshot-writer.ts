@@ -57,7 +57,7 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly durable: () => Promise<void>;
   readonly onProgress?: (records: number) => void;
   /** Milliseconds, monotonic. */
-  readonly clock?: () => number;
+  readonly monotonicMs?: () => number;
   readonly yieldToEventLoop?: () => Promise<void>;
 }
 
@@ -119,20 +119,23 @@ async function removeOldSnapshots(fs: FileSystem, folder: string): Promise<void>
 
 /** Lets others have the event loop after each slice of work. */
 class Slices {
-  readonly #clock: () => number;
+  readonly #monotonicMs: () => number;
   readonly #yield: () => Promise<void>;
   #startedAt: number;
 
-  constructor({ clock, yieldToEventLoop }: Pick<WriteSnapshotOptions, 'clock' | 'yieldToEventLoop'>) {
-    this.#clock = clock ?? (() => performance.now());
+  constructor({
+    monotonicMs,
+    yieldToEventLoop,
+  }: Pick<WriteSnapshotOptions, 'monotonicMs' | 'yieldToEventLoop'>) {
+    this.#monotonicMs = monotonicMs ?? (() => performance.now());
     this.#yield = yieldToEventLoop ?? nextTurn;
-    this.#startedAt = this.#clock();
+    this.#startedAt = this.#monotonicMs();
   }
 
   async endIfDue(): Promise<void> {
-    if (this.#clock() - this.#startedAt < SLICE_MS) return;
+    if (this.#monotonicMs() - this.#startedAt < SLICE_MS) return;
     await this.#yield();
-    this.#startedAt = this.#clock();
+    this.#startedAt = this.#monotonicMs();
   }
 }
 

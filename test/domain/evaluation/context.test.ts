@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextFault, contextOf, contextReader } from '../../../src/domain/evaluation/context.ts';
+import { contextIssue, contextOf, contextReader } from '../../../src/domain/evaluation/context.ts';
 
 test('fields that SDKs do not know are properties, and win over those below properties', () => {
   const context = contextOf({ userId: '7', plan: 'beta', properties: { plan: 'free', region: 'eu' } });
@@ -44,9 +44,9 @@ test('a property stands in for a field that was not given', () => {
 
 test('a context with too many characters in all is named as such', () => {
   const filled = (length: number) => contextOf({ userId: 'x'.repeat(length), properties: { ab: 'cd' } });
-  assert.equal(contextFault(filled(16_380)), null);
+  assert.equal(contextIssue(filled(16_380)), null);
   assert.equal(
-    contextFault(filled(16_381)),
+    contextIssue(filled(16_381)),
     'The context must have at most 16384 characters in all its names and values, not 16385.',
   );
 });

@@ -69,10 +69,10 @@ test('what would come back different is refused, at the place where it is', () =
     [new Map(), '', /plain/],
   ];
   for (const [value, path, words] of cases) {
-    const fault = checkStorable(value);
-    assert.equal(fault?.path, path);
-    assert.match(fault.message, words);
-    assert.match(fault.message, /^[A-Z].*\.$/);
+    const issue = checkStorable(value);
+    assert.equal(issue?.path, path);
+    assert.match(issue.message, words);
+    assert.match(issue.message, /^[A-Z].*\.$/);
   }
 });
 

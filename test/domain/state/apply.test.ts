@@ -156,7 +156,7 @@ describe('applying an event', () => {
     const { world, run } = stateWithFlags();
     const settings = world.projects.get('default')?.settings;
     assert(settings !== undefined);
-    const misfits: readonly (readonly [unknown, RegExp])[] = [
+    const mismatches: readonly (readonly [unknown, RegExp])[] = [
       [created('f'), /created twice/],
       [{ ...enabled, featureName: 'nobody' }, /does not exist/],
       [{ ...enabled, project: 'nowhere' }, /does not exist/],
@@ -170,6 +170,6 @@ describe('applying an event', () => {
       [{ ...enabled, featureName: null, type: 'project-painted' }, /does not know/],
       [{ type: 'weather-changed', project: null, featureName: null, environment: null }, /does not know/],
     ];
-    for (const [event, reason] of misfits) assert.throws(() => run(event as DomainEvent), reason);
+    for (const [event, reason] of mismatches) assert.throws(() => run(event as DomainEvent), reason);
   });
 });

@@ -158,7 +158,7 @@ describeInterface('many flags at once', (server) => {
     }
   });
 
-  it('are not changed at all when one of them does not exist, and the answer names it', async () => {
+  it('are not changed at all when one of them does not exist, and the response names it', async () => {
     await makeFlag(server().call, 'known');
     for (const what of BULK) {
       const { body } = await refused(server(), 404, 'NotFoundError', {

@@ -136,7 +136,7 @@ describeInterface("a project's environments", (server) => {
   const add = (environment: string) =>
     server().call('POST', '/projects/default/environments', { environment });
 
-  it('come to all its flags, and go from them, in every answer', async () => {
+  it('come to all its flags, and go from them, in every response', async () => {
     const { call } = server();
     await makeFlag(call, 'everywhere');
     await call('POST', '/environments', { name: 'staging', type: 'test', sortOrder: 0 });

@@ -350,7 +350,7 @@ describe('without authentication', () => {
 });
 
 describe('credentials', () => {
-  it('are stored as digests only: no secret is in any answer, event or file but that of its creation', async () => {
+  it('are stored as digests only: no secret is in any response, event or file but that of its creation', async () => {
     const server = await startTestServer();
     try {
       const user = await server.call('POST', '/user-admin', { username: 'ada', rootRole: 1 });

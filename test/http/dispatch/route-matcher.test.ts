@@ -130,7 +130,7 @@ describe('matching a path', () => {
     }
   });
 
-  test('where the path is known and the method is not, the answer lists the methods, HEAD with GET', () => {
+  test('where the path is known and the method is not, the response lists the methods, HEAD with GET', () => {
     const allowed = (method: string, path: string) => matcher.match(method, path);
     const path = '/api/admin/projects/p/features/f';
     assert.deepEqual(allowed('PATCH', path), { kind: 'method-not-allowed', allowed: ['GET', 'HEAD', 'PUT'] });

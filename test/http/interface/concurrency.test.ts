@@ -1,4 +1,4 @@
-/** Clients at once: every answer, and the order of the events, must be explicable by one order of the requests. */
+/** Clients at once: every response, and the order of the events, must be explicable by one order of the requests. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
@@ -56,7 +56,7 @@ describeInterface('clients at once', (server) => {
       assert.deepEqual(
         own.map(({ body }) => body.description),
         expected,
-        'each answer shows the change that it answers',
+        'each response shows the change that it answers',
       );
       assert.deepEqual(
         history.filter((one) => one.startsWith(`${client}-`)),

@@ -93,7 +93,7 @@ describeInterface('conditional requests', (server) => {
 describeInterface('retries', (server) => {
   const key = (value: string) => ({ headers: { 'idempotency-key': value } });
 
-  it('a retry gets the first answer and changes nothing twice, across a restart too', async () => {
+  it('a retry gets the first response and changes nothing twice, across a restart too', async () => {
     const { call } = server();
     const first = await call('POST', FEATURES, { name: 'once' }, key('k1'));
     assert.equal(first.status, 201);
@@ -162,7 +162,7 @@ describeInterface('retries', (server) => {
   });
 });
 
-it('an answer is remembered for 24 hours by the clock of the journal', async () => {
+it('a response is remembered for 24 hours by the clock of the journal', async () => {
   let now = Date.UTC(2030, 0, 1);
   const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
   const server = await startTestServer({ store: { clock } });

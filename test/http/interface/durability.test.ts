@@ -88,7 +88,7 @@ for (const http of ENGINES) {
       assert(responses.every(({ status }) => status === 200));
     });
 
-    it('refusals and answers without change wait for what they depend on', async () => {
+    it('refusals and responses without change wait for what they depend on', async () => {
       gate.close();
       const created = send(['POST', FEATURES, { name: 'fresh' }]);
       await syncBegun();

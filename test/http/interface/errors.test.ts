@@ -77,7 +77,7 @@ describeInterface('errors', (server) => {
       const response = await refused(server(), 401, 'AuthenticationRequired', call);
       responses.add(response.body.message);
     }
-    assert.equal(responses.size, 1, 'every kind of bad token gets the same answer');
+    assert.equal(responses.size, 1, 'every kind of bad token gets the same response');
   });
 
   it('every endpoint refuses a client token before it looks for what the path names', async () => {

@@ -174,7 +174,7 @@ describeInterface('events', (server) => {
     for (const query of ['test-secret', 'digest']) assert.equal((await search({ query })).totalEvents, 0);
   });
 
-  it('shows at least what was answered, in the order of the answers', async () => {
+  it('shows at least what was answered, in the order of the responses', async () => {
     await makeFlag(server().call, 'ordered');
     for (let index = 0; index < 3; index += 1) {
       const { id } = await addStrategy(server().call, 'ordered', { title: `${index}` });

@@ -15,7 +15,7 @@ describeInterface('probes', (server) => {
     assert.deepEqual(await ready.json(), { ready: true, phase: 'ready' });
   });
 
-  it('the metrics count each answer under its route and status, and what the journal did', async () => {
+  it('the metrics count each response under its route and status, and what the journal did', async () => {
     const { call } = server();
     await call('POST', '/projects/default/features', { name: 'measured' });
     await call('GET', '/projects/default/features/measured');

@@ -100,7 +100,7 @@ describeInterface('the past of a flag', (server) => {
     }
   });
 
-  it('records the ordinary events of the change, in one frame, and answers them', async () => {
+  it('records the ordinary events of the change, in one frame, and shows them', async () => {
     const { call } = server();
     await makeFlag(call, 'past.events', { description: 'old' });
     const kept = await addStrategy(call, 'past.events', { title: 'kept' });

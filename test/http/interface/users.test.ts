@@ -73,7 +73,7 @@ describeInterface('users', (server) => {
     assert.deepEqual(await fields({ name: null }), [null, 'only', 'new@example.com', 1]);
   });
 
-  it('takes every root role by id and by name, and answers its id', async () => {
+  it('takes every root role by id and by name, and shows its id', async () => {
     const { id } = await addUser(server(), 3);
     for (const [index, name] of ['Admin', 'Editor', 'Viewer', 'Owner', 'Member'].entries()) {
       for (const rootRole of [name, index + 1]) {
@@ -90,7 +90,7 @@ describeInterface('users', (server) => {
     }
   });
 
-  it('leaves the email out of an answer when there is none', async () => {
+  it('leaves the email out of a response when there is none', async () => {
     const { id } = await addUser(server(), 2, { username: 'unreachable', email: 'once@example.com' });
     const { body } = await put(id, { email: null });
     assert(!('email' in body), 'the interface knows no email of null');

@@ -121,7 +121,7 @@ describe('the examples', () => {
     }
   });
 
-  it('are there for every body and every answer, and hold', () => {
+  it('are there for every body and every response, and hold', () => {
     for (const described of operations(document)) {
       for (const { schema, example } of jsonContents(described)) {
         assert.notEqual(example, undefined, `${described.operationId} has examples`);
@@ -153,12 +153,12 @@ describe('the examples', () => {
   });
 });
 
-describe('the check of answers against the document', () => {
+describe('the check of responses against the document', () => {
   const flag = COMPONENT_EXAMPLES['Flag'] as object;
   const created = (body: unknown, status = 201) =>
     new ResponseChecker().check('POST', '/api/admin/projects/default/features', { status, body });
 
-  it('lets through an answer that is as described', () => {
+  it('lets through a response that is as described', () => {
     assert.doesNotThrow(() => created(flag));
     assert.doesNotThrow(() => created({ ...(COMPONENT_EXAMPLES['Error'] as object) }, 404));
   });

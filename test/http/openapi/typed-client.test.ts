@@ -93,7 +93,7 @@ function compile(texts: Readonly<Record<string, string>>): Record<string, string
 }
 
 describe('a client generated from the description', () => {
-  it('compiles, and does not with a body, a path or an answer that the description does not have', () => {
+  it('compiles, and does not with a body, a path or a response that the description does not have', () => {
     const mistakes = {
       'wrong-body.ts': WALK.replace("type: 'experiment'", "type: 'beta'"),
       'wrong-path.ts': WALK.replace('/clone`', '/copy`'),

@@ -81,7 +81,7 @@ overBothEngines('bodies of those who may not send them', (engine) => {
     assert.deepEqual(handled.toSorted(), ['/between', '/victim']);
   });
 
-  test('a judge that throws keeps nothing, and the request gets an answer', async (t) => {
+  test('a judge that throws keeps nothing, and the request gets a response', async (t) => {
     const { port, log } = await start(t, engine, {
       handle: responding,
       admit: () => {

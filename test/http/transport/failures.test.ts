@@ -45,7 +45,7 @@ overBothEngines('handlers that fail', (engine) => {
     assert.equal(log.length, 1);
   });
 
-  test('one that throws after it answered leaves its answer as it is', async (t) => {
+  test('one that throws after it answered leaves its response as it is', async (t) => {
     const { port, log } = await start(t, engine, {
       handle: (_, responder) => {
         responder.send(text('answered'));
@@ -63,7 +63,7 @@ overBothEngines('handlers that fail', (engine) => {
     );
   });
 
-  test('a second answer is ignored and logged', async (t) => {
+  test('a second response is ignored and logged', async (t) => {
     const { port, log } = await start(t, engine, {
       handle: (_, responder) => {
         responder.send(text('first'));
@@ -116,7 +116,7 @@ overBothEngines('handlers that fail', (engine) => {
 });
 
 overBothEngines('clients that leave', (engine) => {
-  test('an answer to a client that has gone is dropped, and nothing is logged', async (t) => {
+  test('a response to a client that has gone is dropped, and nothing is logged', async (t) => {
     const responders: Responder[] = [];
     const { port, log, transport } = await start(t, engine, {
       handle: (received, responder) => {
@@ -148,7 +148,7 @@ overBothEngines('clients that leave', (engine) => {
     assert.deepEqual(handled, []);
   });
 
-  test('a client that leaves in the middle of a large answer is forgotten', async (t) => {
+  test('a client that leaves in the middle of a large response is forgotten', async (t) => {
     const { port, transport } = await start(t, engine, {
       handle: (_, responder) => responder.send(text('x'.repeat(20_000_000))),
     });

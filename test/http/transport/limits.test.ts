@@ -148,7 +148,7 @@ overBothEngines('deadlines', (engine) => {
       clock.advance(1);
       const { status, headers } = await connection.nextResponse();
       assert.deepEqual([status, headers.get('x-refused'), transport.openRequests], [503, 'yes', 0]);
-      // The handler's own answer comes too late for anyone.
+      // The handler's own response comes too late for anyone.
       late[0]!();
       assert.deepEqual(
         log.map(({ level }) => level),
@@ -159,7 +159,7 @@ overBothEngines('deadlines', (engine) => {
     });
   }
 
-  test('answers that nobody reads cost no memory each, and end with their connections', async (t) => {
+  test('responses that nobody reads cost no memory each, and end with their connections', async (t) => {
     const body = Buffer.alloc(8 * 1024 * 1024, 'x');
     const { port, clock, transport } = await start(t, engine, {
       limits,
@@ -212,7 +212,7 @@ overBothEngines('deadlines', (engine) => {
       await connection.closed();
     });
 
-    test('a connection idle after an answer is closed', async (t) => {
+    test('a connection idle after a response is closed', async (t) => {
       const { port } = await start(t, engine, { limits: { idleMs: 20 } });
       const connection = await RawConnection.open(t, port);
       connection.write(request('/'));

@@ -92,7 +92,7 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
     assert.deepEqual(handled, ['/other', '/slow']);
   });
 
-  test('status, headers and length are those of the reply', async (t) => {
+  test('status, headers and length are those of the response', async (t) => {
     const { port } = await start(t, engine, {
       handle: (_, responder) =>
         responder.send({
@@ -136,13 +136,13 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
       connection.write(request('/', { method: 'HEAD' }));
       const { status, headers } = await connection.nextResponse({ toHead: true });
       assert.deepEqual([status, headers.get('content-length')], [200, String(size)]);
-      // A body would come before the answer to the next request on the same connection.
+      // A body would come before the response to the next request on the same connection.
       connection.write(request('/'));
       assert.equal((await connection.nextResponse()).body.length, size);
     });
   }
 
-  test('an answer may come in a later turn', async (t) => {
+  test('a response may come in a later turn', async (t) => {
     const { port, transport } = await start(t, engine, {
       handle: (_, responder) => void setImmediate(() => responder.send(text('late'))),
     });
@@ -215,7 +215,7 @@ overBothEngines('how connections end and go on', (engine) => {
     }
   }
 
-  test('drain accepts no more connections, and answers on open ones say that they end', async (t) => {
+  test('drain accepts no more connections, and responses on open ones say that they end', async (t) => {
     const pending: (() => void)[] = [];
     const { port, transport } = await start(t, engine, {
       handle: (received, responder) => void pending.push(() => responder.send(text(received.path))),
@@ -236,7 +236,7 @@ overBothEngines('how connections end and go on', (engine) => {
     assert.equal(transport.openRequests, 0);
   });
 
-  test('a large answer given while draining arrives whole before the connection ends', async (t) => {
+  test('a large response given while draining arrives whole before the connection ends', async (t) => {
     const pending: (() => void)[] = [];
     const { port, transport } = await start(t, engine, {
       handle: (_, responder) => void pending.push(() => responder.send(text(large.repeat(20)))),

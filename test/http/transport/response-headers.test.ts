@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 
-describe('reply headers', () => {
+describe('response headers', () => {
   for (const pairs of [
     ['x a', 'b'],
     ['x-a'],
@@ -18,7 +18,7 @@ describe('reply headers', () => {
     });
   }
 
-  test('they begin an answer of any status, and further ones follow', () => {
+  test('they begin a response of any status, and further ones follow', () => {
     const etag = ResponseHeaders.of('etag', '"1"');
     assert.equal(etag.startOf(200), '200 OK\r\netag: "1"');
     assert.equal(etag.startOf(404), '404 Not Found\r\netag: "1"');

@@ -201,7 +201,7 @@ test('below the reserve writes are refused with a reason, and accepted again whe
   const fs = new MemoryFileSystem({ capacityBytes: 10_000 });
   await fs.makeFolder(JOURNAL);
   let now = 0;
-  const { journal } = await openJournal(fs, { reserveBytes: 5_000, clock: () => now });
+  const { journal } = await openJournal(fs, { reserveBytes: 5_000, monotonicMs: () => now });
   assert.equal(journal.writable, true);
   fs.put('/data/ballast', Buffer.alloc(6_000));
   journal.append(frameOf(1));

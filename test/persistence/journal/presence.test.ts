@@ -17,7 +17,7 @@ async function begun(segmentBytes = 1_000_000) {
   const world = { nowMs: 0, isLocked: true };
   const opened = await openJournal(disk, {
     segmentBytes,
-    clock: () => world.nowMs,
+    monotonicMs: () => world.nowMs,
     holdsLock: async () => world.isLocked,
   });
   opened.journal.append(frameOf(1));

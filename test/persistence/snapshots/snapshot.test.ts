@@ -287,7 +287,7 @@ test('writing yields to the event loop whenever a slice of time is used up', asy
   })();
   await write(fs, {
     sections: [{ name: 's', records }],
-    clock: () => now,
+    monotonicMs: () => now,
     yieldToEventLoop: () => {
       yields += 1;
       longest = Math.max(longest, now - startedAt);

@@ -179,7 +179,7 @@ function anyParameters(random: SeededRandom): Record<string, string> {
 /** As unleash-client finds it out. */
 export const HOST_NAME = process.env.HOSTNAME || hostname();
 
-function anyFeature(random: SeededRandom, name: string, others: readonly string[]): SdkFeature {
+function anyFlag(random: SeededRandom, name: string, others: readonly string[]): SdkFeature {
   return {
     name,
     enabled: random.chance(0.9),
@@ -204,7 +204,7 @@ function anySegment(random: SeededRandom, id: number): SdkSegment {
 
 /** Every parent comes before its children, so that no flag depends on itself. One of the segments is missing. */
 export function anyDocument(random: SeededRandom): SdkDocument {
-  const features = FLAG_NAMES.map((name, index) => anyFeature(random, name, FLAG_NAMES.slice(0, index)));
+  const features = FLAG_NAMES.map((name, index) => anyFlag(random, name, FLAG_NAMES.slice(0, index)));
   return { features, segments: SEGMENT_IDS.slice(0, 3).map((id) => anySegment(random, id)) };
 }
 

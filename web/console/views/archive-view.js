@@ -2,9 +2,9 @@
 import { messageOf, path } from '../client.js';
 import { h } from '../dom.js';
 import { empty, loader } from '../loading.js';
-import { moment } from '../moment.js';
 import { notice } from '../notices.js';
 import { hrefOf } from '../place.js';
+import { timeAgo } from '../time-ago.js';
 
 /** @import { ArchivedFlag, Session, View } from '../types.d.ts' */
 
@@ -61,7 +61,7 @@ export function archiveView(session, project) {
         null,
         h('a', { href: hrefOf({ view: 'flag', project, flag: name }) }, h('code', null, name)),
         description ? h('p', null, description) : null,
-        h('p', { class: 'row-meta' }, h('span', null, type), moment(archivedAt, 'archived ')),
+        h('p', { class: 'row-meta' }, h('span', null, type), timeAgo(archivedAt, 'archived ')),
       ),
       button,
     );

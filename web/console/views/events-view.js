@@ -20,7 +20,7 @@ export class EventsView {
   /** @type {LoggedEvent[]} */
   #events = [];
   #total = 0;
-  /** Counts the searches: an answer that comes after a newer search began is of no use. */
+  /** Counts the searches: a response that comes after a newer search began is of no use. */
   #search = 0;
   #timer = 0;
   #list = h('ol', { class: 'plain events', 'aria-label': 'Events, newest first' });

@@ -50,8 +50,10 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: DetailedFlagEnvironmentSchema },
-    read: (context, { project, record, part }) => {
-      const environment = projectEnvironments(context.world, project).find((one) => one.name === part.name);
+    read: (context, { project, record, flagEnvironment }) => {
+      const environment = projectEnvironments(context.world, project).find(
+        (one) => one.name === flagEnvironment.name,
+      );
       if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
       return settledResponse(context, detailedView(record.flag, environment));
     },
@@ -65,10 +67,10 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.flagEnvironment,
     success: { status: 200, schema: StrategiesSchema },
-    read: (context, { record, part }) =>
+    read: (context, { record, flagEnvironment }) =>
       settledResponse(
         context,
-        part.strategies.map((strategy) => strategyData(record.flag, strategy)),
+        flagEnvironment.strategies.map((strategy) => strategyData(record.flag, strategy)),
       ),
   }),
   readRoute({

@@ -22,7 +22,7 @@ import { AT_PARAMETER, readPastFlag } from './history.ts';
 const FEATURES = '/projects/:projectId/features';
 const FEATURE = `${FEATURES}/:featureName`;
 
-/** The flag's metadata, as create, update, patch and clone answer it. */
+/** The flag's metadata, as create, update, patch and clone show it. */
 export function flagResponse(world: World, project: string, name: string, status: number): HttpResponse {
   return jsonResponse(status, dataOf(world, locate.present(locateFlag(world, project, name))));
 }

@@ -44,7 +44,7 @@ function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<Pa
   return reads.flagAt({ project, flag, eventId, durableId: engine.durableId }, asker);
 }
 
-/** The answer of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
+/** The response of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
 export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
   const text = context.query('at');
   const eventId = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
@@ -59,7 +59,7 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
 }
 
 /** The body names what is missing here, so the fault is one of the body. */
-function asFaultOfBody(refusal: Refusal): Refusal {
+function asIssueOfBody(refusal: Refusal): Refusal {
   if (refusal.name !== 'NotFoundError') return refusal;
   return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);
 }
@@ -87,7 +87,7 @@ export const historyRoutes: readonly Route[] = [
         return invalid(`The parameter dryRun must be true or false, not "${dryRun}".`, '/query/dryRun');
       }
       const past = await pastFlag(context, context.body.eventId);
-      if (past.refused) return asFaultOfBody(past);
+      if (past.refused) return asIssueOfBody(past);
       return {
         type: 'rollback-flag',
         project: context.params.projectId,

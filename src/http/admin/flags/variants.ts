@@ -16,7 +16,7 @@ import { settledResponse } from '../views/responses.ts';
 
 const FEATURE = '/projects/:projectId/features/:featureName';
 
-/** The format version of these answers, a string by the interface. */
+/** The format version of these responses, a string by the interface. */
 const VARIANTS_VERSION = '1';
 
 type Context = RequestContext<unknown>;

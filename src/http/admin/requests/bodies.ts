@@ -1,26 +1,26 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
-import { flagNameFault } from '../../../domain/flags/flag.ts';
+import { flagNameIssue } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
-import { urlNameFault } from '../../../domain/flags/url-name.ts';
+import { urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { isEmail } from '../../../domain/state/email.ts';
 import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
-const pathName = (faultOf: (name: string) => string | null) =>
+const pathName = (issueOf: (name: string) => string | null) =>
   v.pipe(
     v.string(),
     v.rawCheck(({ dataset, addIssue }) => {
-      const fault = dataset.typed ? faultOf(dataset.value) : null;
-      if (fault !== null) addIssue({ message: fault });
+      const issue = dataset.typed ? issueOf(dataset.value) : null;
+      if (issue !== null) addIssue({ message: issue });
     }),
     v.description('1 to 100 letters, digits, "_", ".", "~" and "-"; unique over the whole service.'),
   );
 
-export const FlagNameSchema = pathName(flagNameFault);
-export const ProjectIdSchema = pathName((id) => urlNameFault('project id', id));
-export const EnvironmentNameSchema = pathName((name) => urlNameFault('environment name', name));
+export const FlagNameSchema = pathName(flagNameIssue);
+export const ProjectIdSchema = pathName((id) => urlNameIssue('project id', id));
+export const EnvironmentNameSchema = pathName((name) => urlNameIssue('environment name', name));
 
 /** Characters of names and descriptions in lists; no screen shows more. */
 export const TEXT_LENGTH_MAX = 255;

@@ -8,7 +8,7 @@ import { taggedResponse } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { EventsSchema } from '../schemas/schemas.ts';
 
-/** Of the answer; increases only when its format changes. */
+/** Of the response; increases only when its format changes. */
 const EVENTS_VERSION = 1;
 export const EVENTS_LIMIT_MAX = 100;
 

@@ -1,5 +1,5 @@
 /**
- * One request and its answer on node:http.
+ * One request and its response on node:http.
  *
  * Node's parser frames requests strictly, skips what was not read of a body, and answers pipelined requests in
  * order; what is left to do here is to keep in step with the other engine.
@@ -7,7 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
-import type { Fault } from '../received-request.ts';
+import type { RequestRefusal } from '../received-request.ts';
 import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
@@ -45,9 +45,9 @@ export class NodeExchange extends Exchange {
   begin(): void {
     if (this.hasResponded || this.aborted) return;
     const { limits } = this.server;
-    const fault = this.request.judge(limits.targetBytesMax);
+    const refusal = this.request.judge(limits.targetBytesMax);
     const isTooLarge = this.request.contentLength > limits.bodyBytesMax;
-    if (fault !== null) this.refuse(fault, true);
+    if (refusal !== null) this.refuse(refusal, true);
     else if (isTooLarge) this.refuse(BODY_TOO_LARGE, this.#waitsForContinue);
     else if (this.request.expectsBody) this.#receiveBody();
     else this.handle();
@@ -63,8 +63,8 @@ export class NodeExchange extends Exchange {
   }
 
   /** The parser found the rest of the connection malformed. */
-  cutOff(fault: Fault): void {
-    if (this.body !== null) this.refuse(fault, true);
+  cutOff(refusal: RequestRefusal): void {
+    if (this.body !== null) this.refuse(refusal, true);
     // This request was whole and may have been acted on: what is wrong came after it.
     else this.disconnect();
   }
@@ -117,8 +117,8 @@ export class NodeExchange extends Exchange {
       this.body = null;
       return this.handleWithoutBody();
     }
-    const fault = body.add(piece);
-    if (fault !== null) this.refuse(fault, false);
+    const refusal = body.add(piece);
+    if (refusal !== null) this.refuse(refusal, false);
   }
 
   #complete(): void {
@@ -136,7 +136,7 @@ function receiveHead(message: IncomingMessage): ReceivedRequest {
   const query = question === -1 ? '' : target.slice(question + 1);
   const request = new ReceivedRequest(message.method ?? '', path, query);
   // The parser lets 2.0 and 0.9 pass as well.
-  if (message.httpVersionMajor !== 1) request.fault = UNKNOWN_VERSION;
+  if (message.httpVersionMajor !== 1) request.refusal = UNKNOWN_VERSION;
   const { rawHeaders } = message;
   for (let i = 0; i < rawHeaders.length; i += 2)
     request.addHeader(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!);

@@ -12,10 +12,10 @@ import type { Socket } from 'node:net';
 import type { ExchangeServer } from '../exchange.ts';
 import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { listenError } from '../listen-failure.ts';
-import type { Fault } from '../received-request.ts';
+import type { RequestRefusal } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
 import { bytesOf } from '../response-headers.ts';
-import { refusal } from '../safe-response.ts';
+import { refusalResponse } from '../safe-response.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
@@ -25,8 +25,8 @@ import { NodeExchange } from './node-exchange.ts';
 const HEAD_CHECK_MS = 1_000;
 
 /**
- * Requests waiting on one connection, its answers being due in order. Protects memory from a client that pipelines
- * behind a slow answer; no client in use has more than a few under way.
+ * Requests waiting on one connection, its responses being due in order. Protects memory from a client that pipelines
+ * behind a slow response; no client in use has more than a few under way.
  */
 const PIPELINED_MAX = 64;
 
@@ -167,16 +167,16 @@ class NodeTransport implements Transport {
   #reject(error: Error, socket: Socket): void {
     const connection = this.#connections.get(socket);
     const last = connection?.line.at(-1);
-    const fault = faultOf(error);
-    if (last !== undefined) return last.cutOff(fault);
+    const refusal = refusalOf(error);
+    if (last !== undefined) return last.cutOff(refusal);
     // Behind the last response of a connection nothing is said any more.
     if (connection === undefined || connection.isEnding || !socket.writable) return void socket.destroy();
     connection.isEnding = true;
-    socket.end(this.#rawRefusal(fault), () => socket.destroy());
+    socket.end(this.#rawRefusal(refusal), () => socket.destroy());
   }
 
-  #rawRefusal(fault: Fault): Buffer {
-    const response = refusal(this.#server, fault);
+  #rawRefusal(refusal: RequestRefusal): Buffer {
+    const response = refusalResponse(this.#server, refusal);
     const body = bytesOf(response.body);
     const lines = [
       `HTTP/1.1 ${response.headers.startOf(response.status)}`,
@@ -187,7 +187,7 @@ class NodeTransport implements Transport {
   }
 }
 
-function faultOf(error: Error): Fault {
+function refusalOf(error: Error): RequestRefusal {
   const code = 'code' in error ? error.code : '';
   if (code === 'HPE_HEADER_OVERFLOW') return HEAD_TOO_LARGE;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return TOO_SLOW;

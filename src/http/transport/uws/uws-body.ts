@@ -19,10 +19,10 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
 /**
  * Sends the head with `connection: close`, then the body if there is to be one, then ends the connection.
  *
- * `tryEnd` cannot be told to close, and once an answer is over its socket is out of reach. So the last byte goes out
- * under a length that is one too large: the answer is whole for the client, who was told the right length with the
+ * `tryEnd` cannot be told to close, and once a response is over its socket is out of reach. So the last byte goes out
+ * under a length that is one too large: the response is whole for the client, who was told the right length with the
  * first part, yet never over for the library, which therefore lets us close. A further request on the connection
- * meets an answer that is not over, and is not run.
+ * meets a response that is not over, and is not run.
  */
 export class ClosingBody {
   readonly #res: UwsResponse;

@@ -1,10 +1,10 @@
 /**
- * One request and its answer on uWebSockets.js.
+ * One request and its response on uWebSockets.js.
  *
  * The rules of that library which this file keeps, so that nobody else has to know them:
- * - Nothing is called on `res` after the answer or an abort: that throws, and a throw inside a callback ends the
+ * - Nothing is called on `res` after the response or an abort: that throws, and a throw inside a callback ends the
  *   process. Every use goes through this class, which knows.
- * - An abort handler must be there before the callback returns without an answer.
+ * - An abort handler must be there before the callback returns without a response.
  * - The parser runs on to the next request in its buffer as soon as the callback returns. So whatever was refused,
  *   and every chunked request (whose trailers the parser takes for a new request), is answered from a later turn of
  *   the event loop: meeting a further request before that, the library closes the connection, and what was
@@ -14,14 +14,14 @@
  *   one that asks for the connection to end, behind which the library would go on. Safe methods are spared: reads would
  *   lose their connections.
  * - `end` copies what the socket does not take, also for a client that pipelines requests and never reads. So
- *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and an answer that waits
+ *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and a response that waits
  *   for its reader is unanswered to the library, which then refuses further requests. That costs a twentieth of a
  *   cached read, so small bodies are spared it most times: see OFFERED_SHARE.
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
-import type { Fault, ReceivedRequest } from '../received-request.ts';
+import type { ReceivedRequest, RequestRefusal } from '../received-request.ts';
 import { BODY_TOO_LARGE } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
@@ -64,13 +64,13 @@ export class UwsExchange extends Exchange {
   /** The head has arrived. Called within the library's callback. */
   begin(): void {
     const { limits } = this.server;
-    const fault = this.request.judge(limits.targetBytesMax);
-    if (fault !== null) this.#refuseLater(fault, true);
+    const refusal = this.request.judge(limits.targetBytesMax);
+    if (refusal !== null) this.#refuseLater(refusal, true);
     // The length is good, so the library skips the body by itself and the connection stays usable.
     else if (this.request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
     else if (this.request.expectsBody) this.#receiveBody();
     else this.#handleWhole();
-    // No abort can arrive before this callback returns, so an answer given by now has saved two native calls.
+    // No abort can arrive before this callback returns, so a response given by now has saved two native calls.
     if (this.#isOpen) this.#stayOpen();
     this.#isCorked = false;
   }
@@ -166,8 +166,8 @@ export class UwsExchange extends Exchange {
     if (this.#afterwards !== null) setImmediate(this.#afterwards);
   }
 
-  #refuseLater(fault: Fault, mustClose: boolean): void {
-    setImmediate(() => this.refuse(fault, mustClose));
+  #refuseLater(refusal: RequestRefusal, mustClose: boolean): void {
+    setImmediate(() => this.refuse(refusal, mustClose));
   }
 
   /** Writes status, headers and body. The socket is corked, so all of it leaves in one system call. */

@@ -9,7 +9,7 @@
  *   nothing else came with it, and its connection ends. A client that expects it is always told to continue.
  * - A head with obsolete folding, a blank before the colon or a control character is never taken for complete;
  *   nothing behind it on that connection is run, and the connection ends after 10 s.
- * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the answer is seen.
+ * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the response is seen.
  */
 import type {
   HttpRequest,

@@ -6,7 +6,7 @@ import type { CallerScope } from '../dispatch/access.ts';
 import { type FlagFilter, filterOf, isFiltering } from '../dispatch/flag-filter.ts';
 import type { RequestContext } from '../dispatch/route.ts';
 
-export interface FeatureQuery extends FlagFilter {
+export interface ClientQuery extends FlagFilter {
   readonly environment: string;
   /** In alphabetical order. */
   readonly projects: readonly string[] | typeof ALL;
@@ -20,7 +20,7 @@ export interface FeatureQuery extends FlagFilter {
 /** The first version of the SDKs' specification in which clients resolve references to segments. */
 const SEGMENTS_SINCE = { major: 4, minor: 2 };
 
-export function featureQuery(context: RequestContext<unknown>): FeatureQuery | Refusal {
+export function clientQuery(context: RequestContext<unknown>): ClientQuery | Refusal {
   const inlineSegments = !knowsSegments(context.header('unleash-client-spec'));
   const { scope } = context.caller;
   if (context.rawQuery !== '') return narrowed(context, inlineSegments);
@@ -37,7 +37,7 @@ export function featureQuery(context: RequestContext<unknown>): FeatureQuery | R
 }
 
 /** Nearly every request is one of these two: of a token, without a query string. */
-const queriesOfScopes = new WeakMap<CallerScope, readonly FeatureQuery[]>();
+const queriesOfScopes = new WeakMap<CallerScope, readonly ClientQuery[]>();
 
 interface Narrowing extends Partial<FlagFilter> {
   readonly inlineSegments: boolean;
@@ -46,17 +46,17 @@ interface Narrowing extends Partial<FlagFilter> {
 }
 
 /** What a token covers is not up to its bearer: a query string only narrows what the token leaves open. */
-function makeQuery(scope: CallerScope, narrowing: Narrowing): FeatureQuery {
+function makeQuery(scope: CallerScope, narrowing: Narrowing): ClientQuery {
   const { inlineSegments, namePrefix = '', tags = [], projects: asked = ALL } = narrowing;
   const environment = scope.environment === ALL ? (narrowing.environment ?? '') : scope.environment;
   const covered = scope.projects === ALL ? asked : scope.projects;
-  const projects: FeatureQuery['projects'] = covered === ALL ? ALL : [...new Set(covered)].sort();
+  const projects: ClientQuery['projects'] = covered === ALL ? ALL : [...new Set(covered)].sort();
   const parts = { environment, projects, namePrefix, tags, inlineSegments };
   const isNarrowed = isFiltering(parts) || (scope.projects === ALL && projects !== ALL);
   return { ...parts, isNarrowed, key: JSON.stringify(parts) };
 }
 
-function narrowed(context: RequestContext<unknown>, inlineSegments: boolean): FeatureQuery | Refusal {
+function narrowed(context: RequestContext<unknown>, inlineSegments: boolean): ClientQuery | Refusal {
   const { world, caller } = context;
   const filter = filterOf(context);
   if (isRefusal(filter)) return filter;

@@ -6,25 +6,25 @@ import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS } from '../dispatch/flag-filter.ts';
 import { JSON_HEADERS } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import type { FeatureDocument } from './feature-document.ts';
-import { FeatureDocuments } from './feature-documents.ts';
-import { featureQuery } from './feature-query.ts';
-import { FeatureSchema, FeaturesSchema } from './schemas.ts';
+import type { ClientDocument } from './client-document.ts';
+import { ClientDocuments } from './client-documents.ts';
+import { clientQuery } from './client-query.ts';
+import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
 
 /** Keyed by the engine whose state they show: they go with it. */
-const documentsOf = new WeakMap<Engine, FeatureDocuments>();
+const documentsOf = new WeakMap<Engine, ClientDocuments>();
 
-function documents(engine: Engine): FeatureDocuments {
+function documents(engine: Engine): ClientDocuments {
   let known = documentsOf.get(engine);
   if (known === undefined) {
-    known = new FeatureDocuments({ world: engine.world });
+    known = new ClientDocuments({ world: engine.world });
     documentsOf.set(engine, known);
   }
   return known;
 }
 
 function documentResponse(
-  { revision, encoded }: FeatureDocument,
+  { revision, encoded }: ClientDocument,
   context: RequestContext<undefined>,
 ): ReadResponse | Promise<ReadResponse> {
   const response = encoded.response(context.header('accept-encoding'));
@@ -42,7 +42,7 @@ const QUERY_PARAMETERS = {
   },
 } as const;
 
-export const featureRoutes: readonly Route[] = [
+export const clientFlagRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
     path: '/features',
@@ -51,10 +51,10 @@ export const featureRoutes: readonly Route[] = [
     summary: 'Read all flags that the token covers, as SDKs evaluate them.',
     permission: 'scope',
     query: QUERY_PARAMETERS,
-    success: { status: 200, schema: FeaturesSchema },
+    success: { status: 200, schema: ClientFlagsSchema },
     refusals: ['ValidationError'],
     read: (context) => {
-      const query = featureQuery(context);
+      const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine } = context;
       const document = documents(engine).get(query, () => engine.lastId);
@@ -69,11 +69,11 @@ export const featureRoutes: readonly Route[] = [
     tag: 'Client',
     summary: 'Read one flag that the token covers, as SDKs evaluate it.',
     permission: 'scope',
-    success: { status: 200, schema: FeatureSchema },
+    success: { status: 200, schema: ClientFlagSchema },
     refusals: ['NotFoundError'],
     // Not by `locate`: what there is depends on what the token covers.
     read: (context) => {
-      const query = featureQuery(context);
+      const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine, world, params } = context;
       const located = locateFlagAnywhere(world, params.featureName);

@@ -3,30 +3,30 @@ import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { FlagProjection } from '../../domain/state/flag-projection.ts';
 import type { FlagRecord } from '../../domain/state/world.ts';
-import { type FeatureSurroundings, featureView } from './feature-view.ts';
+import { clientFlagView, type FlagSurroundings } from './flag-view.ts';
 
-export interface FeatureBlock {
+export interface FlagBlock {
   readonly json: string;
   /** Those that its strategies refer to, without disabled ones; undefined for one that does not exist. */
   readonly segments: readonly (SegmentSource | undefined)[];
   readonly environmentEnabled: boolean;
 }
 
-const NO_SEGMENTS: FeatureBlock['segments'] = [];
+const NO_SEGMENTS: FlagBlock['segments'] = [];
 
 /** Of one environment, for clients that all know segments, or all do not. */
-export class FeatureBlocks {
-  readonly #kept = new FlagProjection<FeatureBlock>();
+export class FlagBlocks {
+  readonly #kept = new FlagProjection<FlagBlock>();
 
   /** `around` must be of the environment and the clients that these blocks are for. */
-  of(record: FlagRecord, around: FeatureSurroundings): FeatureBlock {
+  of(record: FlagRecord, around: FlagSurroundings): FlagBlock {
     const known = this.#kept.get(record);
     if (known !== undefined && isCurrent(known, around)) return known;
     const { flag } = record;
     const { strategies } = environmentOf(flag, around.environment);
     const ids = new Set(strategies.flatMap(({ disabled, segments }) => (disabled === true ? [] : segments)));
-    const fresh: FeatureBlock = {
-      json: JSON.stringify(featureView(flag, around)),
+    const fresh: FlagBlock = {
+      json: JSON.stringify(clientFlagView(flag, around)),
       segments: ids.size === 0 ? NO_SEGMENTS : [...ids].map((id) => around.segment(id)),
       environmentEnabled: around.environmentEnabled,
     };
@@ -35,7 +35,7 @@ export class FeatureBlocks {
   }
 }
 
-function isCurrent({ environmentEnabled, segments }: FeatureBlock, around: FeatureSurroundings): boolean {
+function isCurrent({ environmentEnabled, segments }: FlagBlock, around: FlagSurroundings): boolean {
   if (environmentEnabled !== around.environmentEnabled) return false;
   return (
     segments === NO_SEGMENTS || segments.every((one) => one !== undefined && around.segment(one.id) === one)

@@ -8,11 +8,11 @@
 import { LRUCache } from 'lru-cache';
 import type { FlagRecord, World } from '../../domain/state/world.ts';
 import { inSlices } from '../dispatch/slices.ts';
+import { ClientDocument, surroundingsOf } from './client-document.ts';
+import type { ClientQuery } from './client-query.ts';
 import { Compressor } from './compressor.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
-import { FeatureBlocks } from './feature-blocks.ts';
-import { FeatureDocument, surroundingsOf } from './feature-document.ts';
-import type { FeatureQuery } from './feature-query.ts';
+import { FlagBlocks } from './flag-blocks.ts';
 
 export const DOCUMENT_BYTES_MAX = 128 * 1024 * 1024;
 export const NARROWED_BYTES_MAX = 32 * 1024 * 1024;
@@ -23,28 +23,28 @@ const BYTES_EACH = 4 * 1024;
 /** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
 const FLAGS_AT_ONCE = 2_000;
 
-export interface FeatureDocumentsOptions extends Partial<BodyWorkshop> {
+export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
   readonly world: World;
   readonly bytesMax?: number;
   readonly narrowedBytesMax?: number;
 }
 
 interface Entry {
-  readonly document: FeatureDocument;
+  readonly document: ClientDocument;
   readonly key: string;
   /** Set while it is brought up to date in slices. */
   updating: Promise<void> | null;
 }
 
-export class FeatureDocuments {
+export class ClientDocuments {
   readonly #world: World;
   readonly #workshop: BodyWorkshop;
   readonly #whole: LRUCache<string, Entry>;
   readonly #narrowed: LRUCache<string, Entry>;
   /** By environment, and whether segments are inlined. */
-  readonly #blocks = new Map<string, FeatureBlocks>();
+  readonly #blocks = new Map<string, FlagBlocks>();
 
-  constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: FeatureDocumentsOptions) {
+  constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: ClientDocumentsOptions) {
     this.#world = world;
     this.#workshop = { compressor: new Compressor(), later, ...workshop };
     this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX);
@@ -52,7 +52,7 @@ export class FeatureDocuments {
   }
 
   /** The document of the query, as the state is after the event `lastId()`. */
-  get(query: FeatureQuery, lastId: () => number): FeatureDocument | Promise<FeatureDocument> {
+  get(query: ClientQuery, lastId: () => number): ClientDocument | Promise<ClientDocument> {
     const cache = query.isNarrowed ? this.#narrowed : this.#whole;
     const entry = cache.get(query.key) ?? this.#add(cache, query);
     const { document } = entry;
@@ -71,7 +71,7 @@ export class FeatureDocuments {
   }
 
   /** One flag, as the document of the query has it. */
-  feature(query: FeatureQuery, record: FlagRecord): string {
+  feature(query: ClientQuery, record: FlagRecord): string {
     return this.#blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
   }
 
@@ -80,8 +80,8 @@ export class FeatureDocuments {
     return this.#whole.calculatedSize + this.#narrowed.calculatedSize;
   }
 
-  #add(cache: LRUCache<string, Entry>, query: FeatureQuery): Entry {
-    const document = new FeatureDocument({
+  #add(cache: LRUCache<string, Entry>, query: ClientQuery): Entry {
+    const document = new ClientDocument({
       ...this.#workshop,
       world: this.#world,
       query,
@@ -95,18 +95,18 @@ export class FeatureDocuments {
     return entry;
   }
 
-  #blocksOf({ environment, inlineSegments }: FeatureQuery): FeatureBlocks {
+  #blocksOf({ environment, inlineSegments }: ClientQuery): FlagBlocks {
     const key = JSON.stringify([environment, inlineSegments]);
     let blocks = this.#blocks.get(key);
     if (blocks === undefined) {
-      blocks = new FeatureBlocks();
+      blocks = new FlagBlocks();
       this.#blocks.set(key, blocks);
     }
     return blocks;
   }
 
   /** Renders in slices what `update` would render; the state may change meanwhile, so that one goes over it again. */
-  async #lookAhead(document: FeatureDocument): Promise<void> {
+  async #lookAhead(document: ClientDocument): Promise<void> {
     const builder = document.builder();
     await inSlices(() => builder.advance());
   }

@@ -12,10 +12,10 @@ import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
+import type { ClientQuery } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
-import type { FeatureBlocks } from './feature-blocks.ts';
-import type { FeatureQuery } from './feature-query.ts';
-import type { FeatureSurroundings } from './feature-view.ts';
+import type { FlagBlocks } from './flag-blocks.ts';
+import type { FlagSurroundings } from './flag-view.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
@@ -23,11 +23,11 @@ const VERSION = 2;
 /** Counts changes of what a document of the same flags says: SDKs must then fetch it again. */
 const RENDERING = 1;
 
-export interface FeatureDocumentOptions extends BodyWorkshop {
+export interface ClientDocumentOptions extends BodyWorkshop {
   readonly world: World;
-  readonly query: FeatureQuery;
-  readonly blocks: FeatureBlocks;
-  onResized(document: FeatureDocument): void;
+  readonly query: ClientQuery;
+  readonly blocks: FlagBlocks;
+  onResized(document: ClientDocument): void;
 }
 
 /** What tells whether anything can have changed that the query looks at. */
@@ -44,14 +44,14 @@ interface Content {
   readonly encoded: EncodedBody;
 }
 
-export class FeatureDocument {
-  readonly #options: FeatureDocumentOptions;
+export class ClientDocument {
+  readonly #options: ClientDocumentOptions;
   #checkedId = -1;
   #stamp: Stamp | null = null;
   #content: Content | null = null;
   #revision = 0;
 
-  constructor(options: FeatureDocumentOptions) {
+  constructor(options: ClientDocumentOptions) {
     this.#options = options;
   }
 
@@ -177,14 +177,14 @@ export class BlockBuilder {
   /** Those that the flags refer to. */
   readonly segments = new Map<number, SegmentSource>();
   readonly #records: Iterator<FlagRecord>;
-  readonly #blocks: FeatureBlocks;
-  readonly #around: FeatureSurroundings;
+  readonly #blocks: FlagBlocks;
+  readonly #around: FlagSurroundings;
   readonly #known: readonly JsonBlock[];
 
   constructor(
     records: Iterator<FlagRecord>,
-    blocks: FeatureBlocks,
-    around: FeatureSurroundings,
+    blocks: FlagBlocks,
+    around: FlagSurroundings,
     known: readonly JsonBlock[],
   ) {
     this.#records = records;
@@ -207,7 +207,7 @@ export class BlockBuilder {
   }
 }
 
-function* recordsOf(projects: Iterable<ProjectState>, query: FeatureQuery): Generator<FlagRecord> {
+function* recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Generator<FlagRecord> {
   for (const { flags } of projects) {
     for (const record of flags.values()) {
       if (record.flag.archivedAt === null && passes(query, record.flag)) yield record;
@@ -215,10 +215,7 @@ function* recordsOf(projects: Iterable<ProjectState>, query: FeatureQuery): Gene
   }
 }
 
-export function surroundingsOf(
-  world: World,
-  { environment, inlineSegments }: FeatureQuery,
-): FeatureSurroundings {
+export function surroundingsOf(world: World, { environment, inlineSegments }: ClientQuery): FlagSurroundings {
   const found = world.directory.environments.find(({ name }) => name === environment);
   return {
     environment,

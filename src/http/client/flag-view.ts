@@ -8,7 +8,7 @@ import type { Strategy } from '../../domain/flags/strategy.ts';
 import type { Variant } from '../../domain/flags/variant.ts';
 
 /** What a flag looks like depends on beside the flag itself. */
-export interface FeatureSurroundings {
+export interface FlagSurroundings {
   readonly environment: string;
   /** Whether the environment as a whole is on. */
   readonly environmentEnabled: boolean;
@@ -21,7 +21,7 @@ export interface FeatureSurroundings {
  * A strategy that refers to a segment that does not exist never applies, so it is left out, like a disabled one. SDKs
  * take an empty list of strategies for "on for everybody"; hence a flag of which none is left is sent as off.
  */
-export function featureView(flag: Flag, around: FeatureSurroundings) {
+export function clientFlagView(flag: Flag, around: FlagSurroundings) {
   const { enabled, strategies, variants } = environmentOf(flag, around.environment);
   const sent = strategies.filter((one) => applies(one, around));
   const isOn = enabled && around.environmentEnabled && (sent.length > 0 || strategies.length === 0);
@@ -39,11 +39,11 @@ export function featureView(flag: Flag, around: FeatureSurroundings) {
   };
 }
 
-function applies({ disabled, segments }: Strategy, around: FeatureSurroundings): boolean {
+function applies({ disabled, segments }: Strategy, around: FlagSurroundings): boolean {
   return disabled !== true && segments.every((id) => around.segment(id) !== undefined);
 }
 
-function strategyView(strategy: Strategy, around: FeatureSurroundings) {
+function strategyView(strategy: Strategy, around: FlagSurroundings) {
   const { name, title, sortOrder, segments, variants } = strategy;
   return {
     name,
@@ -58,7 +58,7 @@ function strategyView(strategy: Strategy, around: FeatureSurroundings) {
 
 function inlined(
   segments: readonly number[],
-  around: FeatureSurroundings,
+  around: FlagSurroundings,
 ): readonly (Constraint | SegmentSource['constraints'][number])[] {
   return around.inlineSegments ? segments.flatMap((id) => around.segment(id)?.constraints ?? []) : [];
 }

@@ -10,13 +10,13 @@ import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument 
 
 const ALL = '*';
 
-export function stateFaults(document: StateDocument): readonly Issue[] {
-  return new FaultFinder(document).find();
+export function documentIssues(document: StateDocument): readonly Issue[] {
+  return new IssueFinder(document).find();
 }
 
-class FaultFinder {
+class IssueFinder {
   readonly #document: StateDocument;
-  readonly #faults: Issue[] = [];
+  readonly #issues: Issue[] = [];
   readonly #environments: ReadonlySet<string>;
   readonly #userIds: ReadonlySet<number>;
   readonly #projectIds: ReadonlySet<string>;
@@ -44,11 +44,11 @@ class FaultFinder {
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
     this.#findTakenFlagNames();
     if (credentials !== undefined) this.#findInCredentials(credentials);
-    return this.#faults.slice(0, ISSUES_MAX);
+    return this.#issues.slice(0, ISSUES_MAX);
   }
 
-  #fault(path: string, message: string): void {
-    this.#faults.push({ path, message });
+  #addIssue(path: string, message: string): void {
+    this.#issues.push({ path, message });
   }
 
   /** `identify` returns what must be unique and where in the item it stands, or null when nothing must be. */
@@ -62,7 +62,7 @@ class FaultFinder {
       const identified = identify(item);
       if (identified === null) continue;
       const [place, identity] = identified;
-      if (seen.has(identity)) this.#fault(`${path}/${index}${place}`, `"${identity}" is there already.`);
+      if (seen.has(identity)) this.#addIssue(`${path}/${index}${place}`, `"${identity}" is there already.`);
       seen.add(identity);
     }
   }
@@ -74,10 +74,10 @@ class FaultFinder {
     this.#unique(users, '/users', ({ email }) => (email === null ? null : ['/email', email.toLowerCase()]));
     for (const [index, { email, username }] of users.entries()) {
       if (email === null && username === null) {
-        this.#fault(`/users/${index}`, 'A user needs an email or a username.');
+        this.#addIssue(`/users/${index}`, 'A user needs an email or a username.');
       }
       if (email !== null && !isEmail(email)) {
-        this.#fault(`/users/${index}/email`, `"${email}" is not an email address.`);
+        this.#addIssue(`/users/${index}/email`, `"${email}" is not an email address.`);
       }
     }
   }
@@ -104,11 +104,11 @@ class FaultFinder {
     this.#unique(flag.environments, path, ({ name }) => ['/name', name]);
     for (const [index, { name, enabled, strategies }] of flag.environments.entries()) {
       if (!project.environments.includes(name)) {
-        this.#fault(`${path}/${index}/name`, `The project "${project.id}" has no environment "${name}".`);
+        this.#addIssue(`${path}/${index}/name`, `The project "${project.id}" has no environment "${name}".`);
       }
       if (enabled && strategies.length === 0) {
         const message = 'A flag cannot be enabled where it has no strategies: it would serve everyone.';
-        this.#fault(`${path}/${index}/enabled`, message);
+        this.#addIssue(`${path}/${index}/enabled`, message);
       }
       this.#unique(strategies, `${path}/${index}/strategies`, ({ id }) => ['/id', id]);
     }
@@ -118,14 +118,14 @@ class FaultFinder {
   #findInDependencies(flags: ReadonlyMap<string, FlagDocument>, child: FlagDocument, path: string): void {
     this.#unique(child.dependencies, path, ({ feature }) => ['/feature', feature]);
     if (child.archivedAt !== null && child.dependencies.length > 0) {
-      this.#fault(path, 'An archived flag has no dependencies.');
+      this.#addIssue(path, 'An archived flag has no dependencies.');
     }
     for (const [index, { feature, enabled, variants }] of child.dependencies.entries()) {
-      const message = parentFault(flags.get(feature), child, feature);
-      if (message !== null) this.#fault(`${path}/${index}/feature`, message);
+      const message = parentIssue(flags.get(feature), child, feature);
+      if (message !== null) this.#addIssue(`${path}/${index}/feature`, message);
       if (!enabled && variants.length > 0) {
-        const fault = 'Variants can only be asked of a parent that must be enabled.';
-        this.#fault(`${path}/${index}/variants`, fault);
+        const message = 'Variants can only be asked of a parent that must be enabled.';
+        this.#addIssue(`${path}/${index}/variants`, message);
       }
     }
   }
@@ -139,7 +139,7 @@ class FaultFinder {
         if (holder === undefined) holders.set(name, id);
         else {
           const message = `A flag named "${name}" is in the project "${holder}" already.`;
-          this.#fault(`/projects/${at}/flags/${index}/name`, message);
+          this.#addIssue(`/projects/${at}/flags/${index}/name`, message);
         }
       }
     }
@@ -165,11 +165,11 @@ class FaultFinder {
   }
 
   #existing<T extends string | number>(known: ReadonlySet<T>, one: T, path: string, noun: string): void {
-    if (!known.has(one)) this.#fault(path, `There is no ${noun} "${one}" in this document.`);
+    if (!known.has(one)) this.#addIssue(path, `There is no ${noun} "${one}" in this document.`);
   }
 }
 
-function parentFault(parent: FlagDocument | undefined, child: FlagDocument, name: string): string | null {
+function parentIssue(parent: FlagDocument | undefined, child: FlagDocument, name: string): string | null {
   if (parent === undefined) return `There is no flag "${name}" in the project of its child.`;
   if (parent === child) return `The flag "${name}" cannot depend on itself.`;
   if (parent.archivedAt !== null) return `The flag "${name}" is archived, so nothing can depend on it.`;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flag, FlagEnvironment } from '../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../src/domain/flags/strategy.ts';
-import { featureView } from '../../../src/http/client/feature-view.ts';
+import { clientFlagView } from '../../../src/http/client/flag-view.ts';
 
 const CONSTRAINT = {
   contextName: 'userId',
@@ -45,7 +45,7 @@ function viewOf(strategies: readonly Strategy[], inlineSegments = false) {
     children: [],
   };
   const segment = (id: number) => (id === SEGMENT.id ? SEGMENT : undefined);
-  return featureView(flag, {
+  return clientFlagView(flag, {
     environment: 'development',
     environmentEnabled: true,
     inlineSegments,

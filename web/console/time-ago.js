@@ -6,13 +6,13 @@ import { ago, dateTime } from './format.js';
 const PAUSE_MS = 15_000;
 
 /** @param {string} iso @param {string} [prefix] */
-export function moment(iso, prefix = '') {
+export function timeAgo(iso, prefix = '') {
   const text = prefix + ago(iso, Date.now());
   return h('time', { datetime: iso, title: dateTime(iso), 'data-prefix': prefix }, text);
 }
 
 /** Keeps the moments within `root` true. Returns what ends it. @param {HTMLElement} root */
-export function keepMoments(root) {
+export function renewTimes(root) {
   const timer = setInterval(() => {
     for (const element of root.querySelectorAll('time')) {
       element.textContent = `${element.dataset['prefix'] ?? ''}${ago(element.dateTime, Date.now())}`;
