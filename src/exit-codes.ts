@@ -10,8 +10,8 @@ export const EXIT = {
   damagedData: 65,
   /** EX_NOINPUT: a file or folder named on the command line does not exist. */
   noInput: 66,
-  /** EX_UNAVAILABLE: no server has the data folder open, and the command needs one. */
-  noServer: 69,
+  /** EX_UNAVAILABLE: a command needs a running server and there is none, or the server's port is taken. */
+  unavailable: 69,
   /** EX_SOFTWARE: a fault of the program. */
   fault: 70,
   /** EX_CANTCREAT: what the command should create exists already, or cannot be created. */
@@ -20,7 +20,7 @@ export const EXIT = {
   journalFailed: 74,
   /** EX_TEMPFAIL: another process has the data folder open. */
   folderLocked: 75,
-  /** EX_CONFIG: an environment variable has a value that cannot be used. */
+  /** EX_CONFIG: an environment variable has a value that cannot be used, such as a host that this machine lacks. */
   badConfig: 78,
 } as const;
 

@@ -37,11 +37,7 @@ export interface FirstStartOptions {
 /** Nothing happens in a folder that has events already. */
 export async function recordFirstEvents({ engine }: Store, options: FirstStartOptions): Promise<void> {
   const { config, log } = options;
-  if (engine.lastId > 0) {
-    if (config.importFile !== null)
-      log.info({}, 'IMPORT_FILE is ignored, because the data folder already holds events');
-    return;
-  }
+  if (engine.lastId > 0) return logIgnoredSettings(engine.world, options);
   const now = new Date(engine.nextTime()).toISOString();
   if (config.importFile === null) {
     const events = seedEvents(now);
@@ -61,6 +57,18 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
   await options.fs.remove(marker);
   await options.fs.syncFolder(config.dataDir);
   log.info({ file: config.importFile, events: outcome.eventCount }, 'state imported');
+}
+
+/** Without a word about it, a token that was added to the settings later looks like one that the server lost. */
+function logIgnoredSettings({ directory }: World, { config, log }: FirstStartOptions): void {
+  const why = 'because the data folder already holds events';
+  if (config.importFile !== null) log.info({}, `IMPORT_FILE is ignored, ${why}`);
+  const unknown = config.initialTokens.filter(({ secret }) => !directory.apiTokens.has(digestOf(secret)));
+  for (const variable of new Set(unknown.map((token) => token.variable))) {
+    const advice =
+      'make tokens at /api/admin/api-tokens, or an admin token with "flagstaff token create --admin"';
+    log.warn({}, `${variable} has tokens that do not exist. It is ignored, ${why}; ${advice}`);
+  }
 }
 
 function tokenEvents(tokens: readonly InitialToken[], now: string): readonly DomainEvent[] {

@@ -4,13 +4,18 @@
  */
 import { ConfigError, ignoredVariables, readConfig } from './config.ts';
 import { EXIT } from './exit-codes.ts';
+import { writeFirstToken } from './first-token.ts';
+import { ListenError } from './http/transport/listen-failure.ts';
+import { originOf } from './http/transport/origin.ts';
 import { createLog } from './log.ts';
 import { DataFolderError } from './persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
 import { JournalFailure } from './persistence/journal/journal-failure.ts';
 import { type Server, startServer } from './server.ts';
+import { VERSION } from './version.ts';
 
 async function main(): Promise<void> {
+  readArguments(process.argv.slice(2));
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const ignored = ignoredVariables(process.env);
@@ -26,8 +31,13 @@ async function main(): Promise<void> {
       process.exit(error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault);
     },
     announceToken: (secret) => {
-      // The token goes to the terminal and not to the log, because logs are kept and read by many people.
-      process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
+      if (process.stderr.isTTY)
+        return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
+      const file = writeFirstToken(config.dataDir, secret);
+      log.info(
+        { file },
+        'The first admin token is in this file; keep it in a safe place, and delete the file',
+      );
     },
   });
   const { recovery, engine } = server.store;
@@ -41,11 +51,20 @@ async function main(): Promise<void> {
       replayedEvents: recovery.replayedEvents,
       startMs: Math.round(performance.now() - startedAt),
     },
-    `Flagstaff listens on http://${config.host}:${server.port}${config.basePath}`,
+    `Flagstaff listens on ${originOf(config.host, server.port)}${config.basePath}`,
   );
   if (config.authType === 'none')
     log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
   signals.server = server;
+}
+
+/** Ends the process for `--version`, and for an argument that somebody takes for a setting. */
+function readArguments([first]: readonly string[]): void {
+  if (first === undefined) return;
+  if (first !== '--version')
+    exitWith(EXIT.usage, `The server takes no argument but --version; "${first}" means nothing to it.`);
+  process.stdout.write(`${VERSION}\n`);
+  process.exit(EXIT.ok);
 }
 
 /**
@@ -79,6 +98,7 @@ function isFileFault(error: unknown): error is NodeJS.ErrnoException {
 /** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
 function fail(error: unknown): never {
   if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
+  if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
   if (isFileFault(error))

@@ -2,23 +2,32 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { VERSION } from '../src/version.ts';
 import { ROOT_FOLDER, spawnServer, temporaryFolder } from './support/server.ts';
 
 /** Starts a server that is expected to end by itself. */
-async function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number; output: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+async function runToEnd(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<{ code: number; output: string; result: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
     cwd: ROOT_FOLDER,
     env: { PATH: process.env['PATH'], HTTP_HOST: '127.0.0.1', PORT: '0', ...env },
   });
   let output = '';
+  let result = '';
   child.stderr.on('data', (chunk: Buffer) => {
     output += chunk.toString();
   });
-  const [code] = await once(child, 'exit');
-  return { code, output };
+  child.stdout.on('data', (chunk: Buffer) => {
+    result += chunk.toString();
+  });
+  const [code] = await once(child, 'close');
+  return { code, output, result };
 }
 
 describe('the process', () => {
@@ -92,22 +101,87 @@ describe('the process', () => {
     });
   }
 
-  it('shows the admin token that it made once, on the terminal, and keeps only its digest', async () => {
+  it('ends with 74 and one line for a data folder in a place that takes none', async () => {
+    const { code, output } = await runToEnd({ DATA_DIR: '/proc/flagstaff' });
+    assert.equal(code, 74);
+    assert.match(output, /^flagstaff: .*\/proc\/flagstaff'\. Look at DATA_DIR.*\n$/);
+  });
+
+  for (const engine of ['uws', 'node']) {
+    it(`ends with 69 and one line when another process has the port, on ${engine}`, async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const folder = temporaryFolder();
+      const { code, output } = await runToEnd({
+        DATA_DIR: folder,
+        PORT: String(port),
+        HTTP_ENGINE: engine,
+      });
+      assert.equal(code, 69);
+      assert.equal(
+        output,
+        `flagstaff: Cannot listen on http://127.0.0.1:${port}: another process listens there; stop it, or choose another port.\n`,
+      );
+      other.close();
+      rmSync(folder, { recursive: true });
+    });
+
+    it(`ends with 78 and one line for a host that this machine does not have, on ${engine}`, async () => {
+      const folder = temporaryFolder();
+      const env = { DATA_DIR: folder, HTTP_ENGINE: engine, HTTP_HOST: '2001:db8::1' };
+      const { code, output } = await runToEnd(env);
+      assert.equal(code, 78);
+      assert.match(output, /^flagstaff: Cannot listen on http:\/\/\[2001:db8::1\]:0: .*\n$/);
+      rmSync(folder, { recursive: true });
+    });
+  }
+
+  it('says its version, and takes no other argument', async () => {
+    assert.deepEqual(await runToEnd({}, ['--version']), { code: 0, output: '', result: `${VERSION}\n` });
+    const { code, output } = await runToEnd({}, ['--port=1']);
+    assert.equal(code, 64);
+    assert.equal(
+      output,
+      'flagstaff: The server takes no argument but --version; "--port=1" means nothing to it.\n',
+    );
+  });
+
+  it('writes the admin token that it made to a file for its user alone, and only its digest elsewhere', async () => {
     const folder = temporaryFolder();
     const first = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '' });
-    const token = /\*:\*\.[0-9a-f]{64}/.exec(first.output())?.[0] ?? '';
-    assert.notEqual(token, '');
+    const file = join(folder, 'first-admin-token');
+    const token = readFileSync(file, 'utf8').trimEnd();
+    assert.match(token, /^\*:\*\.[0-9a-f]{64}$/);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert(!first.output().includes(token.slice(4)), 'logs are kept and read by many');
+    assert(first.output().includes(file));
     assert.equal((await first.call('GET', '/projects/default', undefined, { token })).status, 200);
     await first.terminate();
+    rmSync(file);
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       const path = join(folder, name);
       if (/\.(journal|snapshot|index|mark)$/.test(name))
         assert(!readFileSync(path).includes(token.slice(4)), name);
     }
     const second = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '' });
-    assert.doesNotMatch(second.output(), /\*:\*\./);
+    assert(!existsSync(file), 'a token is made only once');
     assert.equal((await second.call('GET', '/projects/default', undefined, { token })).status, 200);
     await second.terminate();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('says that the tokens of the settings are ignored in a folder with events, unless they are its own', async () => {
+    const folder = temporaryFolder();
+    const first = await spawnServer(folder);
+    await first.terminate();
+    const same = await spawnServer(folder);
+    await same.terminate();
+    assert.doesNotMatch(same.output(), /ignored/);
+    const other = await spawnServer(folder, { INIT_ADMIN_API_TOKENS: '*:*.another-secret' });
+    await other.terminate();
+    assert.match(other.output(), /INIT_ADMIN_API_TOKENS has tokens that do not exist\. It is ignored/);
+    assert.doesNotMatch(other.output(), /another-secret/);
     rmSync(folder, { recursive: true });
   });
 

@@ -29,7 +29,7 @@ Examples:
   flagstaff verify --deep --data-dir /backups/2025-06-01`,
     )
     .action(async (options: BackupCommandOptions) => {
-      const bar = progressOn(context.terminal, 'bytes');
+      const bar = progressOn(context.terminal, 'bytes', context.monotonicMs);
       const startedAt = context.monotonicMs();
       const backup = await backUp({
         fs: context.fs,

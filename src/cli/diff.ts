@@ -38,7 +38,7 @@ Examples:
   flagstaff diff --from 1000 --json | jq -r '.changes[] | select(.kind == "flag").name'`,
     )
     .action(async (options: DiffCommandOptions) => {
-      const bars = stateProgressOn(context.terminal);
+      const bars = stateProgressOn(context.terminal, context.monotonicMs);
       const comparison = await diffBetween({
         fs: context.fs,
         folder: dataDirectory(context, options),

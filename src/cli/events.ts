@@ -1,4 +1,6 @@
 /** `flagstaff events`: show the event log on the terminal. */
+import { EVENT_TYPES } from '../domain/state/event-types.ts';
+import { didYouMean } from '../domain/state/nearest-name.ts';
 import { type EventSelection, followEvents, newestEvents } from '../operations/read/read-events.ts';
 import type { LoggedEvent } from '../persistence/event-log/logged-event.ts';
 import {
@@ -76,12 +78,18 @@ function limitOf({ limit = '' }: EventsCommandOptions): number {
   throw misuse(`--limit takes a number from 1 to ${LIMIT_MAX}, not "${limit}".`);
 }
 
+/** A mistyped type would select nothing, which looks as if nothing had happened. */
+function typeOf({ type }: EventsCommandOptions): string | undefined {
+  if (type === undefined || EVENT_TYPES.some((known) => known === type)) return type;
+  throw misuse(`--type: there is no event type "${type}".${didYouMean(type, EVENT_TYPES)}`);
+}
+
 function selectionOf(options: EventsCommandOptions): EventSelection {
-  const { type, project, feature, environment, by, query, from, to } = options;
+  const { project, feature, environment, by, query, from, to } = options;
   const start = from === undefined ? null : momentOf('--from', from);
   const end = to === undefined ? null : momentOf('--to', to);
   return {
-    type,
+    type: typeOf(options),
     project,
     feature,
     environment,

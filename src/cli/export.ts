@@ -42,7 +42,7 @@ Examples:
       const folder = dataDirectory(context, options);
       const moment = options.at === undefined ? null : momentOf('--at', options.at);
       const upTo = await resolveMoment({ fs: context.fs, folder }, moment);
-      const bars = stateProgressOn(context.terminal);
+      const bars = stateProgressOn(context.terminal, context.monotonicMs);
       const state = await StateAt.open({ fs: context.fs, folder, upTo, onProgress: bars.onProgress }).finally(
         () => bars.end(),
       );

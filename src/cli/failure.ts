@@ -42,7 +42,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof DataFolderError) return { exitCode: EXIT.damagedData, message };
   if (error instanceof FolderLockedError) return { exitCode: EXIT.folderLocked, message };
   if (error instanceof ConfigError) return { exitCode: EXIT.badConfig, message };
-  if (error instanceof ControlError) return { exitCode: EXIT.noServer, message };
+  if (error instanceof ControlError) return { exitCode: EXIT.unavailable, message };
   if (error instanceof ShortWriteError) return { exitCode: EXIT.journalFailed, message };
   return systemFailure(error) ?? { exitCode: EXIT.fault, message: error.stack ?? message };
 }

@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
+import { VERSION } from '../version.ts';
 import { addBackup } from './backup.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';
@@ -70,6 +71,7 @@ function programFor(context: CommandContext): Command {
   const program = new Command('flagstaff');
   program
     .description('Inspect, back up and repair the data folder of a Flagstaff server.')
+    .version(VERSION, '--version', 'show the version of this program')
     .helpCommand('help [command]', 'show how to use a command')
     .showHelpAfterError('(see flagstaff <command> --help)')
     .configureOutput({

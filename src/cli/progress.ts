@@ -7,6 +7,11 @@ import type { Terminal } from './terminal.ts';
 /** Redraws per second. */
 const BAR_FPS = 10;
 
+/** Work that takes less shows no bar, because it would only flicker. */
+const QUIET_MS = 300;
+
+type MonotonicClock = () => number;
+
 export interface Progress {
   /** A new phase, or news of the one under way. `total` is null while it is not known. */
   show(phase: string, done: number, total: number | null): void;
@@ -15,22 +20,27 @@ export interface Progress {
 
 const NOTHING: Progress = { show: () => undefined, end: () => undefined };
 
-export function progressOn(terminal: Terminal, unit: 'bytes' | 'events'): Progress {
-  return terminal.isInteractive ? new Bar(terminal, unit) : NOTHING;
+export function progressOn(terminal: Terminal, unit: 'bytes' | 'events', monotonicMs: MonotonicClock): Progress {
+  return terminal.isInteractive ? new Bar(terminal, unit, monotonicMs) : NOTHING;
 }
 
 class Bar implements Progress {
   readonly #terminal: Terminal;
   readonly #unit: 'bytes' | 'events';
+  readonly #monotonicMs: MonotonicClock;
+  readonly #startedAtMs: number;
   #bar: SingleBar | null = null;
   #phase = '';
 
-  constructor(terminal: Terminal, unit: 'bytes' | 'events') {
+  constructor(terminal: Terminal, unit: 'bytes' | 'events', monotonicMs: MonotonicClock) {
     this.#terminal = terminal;
     this.#unit = unit;
+    this.#monotonicMs = monotonicMs;
+    this.#startedAtMs = monotonicMs();
   }
 
   show(phase: string, done: number, total: number | null): void {
+    if (this.#monotonicMs() - this.#startedAtMs < QUIET_MS) return;
     if (phase !== this.#phase) this.#begin(phase, total);
     if (total !== null) this.#bar?.setTotal(total);
     this.#bar?.update(done, { shown: this.#shown(done) });
@@ -65,11 +75,14 @@ class Bar implements Progress {
 }
 
 /** Loading counts bytes and replaying events; each has a bar of its own. */
-export function stateProgressOn(terminal: Terminal): {
+export function stateProgressOn(
+  terminal: Terminal,
+  monotonicMs: MonotonicClock,
+): {
   onProgress(progress: StateProgress): void;
   end(): void;
 } {
-  const bars = { load: progressOn(terminal, 'bytes'), replay: progressOn(terminal, 'events') };
+  const bars = { load: progressOn(terminal, 'bytes', monotonicMs), replay: progressOn(terminal, 'events', monotonicMs) };
   return {
     onProgress({ phase, done, total }) {
       bars[phase].show(phase, done, total);

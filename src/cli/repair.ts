@@ -50,13 +50,13 @@ Examples:
 };
 
 async function run(context: CommandContext, folder: string, options: RepairCommandOptions): Promise<void> {
-  const { fs, terminal } = context;
+  const { fs, terminal, monotonicMs } = context;
   if (!options.dryRun && (await finishRepair(fs, folder))) {
     const message = 'A repair that had been interrupted is now finished.';
     return printResult(context, options, { repaired: true, resumed: true }, message);
   }
   await refuseUnfinishedImport(fs, folder);
-  const bar = progressOn(terminal, 'bytes');
+  const bar = progressOn(terminal, 'bytes', monotonicMs);
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
   if (verified.damages.length === 0) {

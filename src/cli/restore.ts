@@ -38,7 +38,7 @@ Examples:
   DATA_DIR=data-before npm start`,
     )
     .action(async (source: string, options: RestoreCommandOptions) => {
-      const bars = stateProgressOn(context.terminal);
+      const bars = stateProgressOn(context.terminal, context.monotonicMs);
       const restored = await restore({
         fs: context.fs,
         from: resolve(source),

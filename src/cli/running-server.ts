@@ -12,7 +12,7 @@ export async function askRunningServer<C extends ControlCommand>(
   const result = await askServer(folder, command);
   if (result !== null) return result;
   throw new CommandFailure(
-    EXIT.noServer,
+    EXIT.unavailable,
     `No running server with the data folder ${folder} could be reached.`,
   );
 }

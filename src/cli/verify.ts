@@ -51,12 +51,12 @@ Examples:
 async function verify(context: CommandContext, folder: string, wantsDeep: boolean): Promise<Report> {
   const { fs, terminal, monotonicMs } = context;
   const startedAt = monotonicMs();
-  const bar = progressOn(terminal, 'bytes');
+  const bar = progressOn(terminal, 'bytes', monotonicMs);
   const onProgress = (bytes: number): void => bar.show('reading', bytes, null);
   const verified = await verifyFolder({ fs, folder, onProgress }).finally(() => bar.end());
   const readAt = monotonicMs();
   const isSound = verified.damages.length === 0;
-  const bars = stateProgressOn(terminal);
+  const bars = stateProgressOn(terminal, monotonicMs);
   const deep =
     wantsDeep && isSound
       ? await verifyDeep({ fs, folder, verified, onReplayed: bars.onProgress }).finally(() => bars.end())

@@ -67,6 +67,15 @@ describe('flagstaff events', () => {
     }
   });
 
+  it('refuses a type that no event has, and names the nearest one', async () => {
+    const { code, out, err } = await flagstaff(['events', '--type', 'feature-archive', '-d', past.folder]);
+    assert.deepEqual([code, out], [64, '']);
+    assert.equal(
+      err,
+      'flagstaff: --type: there is no event type "feature-archive". Did you mean "feature-archived"?',
+    );
+  });
+
   it('filters by time: from it on, and before it', async () => {
     const { createdAt = '' } = all[15] ?? {};
     assert.deepEqual(

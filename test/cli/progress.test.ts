@@ -25,10 +25,19 @@ function terminalWith(isInteractive: boolean) {
   return { terminal, drawn: () => drawn };
 }
 
+/** A clock that has moved on by half a second each time that it is read. */
+function slowClock(): () => number {
+  let now = 0;
+  return () => {
+    now += 500;
+    return now;
+  };
+}
+
 describe('a bar', () => {
   it('shows the phase, how far it is, and the figures', () => {
     const { terminal, drawn } = terminalWith(true);
-    const bars = stateProgressOn(terminal);
+    const bars = stateProgressOn(terminal, slowClock());
     bars.onProgress({ phase: 'load', done: 512, total: 1024 });
     bars.onProgress({ phase: 'replay', done: 50_000, total: 100_000 });
     bars.end();
@@ -38,7 +47,7 @@ describe('a bar', () => {
 
   it('does without a percentage while the whole is not known', () => {
     const { terminal, drawn } = terminalWith(true);
-    const bar = progressOn(terminal, 'bytes');
+    const bar = progressOn(terminal, 'bytes', slowClock());
     bar.show('reading', 5 * 2 ** 20, null);
     bar.end();
     assert.match(drawn(), /reading +5\.0 MiB/);
@@ -47,9 +56,22 @@ describe('a bar', () => {
 
   it('is not drawn where nobody watches', () => {
     const { terminal, drawn } = terminalWith(false);
-    const bar = progressOn(terminal, 'events');
+    const bar = progressOn(terminal, 'events', slowClock());
     bar.show('replay', 1, 2);
     bar.end();
     assert.equal(drawn(), '');
+  });
+
+  it('is not drawn for work of less than 300 ms', () => {
+    const { terminal, drawn } = terminalWith(true);
+    let now = 0;
+    const bar = progressOn(terminal, 'events', () => now);
+    now = 299;
+    bar.show('replay', 1, 2);
+    assert.equal(drawn(), '');
+    now = 300;
+    bar.show('replay', 2, 2);
+    bar.end();
+    assert.match(drawn(), /replay/);
   });
 });

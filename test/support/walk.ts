@@ -1,38 +1,31 @@
 /**
- * Runs a walk of the README as a newcomer would: its lines, in one shell. Only the port and the data folder are
- * exchanged, so that it can run beside other tests and leaves nothing behind.
+ * Follows the README as a newcomer does: the first lines of the page, and then its walks in their order, in one shell and
+ * one checkout. Only the ports are exchanged, and `npm ci` is left out, so that this can run beside other tests.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 
-/** The lines of the README's walk of that name. */
-function walkLines(name: string): string {
-  const text = readFileSync(join(ROOT_FOLDER, 'README.md'), 'utf8');
-  const found = new RegExp(`<!-- walk: ${name} -->\n\`\`\`sh\n([^]*?)\n\`\`\``).exec(text);
-  assert(found?.[1] !== undefined, `the README has no walk "${name}"`);
-  return found[1];
+/** What stands before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
+const FIRST_LINES = 'npm start > first-terminal.log 2>&1 &\nFIRST=$!\n';
+
+/** The lines of every walk, by its name, in the order of the page. */
+function walksOf(readme: string): ReadonlyMap<string, string> {
+  const found = [...readme.matchAll(/<!-- walk: ([a-z-]+) -->\n```sh\n([\s\S]*?)\n```/g)];
+  return new Map(found.map(([, name = '', lines = '']) => [name, lines]));
 }
 
-function readFiles(folder: string, names: readonly string[]): Record<string, string> {
-  const read = (name: string): string => {
-    const path = join(folder, name);
-    return existsSync(path) ? readFileSync(path, 'utf8') : '';
-  };
-  return Object.fromEntries(names.map((name) => [name, read(name)]));
-}
-
-/** The JSON objects that the calls of a walk printed; the health check's answer has no line of its own. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-export function responsesIn(output: string): any[] {
-  return output
-    .split('\n')
-    .map((line) => line.replace('{"health":"GOOD"}', ''))
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line));
+/** A checkout with nothing in it that an earlier start has left, and the packages of this one. */
+function freshCheckout(): string {
+  const folder = join(temporaryFolder(), 'flagstaff');
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  for (const name of ['src', 'bin', 'web', 'package.json', 'package-lock.json'])
+    cpSync(join(ROOT_FOLDER, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
 }
 
 async function freePort(): Promise<number> {
@@ -47,54 +40,83 @@ async function freePort(): Promise<number> {
 export interface WalkResult {
   /** Of both streams. */
   readonly output: string;
-  readonly exitCode: number | null;
-  /** Content of the files asked for, by the names that the README gives them. */
-  readonly files: Readonly<Record<string, string>>;
+  /** The JSON objects that the calls printed. */
+  // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
+  readonly responses: any[];
+  /** Of the calls, in their order. */
+  readonly statuses: readonly number[];
 }
 
-export async function runWalk(name: string, fileNames: readonly string[] = []): Promise<WalkResult> {
-  const folder = temporaryFolder();
-  const port = await freePort();
-  const script = walkLines(name)
-    .replaceAll('4242', String(port))
-    .replaceAll(/\b(flagstaff\.log|state\.json)\b/g, join(folder, '$1'))
-    .replaceAll(/(?<![\w/.-])data\//g, `${folder}/data/`);
+export interface ReadmeResult {
+  readonly walks: ReadonlyMap<string, WalkResult>;
+  /** Content of a file in the checkout, by its name in the README; empty when there is none. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+export async function followReadme(fileNames: readonly string[]): Promise<ReadmeResult> {
+  const readme = readFileSync(join(ROOT_FOLDER, 'README.md'), 'utf8');
+  const [first, second] = [String(await freePort()), String(await freePort())];
+  assert(
+    readme.includes('```sh\nnpm ci\nnpm start\n```'),
+    'the first lines of the README are those that run here',
+  );
+  const walks = walksOf(readme);
+  const folder = freshCheckout();
+  const parts = [...walks].map(([name, lines]) => `echo '${MARK}${name}'\n${lines}\n`);
+  const script = [FIRST_LINES, ...parts, 'kill $(cat data/flagstaff.lock); wait $FIRST\n'].join('');
   try {
-    const result = await runShell(`set -o pipefail\n${script}\nwait\n`, {
-      HTTP_PORT: String(port),
-      DATA_DIR: join(folder, 'data'),
-      // For the folders that a walk makes.
-      TMPDIR: folder,
+    const output = await runShell(script.replaceAll('4242', first).replaceAll('4243', second), folder, {
+      // For the server of the first lines; the walks set the variable themselves.
+      HTTP_PORT: first,
+      TMPDIR: join(folder, '..'),
     });
-    return { ...result, files: readFiles(folder, fileNames) };
+    const read = (name: string): string =>
+      existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
+    return {
+      walks: new Map(output.split(MARK).slice(1).map(walkResult)),
+      files: new Map(fileNames.map((name) => [name, read(name)])),
+    };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(join(folder, '..'), { recursive: true, force: true });
   }
 }
 
-/** Protects the suite from a server that never becomes healthy; a walk takes a few seconds. */
-const WALK_MS_MAX = 60_000;
+/** Between the outputs of two walks. */
+const MARK = '=== walk: ';
 
-function runShell(script: string, env: Readonly<Record<string, string>>): Promise<Omit<WalkResult, 'files'>> {
+function walkResult(text: string): [name: string, result: WalkResult] {
+  const [name = '', ...lines] = text.split('\n');
+  // The response to the health check has no line of its own.
+  const responses = lines
+    .map((line) => line.replace('{"health":"GOOD"}', ''))
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+  const statuses = lines.flatMap((line) => /^HTTP (\d+)$/.exec(line)?.[1] ?? []).map(Number);
+  return [name, { output: lines.join('\n'), responses, statuses }];
+}
+
+/** Protects the suite from a server that never becomes healthy; the page takes half a minute. */
+const README_MS_MAX = 240_000;
+
+function runShell(script: string, folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   const { PATH, HOME } = process.env;
-  const shell = spawn('bash', ['-c', script], {
-    cwd: ROOT_FOLDER,
+  const shell = spawn('bash', ['-o', 'pipefail', '-c', script], {
+    cwd: folder,
     env: { PATH, HOME, ...env },
     // A group of its own, so that the servers it started can be ended with it.
     detached: true,
   });
   let output = '';
-  shell.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  shell.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  const timer = setTimeout(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'), WALK_MS_MAX);
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  const timer = setTimeout(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'), README_MS_MAX);
   return new Promise((resolve) => {
-    shell.on('close', (exitCode) => {
+    shell.on('close', () => {
       clearTimeout(timer);
-      resolve({ output, exitCode });
+      resolve(output);
     });
   });
 }

@@ -7,9 +7,10 @@
  * - `write` may write less than it was given, without an error: on a full disk that is the first sign;
  * - after a failed `datasync` or `sync` nothing is known about what had been written, so no caller may retry.
  *
- * All calls go through libuv's threads: none blocks the event loop.
+ * All calls but `makeFolder` go through libuv's threads and do not block the event loop.
  */
 import fs, { constants, promises } from 'node:fs';
+import { makeFolder } from './make-folder.ts';
 
 /** `read`: must exist. `write`: read and write, must exist. `create`: read and write, must not exist. */
 export type OpenMode = 'read' | 'write' | 'create';
@@ -228,7 +229,7 @@ export const realFileSystem: FileSystem = {
   },
 
   async makeFolder(folder) {
-    await promises.mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   },
 
   rename: promises.rename,

@@ -11,6 +11,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
 import { isOpenAt } from './file-system.ts';
+import { makeFolder } from './make-folder.ts';
 
 export const LOCK_FILE_NAME = 'flagstaff.lock';
 
@@ -38,7 +39,7 @@ export interface FolderLock {
 
 /** Takes the lock, making the folder when missing. Throws `FolderLockedError` at once when it is held. */
 export function lockFolder(folder: string): FolderLock {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   // Appending opens without truncating: until the lock is granted, the content is another process's.
   const path = join(folder, LOCK_FILE_NAME);
   const fd = fs.openSync(path, 'a+', 0o600);

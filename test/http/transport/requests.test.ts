@@ -267,7 +267,7 @@ overBothEngines('how connections end and go on', (engine) => {
     const second = await engine.create({ ...options, port });
     t.after(() => second.close());
     await assert.rejects(second.listen(), {
-      message: `Cannot listen on 127.0.0.1:${port}: another process listens there; stop it, or choose another port.`,
+      message: `Cannot listen on http://127.0.0.1:${port}: another process listens there; stop it, or choose another port.`,
     });
   });
 
@@ -277,7 +277,7 @@ overBothEngines('how connections end and go on', (engine) => {
     t.after(() => transport.close());
     await assert.rejects(
       transport.listen(),
-      /^Error: Cannot listen on 192\.0\.2\.1:0: .*check the host setting\.$/,
+      /^ListenError: Cannot listen on http:\/\/192\.0\.2\.1:0: .*check the host setting\.$/,
     );
   });
 });

@@ -11,7 +11,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ExchangeServer } from '../exchange.ts';
 import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
-import { listenError } from '../listen-failure.ts';
+import { ListenError } from '../listen-failure.ts';
 import type { RequestRefusal } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
 import { bytesOf } from '../response-headers.ts';
@@ -93,7 +93,7 @@ class NodeTransport implements Transport {
   listen(): Promise<{ readonly port: number }> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {
-      this.#http.once('error', (error) => reject(listenError(host, port, error)));
+      this.#http.once('error', (error) => reject(new ListenError(host, port, error)));
       this.#http.listen({ host, port, exclusive: true }, () => {
         const address = this.#http.address();
         resolve({ port: address !== null && typeof address === 'object' ? address.port : port });

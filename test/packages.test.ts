@@ -1,0 +1,56 @@
+/** What `npm ci` says to somebody who installs this for the first time: nothing. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { ROOT_FOLDER } from './support/server.ts';
+
+interface LockedPackage {
+  readonly engines?: { readonly node?: string };
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+function readJson<T>(name: string): T {
+  return JSON.parse(readFileSync(join(ROOT_FOLDER, name), 'utf8')) as T;
+}
+
+const { packages } = readJson<{ packages: Record<string, LockedPackage> }>('package-lock.json');
+const nameOf = (path: string): string =>
+  path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** Whether one of the alternatives of an `engines` entry, such as `^18.17 || >=20`, lets Node 20 in. */
+function admitsNode20(range: string): boolean {
+  return range.split('||').some((part) => {
+    const [, operator = '', major = ''] = /^\s*([<>=^~]*)\s*v?(\d+|\*)/.exec(part) ?? [];
+    if (major === '*') return true;
+    return operator.startsWith('>') ? Number(major) <= 20 : Number(major) === 20;
+  });
+}
+
+it('every locked package takes Node 20, the oldest version that this project supports', () => {
+  const refused = Object.entries(packages).filter(
+    ([, { engines, optional }]) =>
+      optional !== true && engines?.node !== undefined && !admitsNode20(engines.node),
+  );
+  assert.deepEqual(
+    refused.map(([path, { engines }]) => `${nameOf(path)} ${engines?.node}`),
+    [],
+  );
+});
+
+it('uWebSockets.js has the binary for Node 20 that package-lock.json relies on', () => {
+  const folder = join(ROOT_FOLDER, 'node_modules', 'uWebSockets.js', 'dist', 'bin');
+  for (const abi of ['115', '127'])
+    assert(readdirSync(folder).includes(`uws_linux_x64_${abi}.node`), `ABI ${abi}`);
+});
+
+it('every package with an install script is decided about in allowScripts, and none of them runs', () => {
+  const { allowScripts } = readJson<{ allowScripts: Record<string, boolean> }>('package.json');
+  const withScripts = Object.entries(packages).filter(
+    ([, { hasInstallScript }]) => hasInstallScript === true,
+  );
+  const names = new Set(withScripts.map(([path]) => nameOf(path)));
+  assert.deepEqual(Object.keys(allowScripts), [...names].filter((name) => name !== 'fsevents').sort());
+  assert(Object.values(allowScripts).every((isAllowed) => !isAllowed));
+});
