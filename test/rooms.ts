@@ -334,6 +334,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       '.',
       'actors',
       'control',
+      'domain/state',
       'operations',
       'operations/copy',
       'operations/diff',
