@@ -20,7 +20,11 @@ export interface Progress {
 
 const NOTHING: Progress = { show: () => undefined, end: () => undefined };
 
-export function progressOn(terminal: Terminal, unit: 'bytes' | 'events', monotonicMs: MonotonicClock): Progress {
+export function progressOn(
+  terminal: Terminal,
+  unit: 'bytes' | 'events',
+  monotonicMs: MonotonicClock,
+): Progress {
   return terminal.isInteractive ? new Bar(terminal, unit, monotonicMs) : NOTHING;
 }
 
@@ -82,7 +86,10 @@ export function stateProgressOn(
   onProgress(progress: StateProgress): void;
   end(): void;
 } {
-  const bars = { load: progressOn(terminal, 'bytes', monotonicMs), replay: progressOn(terminal, 'events', monotonicMs) };
+  const bars = {
+    load: progressOn(terminal, 'bytes', monotonicMs),
+    replay: progressOn(terminal, 'events', monotonicMs),
+  };
   return {
     onProgress({ phase, done, total }) {
       bars[phase].show(phase, done, total);
