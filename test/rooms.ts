@@ -226,8 +226,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/event-log',
     ],
   },
-  'http/client': {
-    purpose: 'what server-side SDKs read: flags as documents of bytes, one for each scope',
+  'http/client-flags': {
+    purpose:
+      'flags as server-side SDKs read them: one flag as JSON, and documents of bytes, one for each query',
     imports: [
       'actors',
       'domain/decide',
@@ -235,7 +236,28 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/state',
       'http/dispatch',
+    ],
+  },
+  'http/watch': {
+    purpose: 'what changes in the flags of a query, for clients that were away and for open streams',
+    imports: [
+      'actors',
+      'domain/evaluation',
+      'domain/state',
+      'http/dispatch',
+      'http/client-flags',
+      'http/transport',
+    ],
+  },
+  'http/client': {
+    purpose: 'what server-side SDKs ask for: all flags, changes since the last time, and a stream of changes',
+    imports: [
+      'domain/flags',
+      'domain/state',
+      'http/dispatch',
+      'http/client-flags',
       'http/usage',
+      'http/watch',
     ],
   },
   'http/edge': {

@@ -101,6 +101,23 @@ export class ChangeFeed {
     return this.#entries.slice(this.#firstAfter(id)).map((entry) => this.#entry(entry).change);
   }
 
+  /**
+   * The changes after event `id` that the state holds, durable or not, oldest first: for whoever follows the state itself
+   * and shows nothing of it before that is durable.
+   */
+  appliedSince(id: number): readonly Change[] | 'too-old' {
+    const pending = this.#pending.map(({ change }) => change).filter((change) => lastEventId(change) > id);
+    if (id >= this.#durableId) return pending;
+    const durable = this.since(id);
+    assert(durable !== 'not-yet', 'an event before the last durable one is durable');
+    return durable === 'too-old' ? durable : [...durable, ...pending];
+  }
+
+  /** Reports a fault of somebody who follows the feed, outside of a call of its listener. */
+  report(error: unknown): void {
+    this.#onFault(error);
+  }
+
   /** Takes a change that was appended to the journal, `bytes` long there. Nobody hears of it yet. */
   add(change: Change, bytes: number): void {
     const last = this.#pending.at(-1)?.change;

@@ -1,27 +1,14 @@
 /** The routes by which server-side SDKs, and Unleash Edge, read flags. */
 
-import type { Engine } from '../../actors/engine.ts';
 import { locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
-import { FILTER_PARAMETERS } from '../dispatch/flag-filter.ts';
+import type { ClientDocument } from '../client-flags/client-document.ts';
+import { clientDocuments } from '../client-flags/client-documents.ts';
+import { clientQuery, coversProject } from '../client-flags/client-query.ts';
 import { JSON_HEADERS } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import type { ClientDocument } from './client-document.ts';
-import { ClientDocuments } from './client-documents.ts';
-import { clientQuery } from './client-query.ts';
+import { QUERY_PARAMETERS } from './query-parameters.ts';
 import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
-
-/** Keyed by the engine whose state they show: they go with it. */
-const documentsOf = new WeakMap<Engine, ClientDocuments>();
-
-function documents(engine: Engine): ClientDocuments {
-  let known = documentsOf.get(engine);
-  if (known === undefined) {
-    known = new ClientDocuments({ world: engine.world });
-    documentsOf.set(engine, known);
-  }
-  return known;
-}
 
 function documentResponse(
   { revision, encoded }: ClientDocument,
@@ -31,16 +18,6 @@ function documentResponse(
   if (!(response instanceof Promise)) return { revision, response };
   return response.then((late) => ({ revision, response: late }));
 }
-
-const QUERY_PARAMETERS = {
-  project: {
-    description: 'Id of a project; may be given more than once. A token for some projects decides itself.',
-  },
-  ...FILTER_PARAMETERS,
-  environment: {
-    description: 'Only without authentication: the environment. Otherwise it is that of the token.',
-  },
-} as const;
 
 export const clientFlagRoutes: readonly Route[] = [
   readRoute({
@@ -57,7 +34,7 @@ export const clientFlagRoutes: readonly Route[] = [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine } = context;
-      const document = documents(engine).get(query, () => engine.lastId);
+      const document = clientDocuments(engine).get(query, () => engine.lastId);
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },
@@ -80,9 +57,9 @@ export const clientFlagRoutes: readonly Route[] = [
       const isThere =
         !isRefusal(located) &&
         located.record.flag.archivedAt === null &&
-        (query.projects === '*' || query.projects.includes(located.project.settings.id));
+        coversProject(query, located.project.settings.id);
       if (!isThere) return notFound(`This token covers no flag "${params.featureName}".`);
-      const body = documents(engine).feature(query, located.record);
+      const body = clientDocuments(engine).feature(query, located.record);
       return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
     },
   }),

@@ -58,6 +58,12 @@ export const ClientFlagSchema = v.pipe(
   v.title('Client feature'),
 );
 
+const SentSegmentSchema = v.object({
+  id: v.number(),
+  name: v.string(),
+  constraints: v.array(SentConstraintSchema),
+});
+
 export const ClientFlagsSchema = v.pipe(
   v.object({
     version: v.number(),
@@ -69,10 +75,42 @@ export const ClientFlagsSchema = v.pipe(
       namePrefix: v.exactOptional(v.string()),
       tag: v.exactOptional(v.array(v.array(v.string()))),
     }),
-    segments: v.exactOptional(
-      v.array(v.object({ id: v.number(), name: v.string(), constraints: v.array(SentConstraintSchema) })),
-    ),
+    segments: v.exactOptional(v.array(SentSegmentSchema)),
     meta: v.object({ etag: v.string(), queryHash: v.string() }),
   }),
   v.title('Client features'),
+);
+
+const EventIdSchema = v.pipe(v.number(), v.description('Of the event in the log that it comes from.'));
+
+export const DeltaSchema = v.pipe(
+  v.object({
+    events: v.pipe(
+      v.array(
+        v.variant('type', [
+          v.object({
+            type: v.literal('hydration'),
+            eventId: EventIdSchema,
+            features: v.array(ClientFlagSchema),
+            segments: v.array(SentSegmentSchema),
+          }),
+          v.object({ type: v.literal('feature-updated'), eventId: EventIdSchema, feature: ClientFlagSchema }),
+          v.object({
+            type: v.literal('feature-removed'),
+            eventId: EventIdSchema,
+            featureName: v.string(),
+            project: v.string(),
+          }),
+          v.object({
+            type: v.literal('segment-updated'),
+            eventId: EventIdSchema,
+            segment: SentSegmentSchema,
+          }),
+          v.object({ type: v.literal('segment-removed'), eventId: EventIdSchema, segmentId: v.number() }),
+        ]),
+      ),
+      v.description('In this order. A hydration replaces everything that the client has.'),
+    ),
+  }),
+  v.title('Client delta'),
 );

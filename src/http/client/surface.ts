@@ -2,7 +2,9 @@
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { applicationReportRoutes, bulkReportRoutes } from '../usage/reports.ts';
+import { deltaRoute } from './delta.ts';
 import { clientFlagRoutes } from './flags.ts';
+import { streamingRoute } from './streaming.ts';
 
 export const clientSurface: Surface = {
   prefix: '/api/client',
@@ -10,6 +12,8 @@ export const clientSurface: Surface = {
   errors: SDK_ERRORS,
   routes: [
     ...clientFlagRoutes,
+    deltaRoute,
+    streamingRoute,
     ...applicationReportRoutes({ side: 'backend', below: '', tag: 'Client' }),
     ...bulkReportRoutes,
   ],

@@ -40,6 +40,8 @@ export interface Caller {
   readonly kind: ApiTokenType | 'user' | 'anyone';
   readonly actor: Actor;
   readonly user: User | null;
+  /** As it was when the caller was recognised; null for one without an API token. */
+  readonly token: ApiToken | null;
   /** The role that applies in every project. */
   readonly role: RoleName | null;
   readonly scope: CallerScope;
@@ -59,6 +61,7 @@ const ANYONE: Caller = {
   kind: 'anyone',
   actor: { name: 'unknown', userId: UNKNOWN_USER_ID },
   user: null,
+  token: null,
   role: 'Admin',
   scope: UNLIMITED,
 };
@@ -150,6 +153,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
       kind: token.type,
       actor: { name: token.tokenName, userId: API_TOKEN_USER_ID },
       user: null,
+      token,
       role: token.type === 'admin' ? 'Admin' : null,
       scope: scopeOf(token),
     };
@@ -162,6 +166,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
     kind: 'user',
     actor: { name: user.username ?? user.email ?? String(user.id), userId: user.id },
     user,
+    token: null,
     role: knownRole(user.rootRole).name,
     scope: UNLIMITED,
   };

@@ -33,7 +33,16 @@ import { loggedPath } from './logged-path.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
-import type { PlainRoute, ReadResponse, ReadRoute, RequestContext, Route, WriteRoute } from './route.ts';
+import type {
+  PlainRoute,
+  ReadResponse,
+  ReadRoute,
+  RequestContext,
+  Route,
+  StreamOpening,
+  StreamRoute,
+  WriteRoute,
+} from './route.ts';
 import {
   type Route as Compiled,
   compileRoutes,
@@ -164,8 +173,13 @@ class Dispatcher {
   /** Sends every response, counts it, and writes it to the access log at the level debug. */
   #send(call: Call, response: HttpResponse): void {
     if (this.#isTimed) this.#record(call, response.status);
+    call.responder.send(this.#readable(call, response));
+  }
+
+  /** The response, with headers that let pages of other origins read it where the surface is for them. */
+  #readable(call: Call, response: HttpResponse): HttpResponse {
     const isForPages = call.surface?.isForPages === true;
-    call.responder.send(isForPages ? this.#crossOrigin.allow(call.request, response) : response);
+    return isForPages ? this.#crossOrigin.allow(call.request, response) : response;
   }
 
   #record(call: Call, status: number): void {
@@ -248,6 +262,7 @@ class Dispatcher {
     if (isRefusal(body)) return this.#refuse(call, body);
     const context = new Context(this.#options, call, { caller, params, body: body.value });
     if (route.kind === 'read') this.#read(call, route, context, located);
+    else if (route.kind === 'stream') this.#stream(call, route.open(context));
     else this.#write(call, route, context, this.#starter(call, bound, route, values));
   }
 
@@ -258,6 +273,32 @@ class Dispatcher {
       (late) => this.#guarded(call, () => this.#respondToRead(call, late)),
       (error: unknown) => this.#fail(call, error),
     );
+  }
+
+  #stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {
+    if (isRefusal(opened)) return this.#refuseSettled(call, opened);
+    if (!(opened instanceof Promise)) {
+      return this.#engine.whenDurable(opened.revision, () => this.#beginStream(call, opened));
+    }
+    opened.then(
+      (late) => this.#guarded(call, () => this.#stream(call, late)),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
+  #beginStream(call: Call, opened: StreamOpening): void {
+    if (!call.responder.isWanted) return;
+    const head: HttpResponse = { status: 200, headers: opened.headers, body: null };
+    const { status, headers } = this.#readable(call, head);
+    const stream = call.responder.stream({ status, headers });
+    if (stream === null) return this.#refuse(call, NO_MORE_STREAMS);
+    if (this.#isTimed) this.#record(call, status);
+    try {
+      opened.begin(stream);
+    } catch (error) {
+      stream.close();
+      this.#logFault(call, error);
+    }
   }
 
   #respondToRead(call: Call, read: ReadResponse | Refusal): void {
@@ -342,17 +383,23 @@ class Dispatcher {
   }
 
   #fail(call: Call, error: unknown): void {
-    const { request, responder } = call;
+    const { responder } = call;
     // What a reader gives up because no response is wanted is no failure.
     if (responder.signal.aborted && error === responder.signal.reason) return;
     const { errorId, response } = errorsOf(call).fault();
-    this.#options.log.error(
-      { err: error, errorId, method: request.method, path: loggedPath(request.path) },
-      'request failed',
-    );
+    this.#logFault(call, error, errorId);
     this.#send(call, response);
   }
+
+  #logFault({ request: { method, path } }: Call, error: unknown, errorId?: string): void {
+    this.#options.log.error({ err: error, errorId, method, path: loggedPath(path) }, 'request failed');
+  }
 }
+
+const NO_MORE_STREAMS = refuse(
+  'ServiceUnavailableError',
+  'No further stream can be opened at the moment: too many are open, or the server stops.',
+);
 
 /** Nobody gets to see it: the client is gone, or was told at the deadline that the request had failed. */
 const NOT_WANTED = refuse('ServiceUnavailableError', 'The client no longer waits for this request.');

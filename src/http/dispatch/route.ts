@@ -12,7 +12,8 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { ResponseHeaders } from '../transport/response-headers.ts';
+import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller, Permission } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedResponse } from './json-response.ts';
@@ -108,6 +109,21 @@ export interface WriteRoute<Body = unknown> extends RouteBase {
   respond(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): HttpResponse;
 }
 
+/** What a stream begins with once it may: the newest event that it shows at first, and who writes to it. */
+export interface StreamOpening {
+  readonly revision: number;
+  /** Of the response, whose status is 200. */
+  readonly headers: ResponseHeaders;
+  /** Called when everything up to `revision` is durable and the response has begun. */
+  begin(stream: ResponseStream): void;
+}
+
+/** A route whose response stays open: server-sent events. */
+export interface StreamRoute<Body = unknown> extends RouteBase {
+  readonly kind: 'stream';
+  open(context: RequestContext<Body>): StreamOpening | Refusal | Promise<StreamOpening | Refusal>;
+}
+
 /** A route that the description leaves out: probes, pages. It shows no state, so it waits for nothing. */
 export interface PlainRoute {
   readonly kind: 'plain';
@@ -117,7 +133,7 @@ export interface PlainRoute {
 }
 
 /** A route as the dispatcher sees it: the body has the type that the route's schema accepts. */
-export type Route = ReadRoute | WriteRoute;
+export type Route = ReadRoute | WriteRoute | StreamRoute;
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 

@@ -33,6 +33,7 @@ const FEATURE = {
 
 export const CLIENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ClientConstraint: CONSTRAINT,
+  ClientDelta: { events: [{ type: 'feature-updated', eventId: 815, feature: FEATURE }] },
   ClientFeature: FEATURE,
   ClientFeatures: {
     version: 2,

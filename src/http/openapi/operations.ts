@@ -29,11 +29,18 @@ function requestBodyOf({ operationId, body }: Route, schemas: ComponentSchemas):
 
 function successOf({ operationId, success, kind }: Route, schemas: ComponentSchemas): OpenApiObject {
   const status = String(success.status);
+  if (kind === 'stream') return { [status]: EVENT_STREAM };
   if (success.schema === null) return { [status]: { description: 'Done.' } };
   const schema = schemas.ofResponse(success.schema);
   const description = kind === 'read' ? 'The requested data.' : 'Done.';
   return { [status]: { description, content: json(schema, exampleOf(operationId, 'response', schema)) } };
 }
+
+const EVENT_STREAM: OpenApiObject = {
+  description:
+    'Events as they happen, until the client, the server or the end of the token closes the connection.',
+  content: { 'text/event-stream': { schema: { type: 'string' } } },
+};
 
 function notModifiedOf(route: Route): OpenApiObject {
   return honoursIfNoneMatch(route) ? { '304': { $ref: '#/components/responses/NotModified' } } : {};

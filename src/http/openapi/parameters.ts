@@ -54,6 +54,13 @@ export const HEADER_PARAMETERS = {
       'ETag of the response that the client has, in quotes. The response is 304 without a body when it is still current.',
     schema: { type: 'string' },
   },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description:
+      'The id that the client has seen last. The stream goes on after it where that is still known, and begins anew otherwise.',
+    schema: { type: 'string' },
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -81,10 +88,11 @@ export function parametersOf(route: Route): readonly OpenApiObject[] {
 
 /** Whether the response can be a 304. */
 export function honoursIfNoneMatch(route: Route): boolean {
-  return route.method === 'GET' || (route.kind === 'read' && route.honoursIfNoneMatch === true);
+  return route.kind === 'read' && (route.method === 'GET' || route.honoursIfNoneMatch === true);
 }
 
 function headersOf(route: Route): readonly OpenApiObject[] {
+  if (route.kind === 'stream') return [header('LastEventId')];
   if (route.kind === 'read') return honoursIfNoneMatch(route) ? [header('IfNoneMatch')] : [];
   return [...(takesIfMatch(route) ? [header('IfMatch')] : []), header('IdempotencyKey')];
 }

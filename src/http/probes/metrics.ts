@@ -82,6 +82,11 @@ function registerCounters(registry: Registry, { engine, routes, transport }: Met
     () => transport.evictedReaders,
   );
   single(
+    'flagstaff_slow_streams_total',
+    'Streams ended because their clients were too slow.',
+    () => transport.slowStreams,
+  );
+  single(
     'flagstaff_journal_written_bytes_total',
     'Bytes appended since the start.',
     () => engine.journal.stats().bytes,

@@ -43,6 +43,7 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
     streams: new Set(),
     stalledStreams: new DeadlineQueue(limits.streamStallMs, clock),
     unread: new UnreadBytes(limits.unreadBytesMax),
+    slowStreamCount: 0,
     draining: false,
   };
 }

@@ -28,6 +28,8 @@ export interface StreamServer extends Pick<TransportOptions, 'log'> {
   /** Streams whose client has not made room. */
   readonly stalledStreams: DeadlineQueue;
   readonly unread: UnreadBytes;
+  /** Streams ended since the start because their clients were too slow. */
+  slowStreamCount: number;
 }
 
 /**
@@ -132,8 +134,14 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
     this.evict();
   }
 
+  giveUp(): void {
+    this.evict();
+  }
+
   evict(): void {
-    if (this.#state !== 'over') this.disconnect();
+    if (this.#state === 'over') return;
+    this.#server.slowStreamCount += 1;
+    this.disconnect();
   }
 
   /** The engine has room again, for all that it was given. */
@@ -227,6 +235,7 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
 export const ENDED_STREAM: ResponseStream = {
   write: () => false,
   close: nothing,
+  giveUp: nothing,
   isOpen: false,
   bufferedBytes: 0,
   onDrain: nothing,

@@ -60,6 +60,8 @@ export interface ResponseStream {
   write(bytes: Uint8Array): boolean;
   /** Ends the response once the client has taken what waits. */
   close(): void;
+  /** Disconnects a client that is too slow to follow. */
+  giveUp(): void;
   /** Whether `write` still has an effect. */
   readonly isOpen: boolean;
   /** Bytes that wait for the client. */
@@ -132,4 +134,6 @@ export interface Transport {
   readonly unreadBytes: number;
   /** Clients disconnected since the start because they left too much unread. */
   readonly evictedReaders: number;
+  /** Streams ended since the start because their clients were too slow; some are among the evicted readers. */
+  readonly slowStreams: number;
 }

@@ -1,54 +1,77 @@
-/** The SDK for Node, unmodified, polling: it becomes ready, evaluates, and sees a change. */
+/** The SDK for Node, unmodified, in each of its modes: it becomes ready, evaluates, and sees each change. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it } from 'node:test';
-import { Unleash } from 'unleash-client';
-import { addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
+import { Unleash, type UnleashConfig } from 'unleash-client';
+import { addToken, makeRunningFlag } from '../../support/applications.ts';
+import { archive, environmentPath } from '../../support/interface.ts';
+import { describeInterface, type TestServer } from '../../support/server.ts';
 
 const POLL_MS = 20;
 
-describeInterface('unleash-client, polling', (server) => {
-  it('becomes ready, evaluates flags, and sees each change', async () => {
-    const { call } = server();
-    await makeFlag(call, 'polled');
-    await addStrategy(call, 'polled', {
-      name: 'flexibleRollout',
-      parameters: { rollout: 100, stickiness: 'userId', groupId: 'polled' },
-      constraints: [{ contextName: 'userId', operator: 'IN', values: ['ada'] }],
-    });
-    const made = await call('POST', '/api-tokens', {
-      tokenName: 'app',
-      type: 'client',
-      environment: 'development',
-    });
-    const client = new Unleash({
-      url: `${server().origin}/api/`,
-      appName: 'test',
-      refreshInterval: POLL_MS,
-      disableMetrics: true,
-      customHeaders: { Authorization: made.body.secret },
-      skipInstanceCountWarning: true,
-    });
-    const errors: unknown[] = [];
-    client.on('error', (error) => errors.push(error));
-    try {
-      await once(client, 'synchronized');
-      const isOn = (userId: string) => client.isEnabled('polled', { userId });
-      assert.equal(isOn('ada'), false);
-      for (const [path, expected] of [
-        ['on', true],
-        ['off', false],
-      ] as const) {
-        const changed = once(client, 'changed');
-        await call('POST', `${environmentPath('polled')}/${path}`);
-        await changed;
-        assert.equal(isOn('ada'), expected);
-        assert.equal(isOn('grace'), false);
-      }
-      assert.deepEqual(errors, []);
-    } finally {
-      client.destroy();
-    }
+const MODES: Readonly<Record<string, NonNullable<UnleashConfig['experimentalMode']>>> = {
+  polling: { type: 'polling', format: 'full' },
+  delta: { type: 'polling', format: 'delta' },
+  streaming: { type: 'streaming' },
+};
+
+async function startClient(
+  server: TestServer,
+  experimentalMode: NonNullable<UnleashConfig['experimentalMode']>,
+): Promise<{ readonly client: Unleash; readonly errors: readonly unknown[] }> {
+  const token = await addToken(server, { type: 'client', environment: 'development' });
+  const client = new Unleash({
+    url: `${server.origin}/api/`,
+    appName: 'test',
+    refreshInterval: POLL_MS,
+    disableMetrics: true,
+    customHeaders: { Authorization: token },
+    skipInstanceCountWarning: true,
+    experimentalMode,
   });
-});
+  const errors: unknown[] = [];
+  client.on('error', (error) => errors.push(error));
+  client.on('warn', (warning) => errors.push(warning));
+  await once(client, 'synchronized');
+  return { client, errors };
+}
+
+for (const [mode, experimentalMode] of Object.entries(MODES)) {
+  describeInterface(`unleash-client, ${mode}`, (server) => {
+    it('becomes ready, evaluates flags and their segments, and sees each change', async () => {
+      const { call } = server();
+      const name = `seen-by-${mode}`;
+      const segment = await call('POST', '/segments', {
+        name: `people-${mode}`,
+        constraints: [{ contextName: 'userId', operator: 'IN', values: ['ada'] }],
+      });
+      await makeRunningFlag(call, name, {
+        name: 'flexibleRollout',
+        parameters: { rollout: 100, stickiness: 'userId', groupId: name },
+        segments: [segment.body.id],
+      });
+      const { client, errors } = await startClient(server(), experimentalMode);
+      try {
+        const isOn = (userId: string): boolean => client.isEnabled(name, { userId });
+        const seen = async (change: () => Promise<unknown>): Promise<readonly boolean[]> => {
+          const changed = once(client, 'changed');
+          await change();
+          await changed;
+          return [isOn('ada'), isOn('grace')];
+        };
+        assert.deepEqual([isOn('ada'), isOn('grace')], [true, false]);
+        const toggle = (to: string) => () => call('POST', `${environmentPath(name)}/${to}`);
+        assert.deepEqual(await seen(toggle('off')), [false, false]);
+        assert.deepEqual(await seen(toggle('on')), [true, false]);
+        const constraints = [{ contextName: 'userId', operator: 'IN', values: ['grace'] }];
+        const changeSegment = () =>
+          call('PUT', `/segments/${segment.body.id}`, { name: segment.body.name, constraints });
+        assert.deepEqual(await seen(changeSegment), [false, true]);
+        assert.deepEqual(await seen(() => archive(call, name)), [false, false]);
+        assert.deepEqual(errors, []);
+      } finally {
+        client.destroy();
+      }
+    });
+  });
+}

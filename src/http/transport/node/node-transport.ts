@@ -90,6 +90,10 @@ class NodeTransport implements Transport {
     return this.#server.unread.evictedCount;
   }
 
+  get slowStreams(): number {
+    return this.#server.slowStreamCount;
+  }
+
   listen(): Promise<{ readonly port: number }> {
     const { host, port } = this.#options;
     return new Promise((resolve, reject) => {

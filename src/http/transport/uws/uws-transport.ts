@@ -101,6 +101,10 @@ class UwsTransport implements Transport {
     return this.#server.unread.evictedCount;
   }
 
+  get slowStreams(): number {
+    return this.#server.slowStreamCount;
+  }
+
   async listen(): Promise<{ readonly port: number }> {
     const { host, port } = this.#options;
     const socket = await new Promise<us_listen_socket | false>((resolve) => {

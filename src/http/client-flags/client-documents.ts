@@ -6,6 +6,7 @@
  * and must not drive out what all others read.
  */
 import { LRUCache } from 'lru-cache';
+import type { Engine } from '../../actors/engine.ts';
 import type { FlagRecord, World } from '../../domain/state/world.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
@@ -72,7 +73,7 @@ export class ClientDocuments {
 
   /** One flag, as the document of the query has it. */
   feature(query: ClientQuery, record: FlagRecord): string {
-    return this.#blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
+    return this.blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
   }
 
   /** Of all documents, as the bounds count them. */
@@ -85,7 +86,7 @@ export class ClientDocuments {
       ...this.#workshop,
       world: this.#world,
       query,
-      blocks: this.#blocksOf(query),
+      blocks: this.blocksOf(query),
       onResized: () => {
         if (cache.peek(query.key) === entry) cache.set(query.key, entry);
       },
@@ -95,7 +96,8 @@ export class ClientDocuments {
     return entry;
   }
 
-  #blocksOf({ environment, inlineSegments }: ClientQuery): FlagBlocks {
+  /** What is kept beside the flags for queries such as this one. */
+  blocksOf({ environment, inlineSegments }: ClientQuery): FlagBlocks {
     const key = JSON.stringify([environment, inlineSegments]);
     let blocks = this.#blocks.get(key);
     if (blocks === undefined) {
@@ -126,4 +128,16 @@ function cacheOf(bytesMax: number): LRUCache<string, Entry> {
 /** Does not keep the process alive. */
 function later(delayMs: number, callback: () => void): void {
   setTimeout(callback, delayMs).unref();
+}
+
+/** Keyed by the engine whose state they show: they go with it. */
+const documentsOf = new WeakMap<Engine, ClientDocuments>();
+
+export function clientDocuments(engine: Engine): ClientDocuments {
+  let known = documentsOf.get(engine);
+  if (known === undefined) {
+    known = new ClientDocuments({ world: engine.world });
+    documentsOf.set(engine, known);
+  }
+  return known;
 }

@@ -79,3 +79,8 @@ function variantView({ name, weight, weightType, stickiness, payload, overrides 
     ...(overrides.length === 0 ? {} : { overrides }),
   };
 }
+
+/** A segment, for clients that resolve references to it. */
+export function segmentView({ id, name, constraints }: SegmentSource) {
+  return { id, name, constraints };
+}

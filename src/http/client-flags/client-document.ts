@@ -12,10 +12,10 @@ import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
-import type { ClientQuery } from './client-query.ts';
+import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FlagBlocks } from './flag-blocks.ts';
-import type { FlagSurroundings } from './flag-view.ts';
+import { type FlagSurroundings, segmentView } from './flag-view.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
@@ -83,7 +83,7 @@ export class ClientDocument {
   /** How many flags `update` would look at. */
   get flagCount(): number {
     let count = 0;
-    for (const { flags } of this.#projects()) count += flags.size;
+    for (const { flags } of projectsOf(this.#options.world, this.#options.query)) count += flags.size;
     return count;
   }
 
@@ -99,7 +99,7 @@ export class ClientDocument {
   /** Looks at the flags a block at a time. What it makes is kept beside the flags, so a later one is fast. */
   builder(): BlockBuilder {
     const { query, blocks, world } = this.#options;
-    const records = recordsOf(this.#projects(), query);
+    const records = recordsOf(projectsOf(this.#options.world, this.#options.query), query);
     return new BlockBuilder(records, blocks, surroundingsOf(world, query), this.#content?.blocks ?? []);
   }
 
@@ -107,17 +107,11 @@ export class ClientDocument {
     this.#content?.encoded.retire();
   }
 
-  #projects(): Iterable<ProjectState> {
-    const { world, query } = this.#options;
-    if (query.projects === '*') return world.projects.values();
-    return query.projects.flatMap((id) => world.projects.get(id) ?? []);
-  }
-
   #stampNow(): Stamp {
     const { directory } = this.#options.world;
     let projectCount = 0;
     let newestProject = 0;
-    for (const { revision } of this.#projects()) {
+    for (const { revision } of projectsOf(this.#options.world, this.#options.query)) {
       projectCount += 1;
       newestProject = Math.max(newestProject, revision);
     }
@@ -223,10 +217,6 @@ export function surroundingsOf(world: World, { environment, inlineSegments }: Cl
     inlineSegments,
     segment: (id) => world.directory.segments.get(id),
   };
-}
-
-function segmentView({ id, name, constraints }: SegmentSource) {
-  return { id, name, constraints };
 }
 
 function isSameStamp(a: Stamp, b: Stamp): boolean {

@@ -2,6 +2,7 @@
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../dispatch/access.ts';
 import { type FlagFilter, filterOf, isFiltering } from '../dispatch/flag-filter.ts';
 import type { RequestContext } from '../dispatch/route.ts';
@@ -20,8 +21,23 @@ export interface ClientQuery extends FlagFilter {
 /** The first version of the SDKs' specification in which clients resolve references to segments. */
 const SEGMENTS_SINCE = { major: 4, minor: 2 };
 
-export function clientQuery(context: RequestContext<unknown>): ClientQuery | Refusal {
-  const inlineSegments = !knowsSegments(context.header('unleash-client-spec'));
+/** Those projects of the query that exist. */
+export function projectsOf(
+  world: World,
+  { projects }: Pick<ClientQuery, 'projects'>,
+): Iterable<ProjectState> {
+  if (projects === ALL) return world.projects.values();
+  return projects.flatMap((id) => world.projects.get(id) ?? []);
+}
+
+export function coversProject({ projects }: Pick<ClientQuery, 'projects'>, id: string): boolean {
+  return projects === ALL || projects.includes(id);
+}
+
+export function clientQuery(
+  context: RequestContext<unknown>,
+  inlineSegments = !knowsSegments(context.header('unleash-client-spec')),
+): ClientQuery | Refusal {
   const { scope } = context.caller;
   if (context.rawQuery !== '') return narrowed(context, inlineSegments);
   // The environment of a caller without a token is not its own, and may become another.

@@ -1,0 +1,30 @@
+/** The stream of changes, for server-side SDKs and Unleash Edge. */
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { clientQuery } from '../client-flags/client-query.ts';
+import type { StreamRoute } from '../dispatch/route.ts';
+import { flagStreams } from '../watch/flag-streams.ts';
+import { DELTA_FORMAT } from '../watch/stream-format.ts';
+import { QUERY_PARAMETERS } from './query-parameters.ts';
+
+export const streamingRoute: StreamRoute = {
+  kind: 'stream',
+  method: 'GET',
+  path: '/streaming',
+  operationId: 'streamClientFeatures',
+  tag: 'Client',
+  summary: 'Read all flags that the token covers, and hear of each change, as server-sent events.',
+  permission: 'scope',
+  query: QUERY_PARAMETERS,
+  success: { status: 200, schema: null },
+  refusals: ['ValidationError', 'ServiceUnavailableError'],
+  open: (context) => {
+    const query = clientQuery(context, false);
+    if (isRefusal(query)) return query;
+    return flagStreams(context.engine).open({
+      query,
+      format: DELTA_FORMAT,
+      token: context.caller.token,
+      lastEventId: context.header('last-event-id'),
+    });
+  },
+};

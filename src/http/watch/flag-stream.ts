@@ -1,0 +1,68 @@
+/**
+ * One open stream. It is never given more than one piece that its client does not take: what changes meanwhile waits in the log
+ * that all streams share, and a client that falls behind the log is disconnected and comes back.
+ */
+import type { ApiToken, World } from '../../domain/state/world.ts';
+import type { ResponseStream } from '../transport/transport.ts';
+import { KEEP_ALIVE } from './event-stream.ts';
+import type { ScopeWatch } from './scope-watch.ts';
+import type { StreamFormat } from './stream-format.ts';
+
+export interface FlagStreamOptions {
+  readonly response: ResponseStream;
+  readonly watch: ScopeWatch;
+  readonly format: StreamFormat;
+  /** Null where no token was asked for. */
+  readonly token: ApiToken | null;
+  /** What the client has once it has taken `first`. */
+  readonly sentId: number;
+}
+
+export class FlagStream {
+  readonly watch: ScopeWatch;
+  readonly format: StreamFormat;
+  readonly #response: ResponseStream;
+  readonly #token: ApiToken | null;
+  #sentId: number;
+
+  constructor({ response, watch, format, token, sentId }: FlagStreamOptions) {
+    this.watch = watch;
+    this.format = format;
+    this.#response = response;
+    this.#token = token;
+    this.#sentId = sentId;
+  }
+
+  /** Whether the token that opened it is still what it was. */
+  isEntitled({ directory }: World, nowMs: number): boolean {
+    const token = this.#token;
+    if (token === null) return true;
+    if (directory.apiTokens.get(token.digest) !== token) return false;
+    return token.expiresAt === null || Date.parse(token.expiresAt) > nowMs;
+  }
+
+  /** Sends the changes up to event `durableId` that the client has not got, if it has taken everything before. */
+  advance(durableId: number): void {
+    const { log } = this.watch;
+    if (this.#sentId === log.newestId || this.#isWaiting) return;
+    const missed = log.since(this.#sentId);
+    if (missed === null) return this.#response.giveUp();
+    for (const frame of missed) {
+      if (frame.id > durableId) return;
+      this.#sentId = frame.id;
+      if (!this.#response.write(this.format.update(frame))) return;
+    }
+  }
+
+  keepAlive(): void {
+    if (!this.#isWaiting) this.#response.write(KEEP_ALIVE);
+  }
+
+  end(): void {
+    this.#response.close();
+  }
+
+  get #isWaiting(): boolean {
+    return !this.#response.isOpen || this.#response.bufferedBytes > 0;
+  }
+}

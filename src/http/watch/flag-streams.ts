@@ -1,0 +1,270 @@
+/**
+ * All open streams about flags. A change that becomes durable wakes one worker for all of them, which brings each watch up to
+ * date, and then writes the same bytes to all of its streams. It works in short slices, and watches take turns, so that writes
+ * go on beside it, and many streams of one query do not hold up those of another. Changes that come while it works are
+ * told together in its next round.
+ */
+import type { Change } from '../../actors/change-feed.ts';
+import type { Engine } from '../../actors/engine.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { ApiToken } from '../../domain/state/world.ts';
+import type { ClientQuery } from '../client-flags/client-query.ts';
+import type { StreamOpening } from '../dispatch/route.ts';
+import type { ResponseStream } from '../transport/transport.ts';
+import { EVENT_STREAM_HEADERS } from './event-stream.ts';
+import { FlagStream } from './flag-stream.ts';
+import { PacedWork } from './paced-work.ts';
+import type { ScopeWatch } from './scope-watch.ts';
+import { NARROWED_STREAMED_MAX, ScopeWatches } from './scope-watches.ts';
+import type { StreamFormat } from './stream-format.ts';
+
+const TICK_MS = 1_000;
+
+/**
+ * Every stream is written to within so many ticks. SDKs give up a stream that was silent for 60 s, Unleash Edge after 90 s,
+ * and proxies often after 60 s.
+ */
+const TICKS_TO_ALL = 20;
+
+/** Streams between two looks at the clock. */
+const STREAMS_A_STEP = 16;
+
+export interface StreamRequest {
+  readonly query: ClientQuery;
+  readonly format: StreamFormat;
+  readonly token: ApiToken | null;
+  /** The header Last-Event-ID; empty for none. */
+  readonly lastEventId: string;
+}
+
+/** A watch whose streams are told of changes; `rest` is null before it was brought up to date. */
+interface Turn {
+  readonly watch: ScopeWatch;
+  readonly streams: ReadonlySet<FlagStream>;
+  rest: Iterator<FlagStream> | null;
+}
+
+interface Prepared {
+  readonly watch: ScopeWatch;
+  readonly first: readonly Uint8Array[];
+  readonly sentId: number;
+}
+
+export class FlagStreams {
+  readonly watches: ScopeWatches;
+  readonly #engine: Engine;
+  readonly #streams = new Set<FlagStream>();
+  readonly #byWatch = new Map<ScopeWatch, Set<FlagStream>>();
+  readonly #work = new PacedWork(() => this.#advance());
+  #timer: NodeJS.Timeout | null = null;
+  /** Streams that were not told of the newest changes, perhaps. */
+  #hasNews = false;
+  #haveTokensChanged = false;
+  #round: Turn[] = [];
+  /** Streams that are about to be ended. */
+  #ending: FlagStream[] = [];
+  /** Streams that are to be shown alive, counted on from where the last ones were. */
+  #silentCount = 0;
+  #silent: Iterator<FlagStream> = this.#streams.values();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.watches = new ScopeWatches(engine);
+    engine.feed.subscribe((changes) => this.#hear(changes));
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  /** Makes what a new stream begins with. */
+  async open(request: StreamRequest): Promise<StreamOpening | Refusal> {
+    if (!this.watches.hasRoomFor(request.query)) return TOO_MANY_FILTERS;
+    const prepared = await this.#prepare(request);
+    return {
+      revision: prepared.sentId,
+      headers: EVENT_STREAM_HEADERS,
+      begin: (stream) => this.#begin(request, prepared, stream),
+    };
+  }
+
+  async #prepare({ query, format, lastEventId }: StreamRequest): Promise<Prepared> {
+    const { watch, sentId, first } = await this.watches.read(query, (watch) => {
+      const missed = watch.log.since(eventIdOf(lastEventId));
+      if (missed !== null) return { watch, sentId: watch.log.newestId, first: format.resume(missed) };
+      const hydration = this.watches.hydrationOf(watch);
+      return { watch, sentId: hydration.id, first: format.start(hydration) };
+    });
+    return { watch, sentId, first: await first };
+  }
+
+  #begin(
+    { format, token }: StreamRequest,
+    { watch, first, sentId }: Prepared,
+    response: ResponseStream,
+  ): void {
+    const stream = new FlagStream({ response, watch, format, token, sentId });
+    // The token may be gone since the request came.
+    if (!stream.isEntitled(this.#engine.world, Date.now())) return stream.end();
+    response.onDrain(() => stream.advance(this.#engine.durableId));
+    response.onAborted(() => this.#forget(stream));
+    this.#add(stream);
+    for (const part of first) response.write(part);
+    stream.advance(this.#engine.durableId);
+  }
+
+  #add(stream: FlagStream): void {
+    this.#streams.add(stream);
+    let streams = this.#byWatch.get(stream.watch);
+    if (streams === undefined) {
+      streams = new Set();
+      this.#byWatch.set(stream.watch, streams);
+      this.watches.hold(stream.watch);
+    }
+    streams.add(stream);
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  #forget(stream: FlagStream): void {
+    this.#streams.delete(stream);
+    const streams = this.#byWatch.get(stream.watch);
+    streams?.delete(stream);
+    if (streams?.size === 0) {
+      this.#byWatch.delete(stream.watch);
+      this.watches.release(stream.watch);
+    }
+    if (this.#streams.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Takes notes only: it is called between two batches of the journal. */
+  #hear(changes: readonly Change[]): void {
+    if (this.#streams.size === 0) return;
+    this.#hasNews = true;
+    this.#haveTokensChanged ||= changes.some(({ events }) =>
+      events.some(({ type }) => TOKEN_EVENTS.has(type)),
+    );
+    this.#work.want();
+  }
+
+  #tick(): void {
+    this.#haveTokensChanged = true;
+    this.#silentCount = Math.min(
+      this.#streams.size,
+      this.#silentCount + Math.ceil(this.#streams.size / TICKS_TO_ALL),
+    );
+    this.#work.want();
+  }
+
+  /** A little of the work; true when nothing is left. */
+  #advance(): boolean {
+    if (this.#haveTokensChanged) this.#findUnentitled();
+    else if (this.#ending.length > 0) this.#endSome();
+    else if (this.#round.length > 0) this.#takeTurn();
+    else if (this.#hasNews) this.#startRound();
+    else if (this.#silentCount > 0) this.#keepSomeAlive();
+    else return true;
+    return false;
+  }
+
+  #findUnentitled(): void {
+    this.#haveTokensChanged = false;
+    const now = Date.now();
+    for (const stream of this.#streams) {
+      if (!stream.isEntitled(this.#engine.world, now)) this.#ending.push(stream);
+    }
+  }
+
+  #endSome(): void {
+    for (const stream of this.#ending.splice(-STREAMS_A_STEP)) {
+      this.#forget(stream);
+      stream.end();
+    }
+  }
+
+  #startRound(): void {
+    this.#hasNews = false;
+    this.#round = Array.from(this.#byWatch, ([watch, streams]) => ({ watch, streams, rest: null }));
+  }
+
+  #takeTurn(): void {
+    const turn = this.#round.shift();
+    if (turn === undefined) return;
+    try {
+      if (this.#tellSome(turn)) this.#round.push(turn);
+    } catch (error) {
+      this.#fail(turn, error);
+    }
+  }
+
+  /** True when there are further streams to tell. */
+  #tellSome(turn: Turn): boolean {
+    if (turn.rest === null) {
+      const refreshing = turn.watch.refresh();
+      turn.rest = turn.streams.values();
+      if (refreshing === undefined) return true;
+      refreshing.then(
+        () => this.#wake(),
+        (error: unknown) => this.#fail(turn, error),
+      );
+      return false;
+    }
+    // What the watch shows and is not durable yet is news again as soon as it is.
+    const { durableId } = this.#engine;
+    for (let count = 0; count < STREAMS_A_STEP; count += 1) {
+      const next = turn.rest.next();
+      if (next.done === true) return false;
+      next.value.advance(durableId);
+    }
+    return true;
+  }
+
+  #wake(): void {
+    this.#hasNews = true;
+    this.#work.want();
+  }
+
+  /** What its streams show cannot be trusted: their clients come back. */
+  #fail({ streams }: Turn, error: unknown): void {
+    this.#ending.push(...streams);
+    this.#work.want();
+    this.#engine.feed.report(error);
+  }
+
+  #keepSomeAlive(): void {
+    for (let count = 0; count < STREAMS_A_STEP && this.#silentCount > 0; count += 1) {
+      this.#silentCount -= 1;
+      let next = this.#silent.next();
+      if (next.done === true) {
+        this.#silent = this.#streams.values();
+        next = this.#silent.next();
+      }
+      if (next.done !== true) next.value.keepAlive();
+    }
+  }
+}
+
+const TOKEN_EVENTS: ReadonlySet<string> = new Set(['api-token-updated', 'api-token-deleted']);
+
+const TOO_MANY_FILTERS: Refusal = refuse(
+  'ServiceUnavailableError',
+  `Streams are open for ${NARROWED_STREAMED_MAX} different filters already; ask without project, namePrefix and tag.`,
+);
+
+/** -1, which no client has seen, for what is no id. */
+function eventIdOf(lastEventId: string): number {
+  return /^[0-9]{1,15}$/.test(lastEventId) ? Number(lastEventId) : -1;
+}
+
+/** Keyed by the engine whose changes they tell of: they go with it. */
+const streamsOf = new WeakMap<Engine, FlagStreams>();
+
+export function flagStreams(engine: Engine): FlagStreams {
+  let known = streamsOf.get(engine);
+  if (known === undefined) {
+    known = new FlagStreams(engine);
+    streamsOf.set(engine, known);
+  }
+  return known;
+}

@@ -1,0 +1,62 @@
+/**
+ * All that a query shows at one moment, as one event for clients that have nothing yet, or too little. Its bytes are made
+ * once, in parts that many streams can wait with by reference.
+ */
+import { inSlices } from '../dispatch/slices.ts';
+import type { ScopeContent } from './scope-content.ts';
+
+/** Flags encoded in one go: some 100 KB. */
+const FLAGS_A_PART = 128;
+
+/** Parts that are made at once; more, in slices. */
+const PARTS_AT_ONCE = 16;
+
+export class Hydration {
+  /** Of the newest event that it shows. */
+  readonly id: number;
+  /** Of all parts together. */
+  readonly characters: number;
+  readonly #segments: readonly string[];
+  /** Not encoded yet. */
+  #flags: readonly string[];
+  readonly #parts: Buffer[] = [];
+  #encoding: Promise<void> | null = null;
+
+  constructor(id: number, { flags, segments }: Pick<ScopeContent, 'flags' | 'segments'>) {
+    this.id = id;
+    this.#flags = flags;
+    this.#segments = segments;
+    this.characters = [...flags, ...segments].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** One JSON object in all. */
+  parts(): readonly Buffer[] | Promise<readonly Buffer[]> {
+    if (this.#encoding !== null) return this.#encoding.then(() => this.#parts);
+    if (this.#parts.length > 0) return this.#parts;
+    const advance = this.#encoder();
+    if (this.#flags.length > FLAGS_A_PART * PARTS_AT_ONCE) {
+      this.#encoding = inSlices(advance).then(() => {
+        this.#encoding = null;
+      });
+      return this.#encoding.then(() => this.#parts);
+    }
+    while (!advance());
+    return this.#parts;
+  }
+
+  /** Makes one part with each call; true with the last one. */
+  #encoder(): () => boolean {
+    const flags = this.#flags;
+    let at = 0;
+    return () => {
+      const some = flags.slice(at, at + FLAGS_A_PART).join(',');
+      const head = at === 0 ? `{"type":"hydration","eventId":${this.id},"features":[` : ',';
+      at += FLAGS_A_PART;
+      const isLast = at >= flags.length;
+      const tail = isLast ? `],"segments":[${this.#segments.join(',')}]}` : '';
+      this.#parts.push(Buffer.from(head + some + tail));
+      if (isLast) this.#flags = [];
+      return isLast;
+    };
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * What a query shows: the JSON of each flag, and the segments that the flags refer to. Asked to look at a flag or a segment
+ * again, it says what clients must be told to show the same; most events change nothing that they see.
+ *
+ * Clients that go by these changes know segments, so segments are never inlined.
+ */
+import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
+import type { FlagRecord, World } from '../../domain/state/world.ts';
+import { surroundingsOf } from '../client-flags/client-document.ts';
+import { type ClientQuery, coversProject, projectsOf } from '../client-flags/client-query.ts';
+import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
+import { segmentView } from '../client-flags/flag-view.ts';
+import { passes } from '../dispatch/flag-filter.ts';
+
+/** What clients are told. */
+export interface VisibleChange {
+  /** Of the event that it comes from, or the newest of several. */
+  readonly eventId: number;
+  readonly json: string;
+}
+
+export interface ScopeContentOptions {
+  readonly world: World;
+  readonly query: ClientQuery;
+  readonly blocks: FlagBlocks;
+}
+
+interface SeenFlag {
+  readonly json: string;
+  readonly project: string;
+  /** Ids of those that exist. */
+  readonly segments: readonly number[];
+}
+
+interface UsedSegment {
+  json: string;
+  flagCount: number;
+}
+
+export class ScopeContent {
+  readonly #options: ScopeContentOptions;
+  readonly #flags = new Map<string, SeenFlag>();
+  readonly #segments = new Map<number, UsedSegment>();
+  /** Names of flags that refer to a segment that does not exist. */
+  readonly #incomplete = new Set<string>();
+
+  constructor(options: ScopeContentOptions) {
+    this.#options = options;
+  }
+
+  get flagCount(): number {
+    return this.#flags.size;
+  }
+
+  /** As JSON. */
+  get flags(): string[] {
+    return Array.from(this.#flags.values(), ({ json }) => json);
+  }
+
+  /** As JSON, by id. */
+  get segments(): string[] {
+    return [...this.#segments].sort(([a], [b]) => a - b).map(([, { json }]) => json);
+  }
+
+  /** Names of all flags that it shows, or that it has to show now. Changes may happen while they are gone through. */
+  *names(): Generator<string> {
+    const { world, query } = this.#options;
+    for (const { flags } of projectsOf(world, query)) yield* flags.keys();
+    for (const [name, { project }] of this.#flags) {
+      if (world.directory.flagProjects.get(name) !== project) yield name;
+    }
+  }
+
+  /** What clients must be told of the flag after event `eventId`. */
+  lookAtFlag(name: string, eventId: number): readonly VisibleChange[] {
+    const record = this.#recordOf(name);
+    const before = this.#flags.get(name);
+    if (record === null) return before === undefined ? [] : this.#remove(name, before, eventId);
+    const { world, query, blocks } = this.#options;
+    const { json, segments } = blocks.of(record, surroundingsOf(world, query));
+    if (segments.includes(undefined)) this.#incomplete.add(name);
+    else this.#incomplete.delete(name);
+    if (before?.json === json) return [];
+    const used = segments.filter((segment) => segment !== undefined);
+    const after = { json, project: record.flag.project, segments: used.map(({ id }) => id) };
+    this.#flags.set(name, after);
+    const hasMoved = before !== undefined && before.project !== after.project;
+    return [
+      ...used.flatMap((segment) => this.#use(segment, eventId)),
+      ...(hasMoved ? [flagRemoved(eventId, name, before.project)] : []),
+      { eventId, json: `{"type":"feature-updated","eventId":${eventId},"feature":${json}}` },
+      ...(before?.segments ?? []).flatMap((id) => this.#release(id, eventId)),
+    ];
+  }
+
+  /** What clients must be told of the segment, and of flags that refer to it, after event `eventId`. */
+  lookAtSegment(id: number, eventId: number): readonly VisibleChange[] {
+    const segment = this.#options.world.directory.segments.get(id);
+    const used = this.#segments.get(id);
+    if (segment === undefined && used === undefined) return [];
+    if (segment === undefined) return this.#lookAtFlags(this.#usersOf(id), eventId);
+    if (used === undefined) return this.#lookAtFlags([...this.#incomplete], eventId);
+    const json = JSON.stringify(segmentView(segment));
+    if (json === used.json) return [];
+    used.json = json;
+    return [segmentUpdated(eventId, json)];
+  }
+
+  #lookAtFlags(names: readonly string[], eventId: number): readonly VisibleChange[] {
+    return names.flatMap((name) => this.lookAtFlag(name, eventId));
+  }
+
+  #usersOf(id: number): readonly string[] {
+    return [...this.#flags].filter(([, { segments }]) => segments.includes(id)).map(([name]) => name);
+  }
+
+  /** Null for a flag that the query does not show. */
+  #recordOf(name: string): FlagRecord | null {
+    const { world, query } = this.#options;
+    const project = world.directory.flagProjects.get(name);
+    if (project === undefined || !coversProject(query, project)) return null;
+    const record = world.projects.get(project)?.flags.get(name);
+    if (record === undefined || record.flag.archivedAt !== null) return null;
+    return passes(query, record.flag) ? record : null;
+  }
+
+  #remove(name: string, { project, segments }: SeenFlag, eventId: number): readonly VisibleChange[] {
+    this.#flags.delete(name);
+    this.#incomplete.delete(name);
+    return [flagRemoved(eventId, name, project), ...segments.flatMap((id) => this.#release(id, eventId))];
+  }
+
+  #use(segment: SegmentSource, eventId: number): readonly VisibleChange[] {
+    const used = this.#segments.get(segment.id);
+    if (used !== undefined) {
+      used.flagCount += 1;
+      return [];
+    }
+    const json = JSON.stringify(segmentView(segment));
+    this.#segments.set(segment.id, { json, flagCount: 1 });
+    return [segmentUpdated(eventId, json)];
+  }
+
+  #release(id: number, eventId: number): readonly VisibleChange[] {
+    const used = this.#segments.get(id);
+    if (used === undefined) return [];
+    used.flagCount -= 1;
+    if (used.flagCount > 0) return [];
+    this.#segments.delete(id);
+    return [{ eventId, json: JSON.stringify({ type: 'segment-removed', eventId, segmentId: id }) }];
+  }
+}
+
+function flagRemoved(eventId: number, featureName: string, project: string): VisibleChange {
+  return { eventId, json: JSON.stringify({ type: 'feature-removed', eventId, featureName, project }) };
+}
+
+function segmentUpdated(eventId: number, segmentJson: string): VisibleChange {
+  return { eventId, json: `{"type":"segment-updated","eventId":${eventId},"segment":${segmentJson}}` };
+}

@@ -1,0 +1,140 @@
+/**
+ * Follows what one query shows, for all clients that ask it: what they have missed, and all of it for those that are new.
+ *
+ * It is brought up to date when somebody wants to know, from the changes since the last time; a flag that changed a thousand
+ * times in between is looked at once. It follows the state, which is ahead of the disk: whatever is shown of it waits until
+ * its id is durable (invariant 4).
+ */
+import type { Engine } from '../../actors/engine.ts';
+import { type ClientQuery, projectsOf } from '../client-flags/client-query.ts';
+import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
+import { inSlices } from '../dispatch/slices.ts';
+import { effectsOf } from './event-effects.ts';
+import { Hydration } from './hydration.ts';
+import { ScopeContent, type VisibleChange } from './scope-content.ts';
+import { WatchLog } from './watch-log.ts';
+
+export interface ScopeWatchOptions {
+  readonly engine: Engine;
+  readonly query: ClientQuery;
+  readonly blocks: FlagBlocks;
+}
+
+/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
+const FLAGS_AT_ONCE = 2_000;
+
+/** Flags looked at between two looks at the clock. */
+const FLAGS_A_STEP = 64;
+
+export class ScopeWatch {
+  readonly query: ClientQuery;
+  readonly #engine: Engine;
+  readonly #content: ScopeContent;
+  #log: WatchLog | null = null;
+  /** The newest event that the content shows for certain. */
+  #checkedId = -1;
+  /** What was found and not yet told: something while flags are looked at in slices. */
+  #found: VisibleChange[] = [];
+  /** Set while flags are looked at in slices. */
+  #looking: Promise<void> | null = null;
+
+  constructor({ engine, query, blocks }: ScopeWatchOptions) {
+    this.query = query;
+    this.#engine = engine;
+    this.#content = new ScopeContent({ world: engine.world, query, blocks });
+  }
+
+  /** To be read in the same step in which the watch was brought up to date. */
+  get log(): WatchLog {
+    if (this.#log === null) throw new Error('a watch is brought up to date before it is read');
+    return this.#log;
+  }
+
+  get flagCount(): number {
+    return this.#content.flagCount;
+  }
+
+  /** All that the query shows, to be made in the same step in which the watch was brought up to date. */
+  hydration(): Hydration {
+    return new Hydration(this.log.newestId, this.#content);
+  }
+
+  /** Brings it up to date; in a promise where that takes long. */
+  refresh(): undefined | Promise<void> {
+    if (this.#looking !== null) return this.#looking;
+    const { lastId, feed } = this.#engine;
+    if (lastId === this.#checkedId) return undefined;
+    const changes = this.#log === null ? 'too-old' : feed.appliedSince(this.#checkedId);
+    if (changes === 'too-old') return this.#lookAtAll(lastId);
+    const effects = effectsOf(changes, this.query);
+    if (effects.everything !== null) return this.#lookAtAll(effects.everything);
+    for (const [id, eventId] of effects.segments)
+      this.#found.push(...this.#content.lookAtSegment(id, eventId));
+    for (const [name, eventId] of effects.flags) this.#found.push(...this.#content.lookAtFlag(name, eventId));
+    this.#tell(lastId);
+    return undefined;
+  }
+
+  /** What changes while many flags are looked at is looked at afterwards. */
+  #lookAtAll(eventId: number): undefined | Promise<void> {
+    const { lastId } = this.#engine;
+    const names = this.#content.names();
+    const advance = (): boolean => this.#lookAtSome(names, eventId);
+    if (this.#flagCountInScope() <= FLAGS_AT_ONCE) {
+      while (!advance());
+      this.#tell(lastId);
+      return undefined;
+    }
+    this.#looking = inSlices(advance)
+      .finally(() => {
+        this.#looking = null;
+      })
+      .then(() => {
+        this.#log ??= this.#newLog();
+        this.#checkedId = lastId;
+        return this.refresh();
+      });
+    return this.#looking;
+  }
+
+  /** True when there is no further name. */
+  #lookAtSome(names: Iterator<string>, eventId: number): boolean {
+    for (let count = 0; count < FLAGS_A_STEP; count += 1) {
+      const next = names.next();
+      if (next.done === true) return true;
+      const visible = this.#content.lookAtFlag(next.value, eventId);
+      // Nobody has been given anything yet, so nobody has missed anything.
+      if (this.#log !== null) this.#found.push(...visible);
+    }
+    return false;
+  }
+
+  /** The content shows the state after event `lastId`. */
+  #tell(lastId: number): void {
+    this.#checkedId = lastId;
+    const found = this.#found;
+    this.#found = [];
+    if (this.#log === null) {
+      this.#log = this.#newLog();
+    } else if (found.length > 0) {
+      found.sort((a, b) => a.eventId - b.eventId);
+      this.#log.append({ id: found.at(-1)!.eventId, changes: found.map(({ json }) => json).join(',') });
+    }
+  }
+
+  /**
+   * Begins with the newest event that can have changed what the query shows. It is made of the state alone, so after a restart
+   * a client that has everything is known to have it.
+   */
+  #newLog(): WatchLog {
+    const { directory } = this.#engine.world;
+    const revisions = Array.from(projectsOf(this.#engine.world, this.query), ({ revision }) => revision);
+    return new WatchLog(Math.max(directory.revision, directory.accessRevision, ...revisions));
+  }
+
+  #flagCountInScope(): number {
+    let count = 0;
+    for (const { flags } of projectsOf(this.#engine.world, this.query)) count += flags.size;
+    return count;
+  }
+}

@@ -1,0 +1,53 @@
+/** What streams say: each kind of client is told of the same frames in its own words. */
+
+import { EVENT_END, eventHead, KEEP_ALIVE } from './event-stream.ts';
+import type { Hydration } from './hydration.ts';
+import type { WatchFrame } from './watch-log.ts';
+
+export interface StreamFormat {
+  /** What a client gets that has seen nothing yet, or too little. */
+  start(hydration: Hydration): readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
+  /** What a client gets that comes back and has missed these. */
+  resume(missed: readonly WatchFrame[]): readonly Uint8Array[];
+  /** The same bytes for every stream. */
+  update(frame: WatchFrame): Uint8Array;
+}
+
+/** Made once for each frame. */
+class FrameMessages {
+  readonly #made = new WeakMap<WatchFrame, Uint8Array>();
+  readonly #make: (frame: WatchFrame) => string;
+
+  constructor(make: (frame: WatchFrame) => string) {
+    this.#make = make;
+  }
+
+  of(frame: WatchFrame): Uint8Array {
+    let message = this.#made.get(frame);
+    if (message === undefined) {
+      message = Buffer.from(this.#make(frame));
+      this.#made.set(frame, message);
+    }
+    return message;
+  }
+}
+
+const updates = new FrameMessages(
+  ({ id, changes }) => `${eventHead('unleash-updated', id)}{"events":[${changes}]}${EVENT_END}`,
+);
+
+/** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
+export const DELTA_FORMAT: StreamFormat = {
+  start: async (hydration) => [
+    Buffer.from(`${eventHead('unleash-connected', hydration.id)}{"events":[`),
+    ...(await hydration.parts()),
+    Buffer.from(`]}${EVENT_END}`),
+  ],
+  resume(missed) {
+    const last = missed.at(-1);
+    if (last === undefined) return [KEEP_ALIVE];
+    const changes = missed.map((frame) => frame.changes).join(',');
+    return [Buffer.from(`${eventHead('unleash-connected', last.id)}{"events":[${changes}]}${EVENT_END}`)];
+  },
+  update: (frame) => updates.of(frame),
+};
