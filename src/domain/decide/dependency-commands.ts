@@ -11,7 +11,7 @@ import { invalid, invalidOperation, notFound, type Refusal } from '../state/refu
 import type { World } from '../state/world.ts';
 import { dependenciesRemoved } from './archive-commands.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived } from './guards.ts';
+import { refuseArchived, unlessArchived } from './guards.ts';
 
 /** Parents of one flag. SDKs evaluate all of them each time they evaluate the flag. */
 export const PARENTS_PER_FLAG_MAX = 20;
@@ -81,10 +81,10 @@ export interface RemoveDependency extends NamesChild {
 }
 
 export function removeDependency(world: World, { project, child, parent }: RemoveDependency): Decision {
-  const located = locateDependency(world, project, child, parent);
+  const located = unlessArchived(locateDependency(world, project, child, parent));
   if (located.refused) return located;
   const { flag } = located.record;
-  return refuseArchived(flag) ?? [dependencyRemoved(flag, located.dependency)];
+  return [dependencyRemoved(flag, located.dependency)];
 }
 
 export interface RemoveDependencies extends NamesChild {
@@ -92,11 +92,9 @@ export interface RemoveDependencies extends NamesChild {
 }
 
 export function removeDependencies(world: World, { project, child }: RemoveDependencies): Decision {
-  const located = locateFlag(world, project, child);
+  const located = unlessArchived(locateFlag(world, project, child));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   return flag.dependencies.length === 0 ? UNCHANGED : [dependenciesRemoved(flag)];
 }
 

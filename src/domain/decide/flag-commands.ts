@@ -15,7 +15,7 @@ import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '.
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived, refuseTakenName } from './guards.ts';
+import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
 interface NamesFlag {
@@ -66,10 +66,8 @@ export interface PatchFlag extends NamesFlag {
 }
 
 export function patchFlag(world: World, command: PatchFlag): Decision {
-  const located = locateFlag(world, command.project, command.flag);
+  const located = unlessArchived(locateFlag(world, command.project, command.flag));
   if (located.refused) return located;
-  const archived = refuseArchived(located.record.flag);
-  if (archived !== null) return archived;
   const before = dataOf(world, located);
   const patched = applyPatch(before as unknown as JsonValue, command.operations);
   if (!patched.ok) return patchRefusal(patched);

@@ -1,6 +1,7 @@
 /** Checks that several decisions share. */
 import type { Flag } from '../flags/flag.ts';
 import { jsonGrowth, jsonSize } from '../json/json.ts';
+import type { LocatedFlag } from '../state/locate.ts';
 import { invalidOperation, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 
@@ -47,6 +48,14 @@ export function refuseLargerThan(bytesMax: number, what: string, value: unknown)
 export function refuseArchived(flag: Flag): Refusal | null {
   if (flag.archivedAt === null) return null;
   return invalidOperation(`The flag "${flag.name}" is archived; revive it before changing it.`);
+}
+
+/**
+ * What a change of a flag begins with: what it names, or why it is refused, because that does not exist or because the
+ * flag is archived.
+ */
+export function unlessArchived<T extends LocatedFlag>(located: T | Refusal): T | Refusal {
+  return located.refused ? located : (refuseArchived(located.record.flag) ?? located);
 }
 
 /** Flag names are unique in the whole service, archived flags included (docs/specification/flags.md#names). */

@@ -16,7 +16,7 @@ import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';
-import { refuseArchived, refuseLargeFlag } from './guards.ts';
+import { refuseLargeFlag, unlessArchived } from './guards.ts';
 import { refuseGrowth } from './refuse-growth.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { hasTag } from './tag-commands.ts';
@@ -42,11 +42,9 @@ export function rollbackFlag(world: World, command: RollbackFlag, { limits }: De
 
 /** The events that would bring the flag back, or the reason why that is impossible. */
 export function plannedRollback(world: World, command: RollbackFlag): Decision {
-  const located = locateFlag(world, command.project, command.flag);
+  const located = unlessArchived(locateFlag(world, command.project, command.flag));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const { target } = command;
   const metadata = metadataEvents(world, located, target);
   if (isRefusal(metadata)) return metadata;

@@ -20,7 +20,7 @@ import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy
 import { invalid, invalidOperation } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived, refuseOversized } from './guards.ts';
+import { refuseOversized, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 import { refuseUnknownReferences } from './strategy-guards.ts';
 
@@ -39,11 +39,9 @@ export interface AddStrategy extends NamesFlagEnvironment {
 }
 
 export function addStrategy(world: World, command: AddStrategy, context: DecideContext): Decision {
-  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  const located = unlessArchived(locateEnvironmentNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const sortOrder = command.strategy.sortOrder ?? nextSortOrder(located.flagEnvironment.strategies);
   const strategy = createStrategy(command.strategy, context.newId(), sortOrder);
   const issue = strategyIssue(strategy, null);
@@ -60,10 +58,8 @@ export interface ReplaceStrategy extends NamesStrategy {
 }
 
 export function replaceStrategy(world: World, command: ReplaceStrategy): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;
-  const archived = refuseArchived(located.record.flag);
-  if (archived !== null) return archived;
   const { id, sortOrder } = located.strategy;
   const after = createStrategy(command.strategy, id, command.strategy.sortOrder ?? sortOrder);
   const issue = strategyIssue(after, located.strategy);
@@ -77,11 +73,9 @@ export interface PatchStrategy extends NamesStrategy {
 }
 
 export function patchStrategy(world: World, command: PatchStrategy): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const { operations } = command;
   const before = strategyData(flag, located.strategy);
   const patched = applyPatch(before as unknown as JsonValue, operations);
@@ -109,10 +103,8 @@ export interface SetStrategySegments extends NamesStrategy {
 }
 
 export function setStrategySegments(world: World, command: SetStrategySegments): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;
-  const archived = refuseArchived(located.record.flag);
-  if (archived !== null) return archived;
   return strategyUpdated(world, located, { ...located.strategy, segments: command.segments });
 }
 
@@ -121,11 +113,9 @@ export interface RemoveStrategy extends NamesStrategy {
 }
 
 export function removeStrategy(world: World, command: RemoveStrategy): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateStrategyNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const left = located.flagEnvironment.strategies.filter(({ id }) => id !== located.strategy.id);
   return [
     strategyRemoved(flag, command.environment, located.strategy),
@@ -152,11 +142,9 @@ export interface SwitchEnvironment extends NamesFlagEnvironment {
 }
 
 export function switchEnvironment(world: World, command: SwitchEnvironment): Decision {
-  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  const located = unlessArchived(locateEnvironmentNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const { flagEnvironment } = located;
   const next = nextSwitch(
     flagEnvironment.enabled,
@@ -180,11 +168,9 @@ export interface OrderStrategies extends NamesFlagEnvironment {
  * Strategies that the command does not name keep their position. An id that the environment does not have is refused.
  */
 export function orderStrategies(world: World, command: OrderStrategies): Decision {
-  const located = locateFlagEnvironment(world, command.project, command.flag, command.environment);
+  const located = unlessArchived(locateEnvironmentNamed(world, command));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   const known = new Set(located.flagEnvironment.strategies.map(({ id }) => id));
   const unknown = command.order.findIndex(({ id }) => !known.has(id));
   if (unknown >= 0) {
@@ -205,7 +191,11 @@ export function orderStrategies(world: World, command: OrderStrategies): Decisio
   ];
 }
 
-function locateNamed(world: World, { project, flag, environment, strategyId }: NamesStrategy) {
+function locateEnvironmentNamed(world: World, { project, flag, environment }: NamesFlagEnvironment) {
+  return locateFlagEnvironment(world, project, flag, environment);
+}
+
+function locateStrategyNamed(world: World, { project, flag, environment, strategyId }: NamesStrategy) {
   return locateStrategy(world, project, flag, environment, strategyId);
 }
 

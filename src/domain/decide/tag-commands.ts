@@ -6,7 +6,7 @@ import { locateFlag } from '../state/locate.ts';
 import { notFound } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived } from './guards.ts';
+import { refuseArchived, unlessArchived } from './guards.ts';
 
 interface NamesTag {
   readonly project: string;
@@ -20,11 +20,9 @@ export interface TagFlag extends NamesTag {
 
 /** Adding a tag that the flag has changes nothing. */
 export function tagFlag(world: World, { project, flag: name, tag }: TagFlag): Decision {
-  const located = locateFlag(world, project, name);
+  const located = unlessArchived(locateFlag(world, project, name));
   if (located.refused) return located;
   const { flag } = located.record;
-  const archived = refuseArchived(flag);
-  if (archived !== null) return archived;
   if (hasTag(flag, tag)) return UNCHANGED;
   const data: Tag = { type: tag.type, value: tag.value };
   return [{ type: 'feature-tagged', ...aboutFlag(flag), data, preData: null }];

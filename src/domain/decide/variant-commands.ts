@@ -9,7 +9,7 @@ import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment }
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
-import { refuseArchived, refuseOversized } from './guards.ts';
+import { refuseOversized, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
 interface NamesVariants {
@@ -26,12 +26,9 @@ export interface SetVariants extends NamesVariants {
 }
 
 export function setVariants(world: World, command: SetVariants): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateNamed(world, command));
   if (located.refused) return located;
-  return (
-    refuseArchived(located.record.flag) ??
-    variantEvents(world, located, command.environment, command.variants)
-  );
+  return variantEvents(world, located, command.environment, command.variants);
 }
 
 export interface PatchVariants extends NamesVariants {
@@ -40,10 +37,8 @@ export interface PatchVariants extends NamesVariants {
 }
 
 export function patchVariants(world: World, command: PatchVariants): Decision {
-  const located = locateNamed(world, command);
+  const located = unlessArchived(locateNamed(world, command));
   if (located.refused) return located;
-  const archived = refuseArchived(located.record.flag);
-  if (archived !== null) return archived;
   const variants = patchedVariants(currentVariants(world, located, command.environment), command.operations);
   if (isRefusal(variants)) return variants;
   return variantEvents(world, located, command.environment, variants);

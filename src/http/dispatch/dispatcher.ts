@@ -261,9 +261,15 @@ class Dispatcher {
     const body = readBody(route, call.request);
     if (isRefusal(body)) return this.#refuse(call, body);
     const context = new Context(this.#options, call, { caller, params, body: body.value });
-    if (route.kind === 'read') this.#read(call, route, context, located);
-    else if (route.kind === 'stream') this.#stream(call, route.open(context));
-    else this.#write(call, route, context, this.#starter(call, bound, route, values));
+    if (route.kind === 'read') return this.#read(call, route, context, located);
+    if (route.kind === 'stream') return this.#stream(call, route.open(context));
+    const mayStart = this.#starter(call, bound, route, values);
+    const command = route.command(context, located);
+    if (!(command instanceof Promise)) return this.#submit(call, route, context, { command, mayStart });
+    command.then(
+      (late) => this.#guarded(call, () => this.#submit(call, route, context, { command: late, mayStart })),
+      (error: unknown) => this.#fail(call, error),
+    );
   }
 
   #read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
@@ -318,15 +324,6 @@ class Dispatcher {
       const caller = this.#identify(call.request, bound, route, values);
       return isRefusal(caller) ? caller : null;
     };
-  }
-
-  #write(call: Call, route: WriteRoute, context: RequestContext<unknown>, mayStart: MayStart): void {
-    const command = route.command(context);
-    if (!(command instanceof Promise)) return this.#submit(call, route, context, { command, mayStart });
-    command.then(
-      (late) => this.#guarded(call, () => this.#submit(call, route, context, { command: late, mayStart })),
-      (error: unknown) => this.#fail(call, error),
-    );
   }
 
   #submit(

@@ -99,10 +99,13 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   ): ReadResponse | Refusal | Promise<ReadResponse | Refusal>;
 }
 
-export interface WriteRoute<Body = unknown> extends RouteBase {
+export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'write';
-  /** Makes the command. It may read from the disk first; the command is decided against the state in its own turn. */
-  command(context: RequestContext<Body>): Command | Refusal | Promise<Command | Refusal>;
+  /**
+   * Makes the command. `located` is what `locate` found in the same synchronous step. It may read from the disk first;
+   * the command is decided against the state in its own turn.
+   */
+  command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
   readonly secretField?: string;
   /** Makes the response from the state right after the command. `events` is empty when nothing changed. */
@@ -150,9 +153,15 @@ export function readRoute<
   return { ...route, kind: 'read' } as unknown as ReadRoute;
 }
 
-/** A route that writes; the type of `context.body` comes from its schema. */
-export function writeRoute<S extends v.GenericSchema | undefined = undefined>(
-  route: Omit<WriteRoute<BodyOf<S>>, 'kind' | 'body'> & { readonly body?: S },
+/** The same for a route that writes. */
+export function writeRoute<
+  S extends v.GenericSchema | undefined = undefined,
+  Located extends object = Record<never, never>,
+>(
+  route: Omit<WriteRoute<BodyOf<S>, Located>, 'kind' | 'body' | 'locate'> & {
+    readonly body?: S;
+    readonly locate?: Locate<Located>;
+  },
 ): WriteRoute {
   return { ...route, kind: 'write' } as unknown as WriteRoute;
 }

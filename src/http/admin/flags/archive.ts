@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { type LocatedFlag, locateFlagAnywhere } from '../../../domain/state/locate.ts';
+import type { LocatedFlag } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
@@ -109,12 +109,12 @@ function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
 }
 
 /** The command for a flag whose project is not in the path. */
-function onFlag(type: 'revive-flags' | 'delete-flags'): Parameters<typeof writeRoute>[0]['command'] {
-  return ({ world, params }) => {
-    const located = locateFlagAnywhere(world, params.featureName);
-    if (located.refused) return located;
-    return { type, project: located.project.settings.id, flags: [params.featureName] };
-  };
+function onFlag(type: 'revive-flags' | 'delete-flags') {
+  return (_: unknown, { project, record }: LocatedFlag): Command => ({
+    type,
+    project: project.settings.id,
+    flags: [record.flag.name],
+  });
 }
 
 export const archiveRoutes: readonly Route[] = [

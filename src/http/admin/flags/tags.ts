@@ -47,16 +47,12 @@ export const tagRoutes: readonly Route[] = [
     body: TagBody,
     success: { status: 201, schema: TagSchema },
     refusals: ['InvalidOperationError'],
-    command: ({ world, params, body }) => {
-      const located = locate.flagAnywhere(world, params);
-      if (located.refused) return located;
-      return {
-        type: 'tag-flag',
-        project: located.project.settings.id,
-        flag: params.featureName,
-        tag: body,
-      };
-    },
+    command: ({ params, body }, { project }) => ({
+      type: 'tag-flag',
+      project: project.settings.id,
+      flag: params.featureName,
+      tag: body,
+    }),
     respond: ({ body }) => jsonResponse(201, body),
   }),
   writeRoute({
@@ -69,16 +65,12 @@ export const tagRoutes: readonly Route[] = [
     locate: locate.tag,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ world, params }) => {
-      const located = locate.flagAnywhere(world, params);
-      if (located.refused) return located;
-      return {
-        type: 'untag-flag',
-        project: located.project.settings.id,
-        flag: params.featureName,
-        tag: locate.tagOf(params),
-      };
-    },
+    command: ({ params }, { project }) => ({
+      type: 'untag-flag',
+      project: project.settings.id,
+      flag: params.featureName,
+      tag: locate.tagOf(params),
+    }),
     respond: () => emptyResponse(200),
   }),
 ];

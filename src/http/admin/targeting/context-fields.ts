@@ -6,7 +6,6 @@ import {
   ContextFieldNameSchema,
   LegalValueSchema,
 } from '../../../domain/flags/context-field.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { contextFields } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -81,10 +80,7 @@ export const contextFieldRoutes: readonly Route[] = [
     locate: locate.contextField,
     success: { status: 200, schema: ContextFieldSchema },
     refusals: ['NotFoundError'],
-    read: (context) => {
-      const field = locate.contextField(context.world, context.params);
-      return isRefusal(field) ? field : settledResponse(context, contextFieldView(context.world, field));
-    },
+    read: (context, field) => settledResponse(context, contextFieldView(context.world, field)),
   }),
   writeRoute({
     method: 'PUT',
@@ -127,9 +123,7 @@ export const contextFieldRoutes: readonly Route[] = [
     locate: locate.contextField,
     success: { status: 200, schema: StrategyUsesSchema },
     refusals: ['NotFoundError'],
-    read: async (context) => {
-      const field = locate.contextField(context.world, context.params);
-      if (isRefusal(field)) return field;
+    read: async (context, field) => {
       const strategies = await strategyUses(context.world, 'context-field', field.name);
       return settledResponse(context, { strategies });
     },

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.ts';
 import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
+import { notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import {
@@ -102,11 +102,7 @@ export const segmentRoutes: readonly Route[] = [
     locate: locate.segment,
     success: { status: 200, schema: SegmentSchema },
     refusals: ['NotFoundError'],
-    read: (context) => {
-      const segment = locate.segment(context.world, context.params);
-      if (isRefusal(segment)) return segment;
-      return textResponse(context, segmentText(context.world, segment));
-    },
+    read: (context, segment) => textResponse(context, segmentText(context.world, segment)),
   }),
   writeRoute({
     method: 'PUT',
@@ -149,9 +145,7 @@ export const segmentRoutes: readonly Route[] = [
     locate: locate.segment,
     success: { status: 200, schema: StrategyUsesSchema },
     refusals: ['NotFoundError'],
-    read: async (context) => {
-      const segment = locate.segment(context.world, context.params);
-      if (isRefusal(segment)) return segment;
+    read: async (context, segment) => {
       const strategies = await strategyUses(context.world, 'segment', segment.id);
       return settledResponse(context, { strategies });
     },

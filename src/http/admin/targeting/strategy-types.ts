@@ -1,7 +1,6 @@
 /** Strategy types: the kinds that a strategy can name. */
 import * as v from 'valibot';
 import { STRATEGY_TYPE_ENTRIES, StrategyTypeNameSchema } from '../../../domain/flags/strategy-type.ts';
-import { isRefusal } from '../../../domain/state/refusal.ts';
 import { strategyTypes } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -79,10 +78,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     locate: locate.strategyType,
     success: { status: 200, schema: StrategyTypeSchema },
     refusals: ['NotFoundError'],
-    read: (context) => {
-      const type = locate.strategyType(context.world, context.params);
-      return isRefusal(type) ? type : settledResponse(context, strategyTypeView(type));
-    },
+    read: (context, type) => settledResponse(context, strategyTypeView(type)),
   }),
   writeRoute({
     method: 'PUT',
