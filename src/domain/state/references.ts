@@ -17,6 +17,8 @@ export class References {
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
     const [gone, come] = exchangedStrategies(before, after);
+    // Most changes concern no strategy, and a replay sees hundreds of thousands of them.
+    if (gone.length + come.length === 0) return;
     const [old, fresh] = [referencesOf(gone), referencesOf(come)];
     for (const [key, one] of old)
       if (!fresh.has(key) && !refersTo(after, one)) this.#count(key, before!.project, -1);
