@@ -4,8 +4,9 @@
  */
 import { join } from 'node:path';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
-import { type FileSystem, isMissing, type OpenFile } from '../persistence/disk/file-system.ts';
-import { SEGMENT_SUFFIX } from '../persistence/journal/segment.ts';
+import { type FileSystem, isMissing, type OpenFile, withFile } from '../persistence/disk/file-system.ts';
+import { segmentFileName } from '../persistence/journal/segment.ts';
+import { listSegments } from '../persistence/journal/segment-file.ts';
 import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
 import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshots/snapshot-format.ts';
 
@@ -31,8 +32,8 @@ export interface StorageSource {
 
 export class DiskUsageReader {
   readonly #source: StorageSource;
-  /** By path, for segment files that have a successor. */
-  readonly #sealedBytes = new Map<string, number>();
+  /** By first event id, of segments that have a successor. */
+  readonly #sealedBytes = new Map<number, number>();
 
   constructor(source: StorageSource) {
     this.#source = source;
@@ -40,8 +41,7 @@ export class DiskUsageReader {
 
   async read(): Promise<DiskUsage> {
     const { fs, folder } = this.#source;
-    const names = await fs.list(dataFolder(folder).journal);
-    const segments = names.filter((name) => name.endsWith(SEGMENT_SUFFIX));
+    const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
     const snapshots = await listSnapshots(fs, dataFolder(folder).snapshots);
     const newest = snapshots.at(-1);
     return {
@@ -52,14 +52,14 @@ export class DiskUsageReader {
     };
   }
 
-  async #segmentBytes(names: readonly string[]): Promise<number> {
+  async #segmentBytes(firstIds: readonly number[]): Promise<number> {
     const { fs, folder } = this.#source;
     let sum = 0;
-    for (const [index, name] of names.entries()) {
-      const path = join(dataFolder(folder).journal, name);
-      const bytes = this.#sealedBytes.get(path) ?? (await withFile(fs, path, (file) => file.size()));
+    for (const [index, firstId] of firstIds.entries()) {
+      const path = join(dataFolder(folder).journal, segmentFileName(firstId));
+      const bytes = this.#sealedBytes.get(firstId) ?? (await unlessGone(fs, path, (file) => file.size()));
       if (bytes === null) continue;
-      if (index < names.length - 1) this.#sealedBytes.set(path, bytes);
+      if (index < firstIds.length - 1) this.#sealedBytes.set(firstId, bytes);
       sum += bytes;
     }
     return sum;
@@ -67,7 +67,7 @@ export class DiskUsageReader {
 
   /** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
   async #readSnapshot(path: string): Promise<DiskUsage['newestSnapshot']> {
-    return withFile(this.#source.fs, path, async (file) => {
+    return unlessGone(this.#source.fs, path, async (file) => {
       const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
       const read = await file.read(head, 0, head.length, 0);
       const header = decodeSnapshotHeader(head.subarray(0, read), path);
@@ -77,21 +77,15 @@ export class DiskUsageReader {
 }
 
 /** Null when the file is gone, since retention may remove files that were just listed. */
-async function withFile<T>(
+async function unlessGone<T>(
   fs: FileSystem,
   path: string,
   use: (file: OpenFile) => Promise<T>,
 ): Promise<T | null> {
-  let file: OpenFile;
   try {
-    file = await fs.open(path, 'read');
+    return await withFile(fs, path, use);
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
-  }
-  try {
-    return await use(file);
-  } finally {
-    await file.close();
   }
 }

@@ -135,7 +135,6 @@ export class SnapshotKeeper {
     this.#newestId = id;
     this.#dueId = id + this.#interval;
     this.#lastTaken = taken;
-    await engine.eventLog.saveIndex(engine.durableId);
     await this.#options.onTaken(taken);
     return taken;
   }

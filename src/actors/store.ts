@@ -5,22 +5,16 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
-import { apply } from '../domain/state/apply.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
-import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import { emptyWorld, type World } from '../domain/state/world.ts';
+import { emptyWorld } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
-import { dropOldEvents } from '../persistence/event-log/retention.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
-import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
 import {
-  type Loader,
   type RecoveryLog,
   type RecoveryProgress,
   type RecoveryReport,
@@ -28,12 +22,11 @@ import {
 } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
 import { Engine, type EngineClock } from './engine.ts';
+import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { LogReads } from './log-reads.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+import { indexingLoader } from './state-loader.ts';
 
 export interface StoreOptions {
   readonly fs: FileSystem;
@@ -130,6 +123,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('limits', options.limits),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
+  const retention = new EventRetention({
+    ...{ fs, folder: options.folder, eventLog, log },
+    retentionDays: options.eventRetentionDays ?? null,
+    now: clock.now,
+  });
   const onFailed = (error: unknown): void =>
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = new SnapshotKeeper({
@@ -143,7 +141,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     pause: pauseOf(options.timer),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
-      await retire(options, engine);
+      await eventLog.saveIndex(engine.durableId);
+      await retention.apply(engine.durableId);
     },
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
@@ -171,68 +170,6 @@ function pauseOf(timer: Timer | undefined): (pauseMs: number) => Promise<number>
       const begun = performance.eventLoopUtilization();
       setTimeout(() => resolve(performance.eventLoopUtilization(begun).utilization), pauseMs);
     });
-}
-
-/** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
-export function loaderOf(world: World): Loader {
-  // Under load many frames share a millisecond, and formatting it each time took a twentieth of a replay.
-  let at = Number.NaN;
-  let createdAt = '';
-  return {
-    reset: () => clearWorld(world),
-    load: (section, record) => loadSnapshotRecord(world, section, record),
-    replay: (frame) => {
-      if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
-      at = frame.at;
-      replayFrame(world, frame, createdAt);
-    },
-  };
-}
-
-/** The same, and indexes what it replays, so that a start reads the end of the journal once for both. */
-function indexingLoader(world: World, eventLog: EventLog): Loader {
-  const loader = loaderOf(world);
-  return {
-    ...loader,
-    replay: (frame, position) => {
-      loader.replay(frame, position);
-      eventLog.replayed(frame, position);
-    },
-  };
-}
-
-/** `createdAt` is the frame's time. */
-export function replayFrame(
-  world: World,
-  frame: RecordedFrame,
-  createdAt = new Date(frame.at).toISOString(),
-): void {
-  const { rules, lineage } = frame;
-  if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
-  for (const [index, event] of frame.events.entries()) {
-    apply(world, event as DomainEvent, { id: frame.id + index, createdAt, rules });
-  }
-  if (frame.answer !== undefined) {
-    world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
-  }
-}
-
-/** A failed retention is logged and tried again after the next snapshot, because it only deletes less than it may. */
-async function retire({ fs, log, clock, ...options }: StoreOptions, engine: Engine): Promise<void> {
-  const { eventRetentionDays = null } = options;
-  if (eventRetentionDays === null) return;
-  try {
-    const { durableId, eventLog } = engine;
-    const present = { keptMs: eventRetentionDays * DAY_MS, now: clock.now(), durableId };
-    const folder = dataFolder(options.folder);
-    const dropped = await dropOldEvents({ fs, folder, eventLog }, present);
-    if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
-  } catch (error) {
-    log.error(
-      { err: error },
-      'old events could not be deleted; the journal keeps more than the setting asks for',
-    );
-  }
 }
 
 /** When the last snapshot fails, the journal must still be closed properly. */

@@ -37,8 +37,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'answers before the sync',
     file: 'persistence/journal/file-journal.ts',
-    find: 'await writeFullyDurably(',
-    replace: 'await writeFully(',
+    find: 'writeFullyDurably(file,',
+    replace: 'writeFully(file,',
   },
   {
     name: 'does not check that a frame follows the one before it',
@@ -137,13 +137,13 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgets the responses of retries at a crash',
     file: 'actors/engine.ts',
-    find: 'answer === undefined ? head : { ...head, answer }',
-    replace: 'head',
+    find: 'response === undefined ? payload : this.#encoder.addResponse(response)',
+    replace: 'payload',
   },
   {
     name: 'forgets remembered responses in snapshots',
     file: 'actors/world-snapshot.ts',
-    find: "{ name: 'answers', records: [...directory.answers.values()] },",
+    find: "{ name: 'answers', records: [...directory.responses.values()] },",
     replace: '',
   },
   {
@@ -161,7 +161,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'loses a switch at replay',
-    file: 'actors/store.ts',
+    file: 'actors/state-loader.ts',
     find: '  for (const [index, event] of frame.events.entries()) {\n',
     replace:
       "  for (const [index, event] of frame.events.entries()) {\n    if (event.type === 'feature-environment-enabled') continue;\n",
@@ -202,11 +202,18 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'replays old frames by the newest rules',
-    file: 'actors/store.ts',
-    find: 'const { rules } = frame;',
-    replace: 'const rules = 2;',
+    file: 'actors/state-loader.ts',
+    find: 'const { rules, lineage } = frame;',
+    replace: 'const { lineage } = frame;\n  const rules = 2;',
   },
 ];
+
+/** The file as the change leaves it. Throws where the source is not what the change expects any more. */
+export function changedSource({ file, find, replace }: Omit<Mutant, 'name'>, tree = ROOT): string {
+  const source = readFileSync(join(tree, 'src', file), 'utf8');
+  assert.equal(source.split(find).length, 2, `"${find}" stands once in ${file}`);
+  return source.replace(find, () => replace);
+}
 
 /** Imports a module of a copy of the tree that has been changed, and calls `use` with it. */
 export async function onChangedBuild<T, R>(
@@ -218,14 +225,8 @@ export async function onChangedBuild<T, R>(
   try {
     for (const path of COPIED) cpSync(join(ROOT, path), join(tree, path), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-    for (const { file, find, replace } of changes) {
-      const path = join(tree, 'src', file);
-      const source = readFileSync(path, 'utf8');
-      assert.equal(source.split(find).length, 2, `"${find}" stands once in ${file}`);
-      writeFileSync(
-        path,
-        source.replace(find, () => replace),
-      );
+    for (const change of changes) {
+      writeFileSync(join(tree, 'src', change.file), changedSource(change, tree));
     }
     return await use((await import(pathToFileURL(join(tree, module)).href)) as T);
   } finally {

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MUTANTS, runMutant } from './mutants.ts';
+import { changedSource, MORE_MUTANTS, MUTANTS, runMutant } from './mutants.ts';
 import { COMMAND_TYPES } from './random-command.ts';
 import { runSeeds } from './run-seeds.ts';
 import { simulate } from './scenario.ts';
@@ -34,6 +34,10 @@ test('the same seed ends with the same disk, to the last byte', async () => {
     assert.equal(await simulate(seed, first), await simulate(seed, again), `seed ${seed}`);
     assert.deepEqual(first, again, `seed ${seed}`);
   }
+});
+
+test('every broken build of the long form changes a line that there is', () => {
+  for (const mutant of MORE_MUTANTS) changedSource(mutant);
 });
 
 for (const mutant of MUTANTS) {

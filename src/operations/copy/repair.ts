@@ -8,7 +8,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loaderOf, replayFrame } from '../../actors/store.ts';
+import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
 import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';

@@ -6,7 +6,7 @@
  * the source had at that event.
  */
 import { statSync } from 'node:fs';
-import { loaderOf } from '../../actors/store.ts';
+import { loaderOf } from '../../actors/state-loader.ts';
 import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';

@@ -7,7 +7,7 @@
  * wants to remove, and taking the beginning would lose what another operator wants to keep.
  */
 
-import { loaderOf, replayFrame } from '../../actors/store.ts';
+import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
