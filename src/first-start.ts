@@ -5,7 +5,6 @@
  *
  * The marker of unfinished-import.ts is in the folder while an import is under way.
  */
-import { readFile } from 'node:fs/promises';
 import { importState } from './actors/state-file.ts';
 import type { Store } from './actors/store.ts';
 import { makeAdminSecret } from './admin-token.ts';
@@ -14,8 +13,8 @@ import { ALL } from './domain/decide/token-commands.ts';
 import type { DomainEvent } from './domain/state/events.ts';
 import { initialTokenEvent, seedEvents } from './domain/state/seed-events.ts';
 import type { World } from './domain/state/world.ts';
-import { parseJsonBody } from './http/body/json-body.ts';
 import { digestOf } from './http/dispatch/access.ts';
+import { openImportFile, refusedImport } from './import-file.ts';
 import type { Log } from './log.ts';
 import type { FileSystem } from './persistence/disk/file-system.ts';
 import { importMarker } from './persistence/recovery/unfinished-import.ts';
@@ -44,9 +43,13 @@ export async function recordFirstEvents({ engine }: Store, options: FirstStartOp
     refuseUnknownNames(config.initialTokens, namesIn(events));
     return engine.record(SYSTEM, [...events, ...tokenEvents(tokensOf(options), now)]);
   }
-  const document = await readDocument(config.importFile);
+  const source = await openImportFile(config.importFile);
   const marker = await placeMarker(options);
-  const outcome = await importState(engine, document);
+  const outcome = await importState(engine, source).catch(async (error: unknown) => {
+    // Only while the file is checked: a file that changes afterwards leaves a part of it, and the marker.
+    if (engine.lastId === 0) await options.fs.remove(marker);
+    throw error;
+  });
   if (!outcome.ok) {
     await options.fs.remove(marker);
     throw refusedImport(config.importFile, outcome.issues);
@@ -123,18 +126,6 @@ function namesOf({ directory, projects }: World): KnownNames {
   return { projects: new Set(projects.keys()), environments };
 }
 
-async function readDocument(path: string): Promise<unknown> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(path);
-  } catch (error) {
-    throw new ConfigError(`IMPORT_FILE cannot be read: ${(error as Error).message}.`);
-  }
-  const parsed = parseJsonBody(bytes);
-  if (parsed.ok) return parsed.value;
-  throw refusedImport(path, [{ path: parsed.path ?? '', message: parsed.message }]);
-}
-
 async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
   const marker = importMarker(config.dataDir);
   const file = await fs.open(marker, 'create');
@@ -142,12 +133,4 @@ async function placeMarker({ fs, config }: FirstStartOptions): Promise<string> {
   await file.close();
   await fs.syncFolder(config.dataDir);
   return marker;
-}
-
-function refusedImport(
-  path: string,
-  issues: readonly { readonly path: string; readonly message: string }[],
-): ConfigError {
-  const places = issues.map((one) => `\n  at ${one.path === '' ? 'the document' : one.path}: ${one.message}`);
-  return new ConfigError(`IMPORT_FILE ${path} cannot be imported; nothing was recorded.${places.join('')}`);
 }

@@ -1,12 +1,13 @@
 /** What a new data folder starts with, by default and from IMPORT_FILE. */
+
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { exportState } from '../src/actors/state-file.ts';
 import { ConfigError } from '../src/config.ts';
 import { DataFolderError } from '../src/persistence/disk/data-folder-error.ts';
 import { importMarker } from '../src/persistence/recovery/unfinished-import.ts';
+import { exportState } from './support/documents/state-document.ts';
 import { startTestServer, temporaryFolder } from './support/server.ts';
 
 describe('a new data folder', () => {

@@ -7,6 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
+import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
   type FlagDocument,
@@ -14,7 +15,7 @@ import {
   STATE_FORMAT_VERSION,
   type StateDocument,
 } from '../domain/document/state-document.ts';
-import { planImport } from '../domain/document/state-import.ts';
+import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
 import type { Flag } from '../domain/flags/flag.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
@@ -35,14 +36,31 @@ export interface ExportOptions {
   readonly credentials: boolean;
 }
 
-export function exportState(world: World, options: ExportOptions = { credentials: false }): StateDocument {
+/** A document whose projects and flags are made while they are read (json-pieces.ts): it may be larger than the memory. */
+export interface LazyStateDocument extends Omit<StateDocument, 'projects'> {
+  readonly projects: Iterable<Omit<ProjectDocument, 'flags'> & { readonly flags: Iterable<FlagDocument> }>;
+}
+
+export function exportState(
+  world: World,
+  options: ExportOptions = { credentials: false },
+): LazyStateDocument {
   return {
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
     users: [...world.directory.users.values()].map(userDocument),
-    projects: [...world.projects.values()].map(projectDocument),
+    projects: made(world.projects, projectDocument),
     ...targetingDocument(world),
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
+  };
+}
+
+/** Can be read again. */
+function made<T, U>(things: ReadonlyMap<string, T>, make: (one: T) => U): Iterable<U> {
+  return {
+    *[Symbol.iterator]() {
+      for (const one of things.values()) yield make(one);
+    },
   };
 }
 
@@ -50,12 +68,12 @@ function userDocument({ rootRole, ...user }: User): StateDocument['users'][numbe
   return { ...user, rootRole: knownRole(rootRole).name };
 }
 
-function projectDocument({ settings, members, flags }: ProjectState): ProjectDocument {
+function projectDocument({ settings, members, flags }: ProjectState) {
   return {
     ...settings,
     environments: [...settings.environments],
     members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
-    flags: [...flags.values()].map(({ flag }) => flagDocument(flag)),
+    flags: made(flags, ({ flag }) => flagDocument(flag)),
   };
 }
 
@@ -97,49 +115,89 @@ export type ImportOutcome =
   /** Nothing was recorded. `path` is a JSON pointer into the document. */
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
+/** A document that is read flag by flag, as often as is asked for. */
+export interface StateSource {
+  /** The document with empty lists of flags. */
+  readonly frame: unknown;
+  flags(): AsyncIterable<SentFlag> | Iterable<SentFlag>;
+}
+
 /**
- * Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable.
+ * Into an engine that holds no environment, user or project yet; tokens may be there. Resolves when it is durable. What
+ * the source throws has changed nothing while the flags are read for the first time.
  */
-export async function importState(engine: Engine, document: unknown): Promise<ImportOutcome> {
+export async function importState(engine: Engine, source: StateSource): Promise<ImportOutcome> {
   const { directory, projects } = engine.world;
   if (directory.environments.length + directory.users.size + directory.segments.size + projects.size > 0) {
     const message = 'A state can only be imported into an empty data folder; this one is in use.';
     return { ok: false, issues: [{ path: '', message }] };
   }
-  const plan = planImport(document);
-  if (!plan.ok) return plan;
-  const issues = oversized(plan.events);
+  const checked = StateImport.begin(source.frame);
+  if (!(checked instanceof StateImport)) return { ok: false, issues: checked };
+  const issues = await issuesIn(checked, source);
   if (issues.length > 0) return { ok: false, issues };
-  for (const frame of frames(plan.events)) await engine.record(IMPORTER, frame);
-  return { ok: true, eventCount: plan.events.length };
+  let eventCount = 0;
+  const recorder = new FrameRecorder(async (events) => {
+    await engine.record(IMPORTER, events);
+    eventCount += events.length;
+  });
+  for await (const events of eventsIn(checked, source)) await recorder.add(events);
+  await recorder.end();
+  return { ok: true, eventCount };
 }
 
-function oversized(events: readonly DomainEvent[]): Issue[] {
-  return events
+async function issuesIn(checked: StateImport, source: StateSource): Promise<readonly Issue[]> {
+  const oversized: Issue[] = [];
+  for await (const flag of source.flags()) {
+    // No event of a flag is larger than the flag by more than a frame has room for.
+    if (jsonSize(flag.value) > IMPORT_FRAME_BYTES_MAX)
+      oversized.push(tooLarge(flagPointer(flag), 'The flag'));
+    if (!checked.check(flag) || oversized.length === ISSUES_MAX) break;
+  }
+  const issues = [...oversized, ...checked.issues()];
+  if (issues.length > 0) return issues.slice(0, ISSUES_MAX);
+  const events = checked.events();
+  return [...events.begin(), ...events.end()]
     .filter((event) => jsonSize(event) > IMPORT_FRAME_BYTES_MAX)
     .slice(0, ISSUES_MAX)
-    .map((event) => {
-      const about = event.featureName ?? event.project ?? event.environment ?? 'the service';
-      const limit = IMPORT_FRAME_BYTES_MAX / 2 ** 20;
-      return {
-        path: '',
-        message: `The event ${event.type} of "${about}" would take more than ${limit} MiB.`,
-      };
-    });
+    .map((event) => tooLarge('', `The event ${event.type} of "${event.project ?? 'the service'}"`));
 }
 
-function* frames(events: readonly DomainEvent[]): Generator<readonly DomainEvent[]> {
-  let frame: DomainEvent[] = [];
-  let bytes = 0;
-  for (const event of events) {
-    const size = jsonSize(event);
-    if (frame.length > 0 && bytes + size > IMPORT_FRAME_BYTES_MAX) {
-      yield frame;
-      frame = [];
-      bytes = 0;
-    }
-    frame.push(event);
-    bytes += size;
+async function* eventsIn(checked: StateImport, source: StateSource): AsyncGenerator<readonly DomainEvent[]> {
+  const events = checked.events();
+  yield events.begin();
+  for await (const flag of source.flags()) yield events.flag(flag);
+  yield events.end();
+}
+
+const tooLarge = (path: string, what: string): Issue => ({
+  path,
+  message: `${what} would take more than ${IMPORT_FRAME_BYTES_MAX / 2 ** 20} MiB.`,
+});
+
+/** Gathers events into frames of IMPORT_FRAME_BYTES_MAX. */
+class FrameRecorder {
+  readonly #record: (events: readonly DomainEvent[]) => Promise<void>;
+  #frame: DomainEvent[] = [];
+  #bytes = 0;
+
+  constructor(record: (events: readonly DomainEvent[]) => Promise<void>) {
+    this.#record = record;
   }
-  if (frame.length > 0) yield frame;
+
+  async add(events: readonly DomainEvent[]): Promise<void> {
+    for (const event of events) {
+      const size = jsonSize(event);
+      if (this.#frame.length > 0 && this.#bytes + size > IMPORT_FRAME_BYTES_MAX) await this.end();
+      this.#frame.push(event);
+      this.#bytes += size;
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#frame.length === 0) return;
+    await this.#record(this.#frame);
+    this.#frame = [];
+    this.#bytes = 0;
+  }
 }

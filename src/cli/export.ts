@@ -1,11 +1,13 @@
 /** `flagstaff export`: write the state as a JSON document that another server can start with. */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { exportState } from '../actors/state-file.ts';
+import { jsonPieces } from '../domain/json/json-pieces.ts';
+import { PARTIAL_SUFFIX } from '../operations/copy/copy-folder.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { resolveMoment } from '../operations/read/moment.ts';
 import { StateAt } from '../operations/read/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
-import { type AddCommand, type CommandContext, dataDirectory, jsonText, momentOf } from './command.ts';
+import { type AddCommand, type CommandContext, dataDirectory, momentOf } from './command.ts';
 import { bytesText } from './format.ts';
 import { stateProgressOn } from './progress.ts';
 
@@ -47,24 +49,54 @@ Examples:
         () => bars.end(),
       );
       if (state.lastId === 0) throw new OperationError('missing', `${folder} holds no event.`);
-      const document = jsonText(exportState(state.world, { credentials: options.credentials === true }));
-      if (options.to === undefined) return context.terminal.out(document);
+      const pieces = jsonPieces(exportState(state.world, { credentials: options.credentials === true }));
+      if (options.to === undefined) return writeOut(context, pieces);
       const path = resolve(options.to);
-      await writeNewFile(context, path, document);
-      const size = bytesText(Buffer.byteLength(document));
-      context.terminal.err(`Wrote the state of event ${state.lastId} to ${path}: ${size}.`);
+      const bytes = await writeNewFile(context, path, pieces);
+      context.terminal.err(`Wrote the state of event ${state.lastId} to ${path}: ${bytesText(bytes)}.`);
     });
 };
 
-async function writeNewFile({ fs }: CommandContext, path: string, text: string): Promise<void> {
+/** Few calls, and little memory. */
+const CHUNK_CHARACTERS = 1024 * 1024;
+
+function* chunksOf(pieces: Iterable<string>): Generator<string> {
+  let chunk = '';
+  for (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield `${chunk}\n`;
+}
+
+async function writeOut({ terminal }: CommandContext, pieces: Iterable<string>): Promise<void> {
+  for (const chunk of chunksOf(pieces)) await terminal.write(chunk);
+}
+
+/** Under another name until it is complete and on disk. Returns the bytes written. */
+async function writeNewFile({ fs }: CommandContext, path: string, pieces: Iterable<string>): Promise<number> {
   if (await fs.exists(path)) {
     throw new OperationError('occupied', `${path} exists already, and existing files are never overwritten.`);
   }
-  const file = await fs.open(path, 'create');
+  const partial = `${path}${PARTIAL_SUFFIX}`;
+  const file = await fs.open(partial, 'create');
+  let bytes = 0;
   try {
-    await writeFully(file, Buffer.from(text), 0);
+    for (const chunk of chunksOf(pieces)) {
+      const encoded = Buffer.from(chunk);
+      await writeFully(file, encoded, bytes);
+      bytes += encoded.length;
+    }
     await file.sync();
+    await fs.rename(partial, path);
+    await fs.syncFolder(dirname(path));
+  } catch (error) {
+    await fs.remove(partial).catch(() => undefined);
+    throw error;
   } finally {
     await file.close();
   }
+  return bytes;
 }

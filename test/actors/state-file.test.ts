@@ -1,17 +1,18 @@
 /** The state out of one service and into another, as a document. */
+
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import { exportState, importState } from '../../src/actors/state-file.ts';
+import { importState } from '../../src/actors/state-file.ts';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
-import { planImport } from '../../src/domain/document/state-import.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { WorkerLogReader } from '../../src/persistence/event-log/log-reader.ts';
+import { exportState, planImport, sourceOf } from '../support/documents/state-document.ts';
 import { eventsOf } from '../support/event-page.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { TestWorld } from '../support/test-world.ts';
@@ -164,7 +165,7 @@ describe('a state document', () => {
     const document = throughFile(exportState(populated().world, { credentials: true }));
     const folder = newFolder();
     const store = await open(folder);
-    const outcome = await importState(store.engine, document);
+    const outcome = await importState(store.engine, sourceOf(document));
     assert.deepEqual(outcome, { ok: true, eventCount: store.engine.lastId });
     assert.equal(store.engine.durableId, store.engine.lastId);
     assert.deepEqual(exportState(store.engine.world, { credentials: true }), document);
@@ -201,7 +202,7 @@ describe('a state document', () => {
     }));
     await withEmptyStore(async ({ engine }) => {
       document.projects[0]!.flags.push(...flags);
-      assert.equal((await importState(engine, document)).ok, true);
+      assert.equal((await importState(engine, sourceOf(document))).ok, true);
       const first = await engine.eventLog.readFrame(1);
       const last = await engine.eventLog.readFrame(engine.lastId);
       assert(first !== null && last !== null);
@@ -209,7 +210,7 @@ describe('a state document', () => {
       assert.equal(engine.world.projects.get('default')?.flags.size, flagCount);
     });
     await withEmptyStore(async ({ engine }) => {
-      await importState(engine, throughFile(exportState(populated().world)));
+      await importState(engine, sourceOf(exportState(populated().world)));
       assert.equal((await engine.eventLog.readFrame(engine.lastId))?.id, 1, 'a crash leaves all or nothing');
     });
   });
@@ -217,9 +218,9 @@ describe('a state document', () => {
   it('is refused by a service that is in use, which stays as it is', async () => {
     const document = exportState(populated().world);
     await withEmptyStore(async ({ engine }) => {
-      await importState(engine, exportState(new TestWorld().world));
+      await importState(engine, sourceOf(exportState(new TestWorld().world)));
       const before = stateHash(engine.world);
-      const outcome = await importState(engine, document);
+      const outcome = await importState(engine, sourceOf(document));
       assert(!outcome.ok);
       assert.match(outcome.issues[0]!.message, /empty data folder/);
       assert.equal(stateHash(engine.world), before);

@@ -1,11 +1,12 @@
 /** The program as a whole: help, exit codes, status, export, and the entry that operators start. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { exportState } from '../../src/actors/state-file.ts';
+import { exportState } from '../support/documents/state-document.ts';
 import {
   flagstaff,
   outputOf,

@@ -16,6 +16,7 @@ function terminalWith(isInteractive: boolean) {
   const terminal: Terminal = {
     env: {},
     out: () => assert.fail('a bar is no answer'),
+    write: () => assert.fail('a bar is no answer'),
     err: () => assert.fail('a bar is no line'),
     isInteractive,
     barStream: Object.assign(barStream, { isTTY: true, columns: 80 }),

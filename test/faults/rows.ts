@@ -322,6 +322,18 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
+    fault: 'A document to import or export that is larger than a string or the memory',
+    promise: 'It is read and written flag by flag; what it takes in memory does not grow with it.',
+    tests: [
+      ...named('actors/large-documents.test.ts')(
+        'is read flag by flag',
+        'is exported flag by flag',
+        'with 12,000 flags in a project, and one nested as deep as a request may be',
+      ),
+      ...named('http/body/json-parts.test.ts')('is refused with place and reason'),
+    ],
+  },
+  {
     fault: 'Malformed framing, with a request hidden behind it',
     promise: 'The hidden request never runs.',
     tests: framing(

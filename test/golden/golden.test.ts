@@ -1,4 +1,5 @@
 /** This build opens the data folders of every release and finds in them what that release recorded. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
-import { planImport } from '../../src/domain/document/state-import.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
+import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';

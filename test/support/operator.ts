@@ -32,11 +32,15 @@ export async function flagstaff(
   options: RunCommandOptions = {},
 ): Promise<CommandRun> {
   const [out, err]: [string[], string[]] = [[], []];
+  let written = '';
   const terminal: Terminal = {
     env: options.env ?? {},
     out: (text) => {
       out.push(text);
       options.onOut?.(text);
+    },
+    write: async (piece) => {
+      written += piece;
     },
     err: (text) => err.push(text),
     isInteractive: options.typed !== undefined,
@@ -48,6 +52,7 @@ export async function flagstaff(
     stopped: options.stopped ?? new AbortController().signal,
   };
   const code = await runCommands(args, terminal);
+  if (written !== '') out.push(written.trimEnd());
   return {
     code,
     out: out.join('\n'),

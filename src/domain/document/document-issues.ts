@@ -1,34 +1,93 @@
 /**
- * The faults of a state document that its schema cannot find: duplicate names, references to things that do not
- * exist, and broken rules between two things. A document without such faults can be imported completely. Each fault
+ * The issues of a state document that its schema cannot find: duplicate names, references to things that do not
+ * exist, and broken rules between two things. A document without such issues can be imported completely. Each
  * is reported with a JSON pointer.
  */
 
+import assert from 'node:assert/strict';
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
 import { isEmail } from '../state/email.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
 
 const ALL = '*';
 
-export function documentIssues(document: StateDocument): readonly Issue[] {
-  return new IssueFinder(document).find();
+/** Positions in the lists of the document. */
+export interface FlagPosition {
+  readonly project: number;
+  readonly index: number;
 }
 
-class IssueFinder {
+/** The JSON pointer of a flag. */
+export const flagPointer = ({ project, index }: FlagPosition): string =>
+  `/projects/${project}/flags/${index}`;
+
+/** What other flags of the document need to know of one. */
+interface FlagOutline {
+  readonly project: number;
+  readonly isArchived: boolean;
+  readonly hasParents: boolean;
+}
+
+interface Child {
+  readonly project: number;
+  readonly path: string;
+  readonly flag: Pick<FlagDocument, 'name' | 'archivedAt' | 'dependencies'>;
+}
+
+/**
+ * Finds issues in a document that arrives flag by flag: `frame` is all of it with empty lists of flags, then comes each
+ * flag in its order, and `end` checks what only all flags together show. It keeps of each flag its name, and more only
+ * where other flags depend on it.
+ */
+export class DocumentIssues {
   readonly #document: StateDocument;
   readonly #issues: Issue[] = [];
   readonly #environments: ReadonlySet<string>;
   readonly #userIds: ReadonlySet<number>;
   readonly #projectIds: ReadonlySet<string>;
+  /** By flag name, unique over the whole service. */
+  readonly #flags = new Map<string, FlagOutline>();
+  readonly #children: Child[] = [];
 
-  constructor(document: StateDocument) {
-    this.#document = document;
-    this.#environments = new Set(document.environments.map((one) => one.name));
-    this.#userIds = new Set(document.users.map((one) => one.id));
-    this.#projectIds = new Set(document.projects.map((one) => one.id));
+  constructor(frame: StateDocument) {
+    this.#document = frame;
+    this.#environments = new Set(frame.environments.map((one) => one.name));
+    this.#userIds = new Set(frame.users.map((one) => one.id));
+    this.#projectIds = new Set(frame.projects.map((one) => one.id));
+    this.#findInFrame();
   }
 
-  find(): readonly Issue[] {
+  /** At most ISSUES_MAX. */
+  get found(): readonly Issue[] {
+    return this.#issues;
+  }
+
+  addFlag(position: FlagPosition, flag: FlagDocument): void {
+    const { project } = position;
+    const owner = this.#document.projects[project];
+    assert(owner !== undefined, 'a flag is in a project of the document');
+    const path = flagPointer(position);
+    const holder = this.#flags.get(flag.name);
+    if (holder === undefined) this.#flags.set(flag.name, outlineOf(flag, project));
+    else {
+      const message = `A flag named "${flag.name}" is in the project "${this.#document.projects[holder.project]?.id}" already.`;
+      this.#addIssue(`${path}/name`, message);
+    }
+    this.#findInEnvironments(owner, flag, path);
+    this.#unique(flag.tags, `${path}/tags`, (tag) => ['', `${tag.type}:${tag.value}`]);
+    if (flag.dependencies.length > 0) {
+      const { name, archivedAt, dependencies } = flag;
+      const child = { name, archivedAt, dependencies };
+      this.#children.push({ project, path: `${path}/dependencies`, flag: child });
+    }
+  }
+
+  end(): readonly Issue[] {
+    for (const child of this.#children) this.#findInDependencies(child);
+    return this.#issues;
+  }
+
+  #findInFrame(): void {
     const { environments, projects, credentials, segments, contextFields, strategyTypes } = this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
@@ -42,13 +101,11 @@ class IssueFinder {
     }
     this.#findInUsers();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
-    this.#findTakenFlagNames();
     if (credentials !== undefined) this.#findInCredentials(credentials);
-    return this.#issues.slice(0, ISSUES_MAX);
   }
 
   #addIssue(path: string, message: string): void {
-    this.#issues.push({ path, message });
+    if (this.#issues.length < ISSUES_MAX) this.#issues.push({ path, message });
   }
 
   /** `identify` returns what must be unique and where in the item it stands, or null when nothing must be. */
@@ -91,12 +148,6 @@ class IssueFinder {
     for (const [index, { userId }] of project.members.entries()) {
       this.#existing(this.#userIds, userId, `${path}/members/${index}/userId`, 'user');
     }
-    const flags = new Map(project.flags.map((flag) => [flag.name, flag]));
-    for (const [index, flag] of project.flags.entries()) {
-      this.#findInEnvironments(project, flag, `${path}/flags/${index}`);
-      this.#unique(flag.tags, `${path}/flags/${index}/tags`, (tag) => ['', `${tag.type}:${tag.value}`]);
-      this.#findInDependencies(flags, flag, `${path}/flags/${index}/dependencies`);
-    }
   }
 
   #findInEnvironments(project: ProjectDocument, flag: FlagDocument, flagPath: string): void {
@@ -115,32 +166,16 @@ class IssueFinder {
   }
 
   /** Dependencies go one level deep, and archived flags have none (see archive-commands.ts). */
-  #findInDependencies(flags: ReadonlyMap<string, FlagDocument>, child: FlagDocument, path: string): void {
+  #findInDependencies({ project, path, flag: child }: Child): void {
     this.#unique(child.dependencies, path, ({ feature }) => ['/feature', feature]);
-    if (child.archivedAt !== null && child.dependencies.length > 0) {
-      this.#addIssue(path, 'An archived flag has no dependencies.');
-    }
+    if (child.archivedAt !== null) this.#addIssue(path, 'An archived flag has no dependencies.');
     for (const [index, { feature, enabled, variants }] of child.dependencies.entries()) {
-      const message = parentIssue(flags.get(feature), child, feature);
+      const parent = this.#flags.get(feature);
+      const message = parentIssue(parent?.project === project ? parent : undefined, child.name, feature);
       if (message !== null) this.#addIssue(`${path}/${index}/feature`, message);
       if (!enabled && variants.length > 0) {
         const message = 'Variants can only be asked of a parent that must be enabled.';
         this.#addIssue(`${path}/${index}/variants`, message);
-      }
-    }
-  }
-
-  /** Flag names are unique over the whole service. */
-  #findTakenFlagNames(): void {
-    const holders = new Map<string, string>();
-    for (const [at, { id, flags }] of this.#document.projects.entries()) {
-      for (const [index, { name }] of flags.entries()) {
-        const holder = holders.get(name);
-        if (holder === undefined) holders.set(name, id);
-        else {
-          const message = `A flag named "${name}" is in the project "${holder}" already.`;
-          this.#addIssue(`/projects/${at}/flags/${index}/name`, message);
-        }
       }
     }
   }
@@ -169,11 +204,15 @@ class IssueFinder {
   }
 }
 
-function parentIssue(parent: FlagDocument | undefined, child: FlagDocument, name: string): string | null {
+const outlineOf = ({ archivedAt, dependencies }: FlagDocument, project: number): FlagOutline => ({
+  project,
+  isArchived: archivedAt !== null,
+  hasParents: dependencies.length > 0,
+});
+
+function parentIssue(parent: FlagOutline | undefined, child: string, name: string): string | null {
   if (parent === undefined) return `There is no flag "${name}" in the project of its child.`;
-  if (parent === child) return `The flag "${name}" cannot depend on itself.`;
-  if (parent.archivedAt !== null) return `The flag "${name}" is archived, so nothing can depend on it.`;
-  return parent.dependencies.length === 0
-    ? null
-    : `The flag "${name}" has a parent of its own, so it cannot be a parent.`;
+  if (name === child) return `The flag "${name}" cannot depend on itself.`;
+  if (parent.isArchived) return `The flag "${name}" is archived, so nothing can depend on it.`;
+  return parent.hasParents ? `The flag "${name}" has a parent of its own, so it cannot be a parent.` : null;
 }

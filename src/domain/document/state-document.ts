@@ -19,6 +19,7 @@ import { StrategyInputSchema } from '../flags/strategy.ts';
 import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
+import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
@@ -82,7 +83,10 @@ const FlagEnvironmentSchema = v.object({
   variants: VariantListSchema,
 });
 
-const FlagSchema = v.object({
+/** A strategy lies four levels below its flag: in a list, in an environment, in a list. */
+export const FLAG_DEPTH_MAX = JSON_DEPTH_MAX + 4;
+
+export const FlagSchema = v.object({
   name: name(flagNameIssue),
   ...METADATA_DOCUMENT_ENTRIES,
   createdAt: Time,

@@ -3,11 +3,12 @@
  * changes would have recorded, so the history of an imported service begins like any other, and replay needs no
  * special case.
  */
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
-import { type Issue, issuesOf } from '../json/issues.ts';
+import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
 import {
   ABOUT_NOTHING,
@@ -19,50 +20,142 @@ import {
 } from '../state/events.ts';
 import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
 import type { User } from '../state/world.ts';
-import { documentIssues } from './document-issues.ts';
+import { DocumentIssues, type FlagPosition, flagPointer } from './document-issues.ts';
 import {
   type CredentialsDocument,
+  FLAG_DEPTH_MAX,
   type FlagDocument,
+  FlagSchema,
   type ProjectDocument,
   type StateDocument,
   StateDocumentSchema,
 } from './state-document.ts';
 
-export type ImportPlan =
-  | { readonly ok: true; readonly events: readonly DomainEvent[] }
-  /** `path` is a JSON pointer into the document. */
-  | { readonly ok: false; readonly issues: readonly Issue[] };
-
-export function planImport(document: unknown): ImportPlan {
-  const issue = checkStorable(document);
-  if (issue !== null) return { ok: false, issues: [issue] };
-  const parsed = v.safeParse(StateDocumentSchema, document);
-  if (!parsed.success) return { ok: false, issues: issuesOf(parsed.issues) };
-  const issues = documentIssues(parsed.output);
-  if (issues.length > 0) return { ok: false, issues };
-  return { ok: true, events: eventsOf(parsed.output) };
+/** A flag of the document, not checked yet. */
+export interface SentFlag extends FlagPosition {
+  readonly value: unknown;
 }
 
-function eventsOf(document: StateDocument): DomainEvent[] {
-  const { environments, users, projects, credentials } = document;
-  const first = [...environments].sort((a, b) => a.sortOrder - b.sortOrder).map(({ name }) => name);
-  const known = new Map(users.map((user) => [user.id, userOf(user)]));
-  return [
-    ...environments.map(
+/**
+ * Two passes over a document. In the first everything is checked: `begin` with the document without its flags, `check` with
+ * each flag in its order, then `issues`. In the second, `events` gives the events: for each flag again, and then for
+ * the end. So a document of any size takes no more memory than its largest flag, and the names of all.
+ */
+export class StateImport {
+  readonly #frame: StateDocument;
+  readonly #found: DocumentIssues;
+  readonly #issues: Issue[] = [];
+
+  private constructor(frame: StateDocument) {
+    this.#frame = frame;
+    this.#found = new DocumentIssues(frame);
+  }
+
+  /** `frame` is the document with empty lists of flags. Returns what is wrong with its shape instead. */
+  static begin(frame: unknown): StateImport | readonly Issue[] {
+    const issue = checkStorable(frame);
+    if (issue !== null) return [issue];
+    const parsed = v.safeParse(StateDocumentSchema, frame);
+    return parsed.success ? new StateImport(parsed.output) : issuesOf(parsed.issues);
+  }
+
+  /** False when enough is wrong already. */
+  check({ value, ...position }: SentFlag): boolean {
+    const path = flagPointer(position);
+    const issue = checkStorable(value, FLAG_DEPTH_MAX);
+    const parsed = issue === null ? v.safeParse(FlagSchema, value) : null;
+    if (issue !== null) this.#issues.push({ path: `${path}${issue.path}`, message: issue.message });
+    else if (parsed?.success === false) {
+      for (const one of issuesOf(parsed.issues, 'The flag')) {
+        this.#issues.push({ path: `${path}${one.path}`, message: one.message });
+      }
+    } else if (parsed?.success) this.#found.addFlag(position, parsed.output);
+    return this.#issues.length + this.#found.found.length < ISSUES_MAX;
+  }
+
+  /** Pointers and sentences; empty when the document can be imported. */
+  issues(): readonly Issue[] {
+    // What a flag that could not be read leaves open would be reported of others.
+    const found = this.#issues.length > 0 ? this.#found.found : this.#found.end();
+    return [...this.#issues, ...found].slice(0, ISSUES_MAX);
+  }
+
+  /** To be called once `issues` has found none. */
+  events(): ImportEvents {
+    return new ImportEvents(this.#frame);
+  }
+}
+
+export class ImportEvents {
+  readonly #frame: StateDocument;
+  readonly #users: ReadonlyMap<number, User>;
+  readonly #environmentOrder: readonly string[];
+  /** The project whose flags are coming; -1 before the first. */
+  #project = -1;
+  /** Parents must exist before their children depend on them, and lose their children before they are archived. */
+  #dependencies: DomainEvent[] = [];
+  #archived: DomainEvent[] = [];
+
+  constructor(frame: StateDocument) {
+    this.#frame = frame;
+    this.#users = new Map(frame.users.map((user) => [user.id, userOf(user)]));
+    const order = [...frame.environments].sort((a, b) => a.sortOrder - b.sortOrder);
+    this.#environmentOrder = order.map(({ name }) => name);
+  }
+
+  /** What comes before the first flag of all. */
+  begin(): readonly DomainEvent[] {
+    const environments = this.#frame.environments.map(
       (data): DomainEvent => ({
         type: 'environment-created',
         ...ofEnvironment(data.name),
         data,
         preData: null,
       }),
-    ),
-    ...[...known.values()].map(
+    );
+    const users = [...this.#users.values()].map(
       (data): DomainEvent => ({ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }),
-    ),
-    ...targetingEvents(document),
-    ...projects.flatMap((project) => projectEvents(project, known, first)),
-    ...(credentials === undefined ? [] : credentialEvents(credentials)),
-  ];
+    );
+    return [...environments, ...users, ...targetingEvents(this.#frame)];
+  }
+
+  /** The events of a flag, and those that come before it. */
+  flag({ project, value }: SentFlag): readonly DomainEvent[] {
+    const before = this.#upTo(project);
+    const flag = v.parse(FlagSchema, value);
+    const owner = this.#frame.projects[project];
+    assert(owner !== undefined, 'a flag is in a project of the document');
+    this.#dependencies.push(...dependencyEvents(flag, owner.id));
+    this.#archived.push(...archiveEvents(flag, owner.id));
+    const firstEnvironment = this.#environmentOrder.find((name) => owner.environments.includes(name));
+    return [...before, ...flagEvents(flag, owner.id, firstEnvironment)];
+  }
+
+  /** What comes behind the last flag of all. */
+  end(): readonly DomainEvent[] {
+    const rest = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
+    const { credentials } = this.#frame;
+    return credentials === undefined ? rest : [...rest, ...credentialEvents(credentials)];
+  }
+
+  /** Begins the projects up to this one, and ends those before it. */
+  #upTo(project: number): DomainEvent[] {
+    const events: DomainEvent[] = [];
+    while (this.#project < project) {
+      if (this.#project >= 0) events.push(...this.#endProject());
+      this.#project += 1;
+      const begun = this.#frame.projects[this.#project];
+      if (begun !== undefined) events.push(...projectEvents(begun, this.#users));
+    }
+    return events;
+  }
+
+  #endProject(): DomainEvent[] {
+    const events = [...this.#dependencies, ...this.#archived];
+    this.#dependencies = [];
+    this.#archived = [];
+    return events;
+  }
 }
 
 function targetingEvents({ segments, contextFields, strategyTypes }: StateDocument): DomainEvent[] {
@@ -85,14 +178,11 @@ function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
   return { ...user, rootRole: role.id };
 }
 
-/** Parents must exist before their children depend on them, and lose their children before they are archived. */
 function projectEvents(
-  { members, flags, ...settings }: ProjectDocument,
+  { members, flags: _, ...settings }: ProjectDocument,
   users: ReadonlyMap<number, User>,
-  environmentOrder: readonly string[],
 ): DomainEvent[] {
   const about = inProject(settings.id);
-  const firstEnvironment = environmentOrder.find((name) => settings.environments.includes(name));
   return [
     { type: 'project-created', ...about, data: settings, preData: null },
     ...members.map(({ userId, role: roleName }): DomainEvent => {
@@ -101,9 +191,6 @@ function projectEvents(
       const data = { userId, roleId, roleName: knownRole(roleId).name, email };
       return { type: 'project-user-added', ...about, data, preData: null };
     }),
-    ...flags.flatMap((flag) => flagEvents(flag, settings.id, firstEnvironment)),
-    ...flags.flatMap((flag) => dependencyEvents(flag, settings.id)),
-    ...flags.flatMap((flag) => archiveEvents(flag, settings.id)),
   ];
 }
 

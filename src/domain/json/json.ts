@@ -24,8 +24,9 @@ export interface StorableIssue {
   readonly message: string;
 }
 
-export function checkStorable(value: unknown): StorableIssue | null {
-  return issueIn(value, 0, null);
+/** `depthMax`: for what holds values of JSON_DEPTH_MAX levels in some more of its own. */
+export function checkStorable(value: unknown, depthMax = JSON_DEPTH_MAX): StorableIssue | null {
+  return issueIn(value, JSON_DEPTH_MAX - depthMax, null);
 }
 
 /**

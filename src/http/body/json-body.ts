@@ -12,25 +12,34 @@
  * valid body therefore needs no set of names. Everything takes linear time.
  */
 import { checkStorable, type JsonValue } from '../../domain/json/json.ts';
-import { diagnoseJson } from './json-error-locator.ts';
-import { measureShape } from './json-shape.ts';
+import { BODY_ORIGIN, diagnoseJson, type TextOrigin } from './json-error-locator.ts';
+import { BODY_LIMITS, type JsonLimits, measureShape } from './json-shape.ts';
 
 export type ParsedBody =
   | { readonly ok: true; readonly value: JsonValue }
   /** `path` is a JSON pointer below the body, when the fault is inside a value that could be parsed. */
   | { readonly ok: false; readonly message: string; readonly path?: string };
 
-export function parseJsonBody(bytes: Uint8Array): ParsedBody {
+export interface JsonSource extends TextOrigin {
+  readonly limits: JsonLimits;
+}
+
+export const parseJsonBody = (bytes: Uint8Array): ParsedBody =>
+  parseJson(bytes, { ...BODY_ORIGIN, limits: BODY_LIMITS });
+
+/** The same for a part of something larger. */
+export function parseJson(bytes: Uint8Array, source: JsonSource): ParsedBody {
+  const { whole, limits } = source;
   const text = decode(bytes);
-  if (text === undefined) return refusal('The body is not valid UTF-8.');
-  if (text.startsWith('\uFEFF')) return refusal('The body must not start with a byte order mark.');
-  const shape = measureShape(bytes);
+  if (text === undefined) return refusal(`${whole} is not valid UTF-8.`);
+  if (text.startsWith('\uFEFF')) return refusal(`${whole} must not start with a byte order mark.`);
+  const shape = measureShape(bytes, limits);
   if (!shape.ok) return shape;
   const parsed = parse(text);
   if (parsed === undefined || countFields(parsed) !== shape.nameCount)
-    return { ok: false, ...diagnoseJson(text) };
+    return { ok: false, ...diagnoseJson(text, source) };
   const value = Object.is(parsed, -0) ? 0 : parsed;
-  const issue = checkStorable(value);
+  const issue = checkStorable(value, limits.depthMax);
   return issue === null ? { ok: true, value } : { ok: false, ...issue };
 }
 

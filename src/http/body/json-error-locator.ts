@@ -10,12 +10,26 @@ export interface JsonIssue {
   readonly path?: string;
 }
 
-/** The first fault. Nesting must have been bounded before, as the reader calls itself for every level. */
-export function diagnoseJson(text: string): JsonIssue {
-  if (text.trim() === '') return { message: 'The body is empty; it must be JSON.' };
-  const reader = new Reader(text);
+/** Counted from 1. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Of what the text is a part, and where it begins there. */
+export interface TextOrigin {
+  readonly whole: string;
+  readonly start: TextPlace;
+}
+
+export const BODY_ORIGIN: TextOrigin = { whole: 'The body', start: { line: 1, column: 1 } };
+
+/** The first issue. Nesting must have been bounded before, as the reader calls itself for every level. */
+export function diagnoseJson(text: string, origin: TextOrigin = BODY_ORIGIN): JsonIssue {
+  if (text.trim() === '') return { message: `${origin.whole} is empty; it must be JSON.` };
+  const reader = new Reader(text, origin);
   reader.readDocument();
-  return reader.issue ?? { message: 'The body is not valid JSON.' };
+  return reader.issue ?? { message: `${origin.whole} is not valid JSON.` };
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -26,12 +40,14 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 /** A strict reader of the JSON grammar (RFC 8259). Each method returns true when it read what its name says. */
 class Reader {
   readonly #text: string;
+  readonly #origin: TextOrigin;
   readonly #path: (string | number)[] = [];
   #at = 0;
   issue: JsonIssue | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, origin: TextOrigin) {
     this.#text = text;
+    this.#origin = origin;
   }
 
   readDocument(): boolean {
@@ -131,9 +147,11 @@ class Reader {
   }
 
   #expected(what: string): boolean {
+    const { whole, start } = this.#origin;
     const before = this.#text.slice(0, this.#at).split('\n');
-    const place = `line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-    this.issue = { message: `The body is not valid JSON: at ${place} there should be ${what}.` };
+    const column = (before.at(-1) ?? '').length + (before.length === 1 ? start.column : 1);
+    const place = `line ${start.line + before.length - 1}, column ${column}`;
+    this.issue = { message: `${whole} is not valid JSON: at ${place} there should be ${what}.` };
     return false;
   }
 }

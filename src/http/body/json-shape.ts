@@ -12,6 +12,19 @@ export const LIST_LENGTH_MAX = 10_000;
 /** Values in a body, lists and objects among them. At the size of the largest body that is one in 21 bytes. */
 export const VALUES_MAX = 50_000;
 
+export interface JsonLimits {
+  /** Nesting levels of lists and objects. */
+  readonly depthMax: number;
+  readonly listLengthMax: number;
+  readonly valuesMax: number;
+}
+
+export const BODY_LIMITS: JsonLimits = {
+  depthMax: JSON_DEPTH_MAX,
+  listLengthMax: LIST_LENGTH_MAX,
+  valuesMax: VALUES_MAX,
+};
+
 export type JsonShape =
   | { readonly ok: true; readonly nameCount: number }
   /** `path`: JSON pointer below the body. */
@@ -25,7 +38,7 @@ const OPENING = [0x5b, 0x7b] as const;
 const CLOSING = [0x5d, 0x7d] as const;
 
 /** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */
-export function measureShape(bytes: Uint8Array): JsonShape {
+export function measureShape(bytes: Uint8Array, limits: JsonLimits = BODY_LIMITS): JsonShape {
   const open: OpenContainer[] = [];
   let nameCount = 0;
   let valueCount = 1;
@@ -41,16 +54,16 @@ export function measureShape(bytes: Uint8Array): JsonShape {
       container.length++;
       container.nameStart = -1;
       valueCount++;
-      if (container.length > LIST_LENGTH_MAX) return tooLong(bytes, open);
+      if (container.length > limits.listLengthMax) return tooLong(bytes, open, limits);
     } else if (byte === OPENING[0] || byte === OPENING[1]) {
       open.push({ isList: byte === OPENING[0], length: 1, nameStart: -1 });
       valueCount++;
-      if (open.length > JSON_DEPTH_MAX) return TOO_DEEP;
+      if (open.length > limits.depthMax) return tooDeep(limits);
     } else if ((byte === CLOSING[0] || byte === CLOSING[1]) && open.pop() === undefined) {
       // No JSON, whatever follows; the parser says why.
       return { ok: true, nameCount };
     }
-    if (valueCount > VALUES_MAX) return TOO_MANY;
+    if (valueCount > limits.valuesMax) return tooMany(limits);
   }
   return { ok: true, nameCount };
 }
@@ -63,24 +76,28 @@ interface OpenContainer {
   nameStart: number;
 }
 
-const TOO_DEEP: JsonShape = {
+const tooDeep = ({ depthMax }: JsonLimits): JsonShape => ({
   ok: false,
-  message: `The body must not nest arrays and objects more than ${JSON_DEPTH_MAX} levels deep.`,
-};
+  message: `The body must not nest arrays and objects more than ${depthMax} levels deep.`,
+});
 
-const TOO_MANY: JsonShape = {
+const tooMany = ({ valuesMax }: JsonLimits): JsonShape => ({
   ok: false,
-  message: `The body must not hold more than ${VALUES_MAX} values.`,
-};
+  message: `The body must not hold more than ${valuesMax} values.`,
+});
 
-function tooLong(bytes: Uint8Array, open: readonly OpenContainer[]): JsonShape {
+function tooLong(
+  bytes: Uint8Array,
+  open: readonly OpenContainer[],
+  { listLengthMax }: JsonLimits,
+): JsonShape {
   const keys = open.slice(0, -1).map((one) => (one.isList ? one.length - 1 : nameAt(bytes, one.nameStart)));
   const path = keys.map((key) => `/${pointerToken(key)}`).join('');
   const last = keys.at(-1);
   const place =
     last === undefined ? 'The body' : typeof last === 'string' ? `The field ${last}` : `Item ${last}`;
   const parts = open.at(-1)?.isList === true ? 'items' : 'fields';
-  return { ok: false, path, message: `${place} must not have more than ${LIST_LENGTH_MAX} ${parts}.` };
+  return { ok: false, path, message: `${place} must not have more than ${listLengthMax} ${parts}.` };
 }
 
 /** Empty for what is no name: the body is not JSON then, which is not what it is refused for. */

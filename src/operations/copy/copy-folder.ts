@@ -23,7 +23,8 @@ import { OperationError } from '../operation-error.ts';
 import { tryState } from '../read/lone-snapshot.ts';
 import { copyFile } from './copy-file.ts';
 
-const PARTIAL_SUFFIX = '.partial';
+/** Of what is being written, and gets its name when it is complete. */
+export const PARTIAL_SUFFIX = '.partial';
 
 export interface CopyOptions {
   readonly fs: FileSystem;

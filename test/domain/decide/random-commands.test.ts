@@ -1,15 +1,15 @@
 /** Whatever commands come, in whatever order: what always holds of the state that they leave. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { exportState } from '../../../src/actors/state-file.ts';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import { planImport } from '../../../src/domain/document/state-import.ts';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { OWNER_ROLE_ID } from '../../../src/domain/state/roles.ts';
 import type { ProjectState, World } from '../../../src/domain/state/world.ts';
+import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { anyCommand, anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
