@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
-import { NO_USAGE, type UsageSink } from './actors/usage-sink.ts';
+import { Usage } from './actors/usage.ts';
 import { createAdminToken } from './admin-token.ts';
 import type { Config } from './config.ts';
 import { controlHandlers } from './control/control-handlers.ts';
@@ -26,10 +26,12 @@ import { selectTransport } from './http/select-transport.ts';
 import { SURFACES } from './http/surfaces.ts';
 import type { Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
+import { dataFolder } from './persistence/disk/data-folder.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
+import { UsageFolder } from './persistence/usage/usage-folder.ts';
 import { VERSION } from './version.ts';
 
 /** How often a stop checks whether requests are still under way. */
@@ -42,8 +44,6 @@ export interface ServerOptions {
   stop(error: Error): void;
   /** Shows a secret, which is shown only once and never logged. */
   announceToken(secret: string): void;
-  /** Takes what applications report; absent: it is forgotten. */
-  readonly usage?: UsageSink;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
 }
@@ -51,6 +51,7 @@ export interface ServerOptions {
 export interface Server {
   readonly port: number;
   readonly store: Store;
+  readonly usage: Usage;
   readonly transport: Transport;
   close(): Promise<void>;
 }
@@ -72,7 +73,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const commits = new CommitMeter();
     const store = await open(options, commits, lock);
     await recordFirstEvents(store, { ...options, fs: realFileSystem });
-    const api = createHandler({ store, transport, commits, front }, options);
+    const usage = await openUsage(store, options);
+    const api = createHandler({ store, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
     const handlers = controlHandlers({
@@ -84,7 +86,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const control = await openControl({ folder: config.dataDir, handlers, log });
     front.phase = 'ready';
     return serverOf({
-      ...{ port, store, transport, front, control, lock },
+      ...{ port, store, usage, transport, front, control, lock },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -105,6 +107,7 @@ interface Front {
 
 interface Parts {
   readonly store: Store;
+  readonly usage: Usage;
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly front: Front;
@@ -128,6 +131,32 @@ function open(options: ServerOptions, commits: CommitMeter, lock: FolderLock): P
   });
 }
 
+/** Free space below which what applications report is not saved: the reserve of the journal, and twice what it can take. */
+const USAGE_ROOM_BYTES = 256 * 1024 * 1024;
+
+async function openUsage({ engine }: Store, { config, log }: ServerOptions): Promise<Usage> {
+  const usage = new Usage({
+    world: engine.world,
+    feed: engine.feed,
+    folder: new UsageFolder({
+      fs: realFileSystem,
+      folder: dataFolder(config.dataDir).usage,
+      onDamaged: (details) =>
+        log.warn(
+          details,
+          'a file of what applications reported is damaged; it was set aside, and what it lacks is lost',
+        ),
+    }),
+    now: Date.now,
+    hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
+    onFault: (error) =>
+      log.error({ err: error }, 'what applications reported could not be saved; it is tried again'),
+    timer: (delayMs, callback) => setTimeout(callback, delayMs).unref(),
+  });
+  await usage.open();
+  return usage;
+}
+
 function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {
   return selectTransport(config.httpEngine, {
     host: config.host,
@@ -140,8 +169,8 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 }
 
 function createHandler(
-  { store, transport, commits, front }: Parts,
-  { config, log, usage }: ServerOptions,
+  { store, usage, transport, commits, front }: Parts,
+  { config, log }: ServerOptions,
 ): Pick<Api, 'handle' | 'admit'> {
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
@@ -163,8 +192,9 @@ function createHandler(
       world: engine.world,
       open,
       now: Date.now,
+      onUse: (digest) => usage.tokenUsed(digest),
     }),
-    usage: usage ?? NO_USAGE,
+    usage,
     surfaces: [
       ...SURFACES,
       probeSurface({
@@ -202,7 +232,8 @@ interface Running extends Omit<Parts, 'commits'> {
   readonly shutdownTimeoutMs: number;
 }
 
-function serverOf({ port, store, transport, front, control, lock, shutdownTimeoutMs }: Running): Server {
+function serverOf(running: Running): Server {
+  const { port, store, usage, transport, front, control, lock, shutdownTimeoutMs } = running;
   const close = async (): Promise<void> => {
     front.phase = 'draining';
     transport.drain();
@@ -212,8 +243,9 @@ function serverOf({ port, store, transport, front, control, lock, shutdownTimeou
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     }
     await transport.close();
+    await usage.close();
     await store.close();
     lock.release();
   };
-  return { port, store, transport, close };
+  return { port, store, usage, transport, close };
 }

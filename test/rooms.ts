@@ -36,6 +36,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'flags compiled into rules, and evaluated for a context',
     imports: ['domain/flags', 'domain/json'],
   },
+  'domain/usage': {
+    purpose:
+      'what applications report: counts by hour, applications, times of use; bounded, with the time as an input',
+    imports: [],
+  },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
     imports: ['domain/flags', 'domain/json', 'domain/state'],
@@ -74,8 +79,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/snapshots',
     ],
   },
+  'persistence/usage': {
+    purpose: 'the files of what applications reported',
+    imports: ['persistence/codec', 'persistence/disk'],
+  },
   actors: {
-    purpose: 'mailboxes, the turn of a command, and the wait for the disk',
+    purpose: 'mailboxes, the turn of a command, and the wait for the disk; what applications report',
     imports: [
       'domain/decide',
       'domain/document',
@@ -83,12 +92,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/state',
       'domain/state/upgrade',
+      'domain/usage',
       'persistence/codec',
       'persistence/disk',
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
       'persistence/snapshots',
+      'persistence/usage',
     ],
   },
   'http/transport': {
@@ -145,6 +156,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/projects',
       'http/admin/service',
       'http/admin/targeting',
+      'http/admin/usage',
       'http/admin/users',
       'http/dispatch',
     ],
@@ -159,7 +171,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/admin/views': {
     purpose: 'responses made from the state, and the bytes kept of them',
-    imports: ['domain/decide', 'domain/flags', 'domain/state', 'http/dispatch'],
+    imports: ['domain/decide', 'domain/flags', 'domain/state', 'domain/usage', 'http/dispatch'],
   },
   'http/admin/flags': {
     purpose: 'routes about flags',
@@ -169,6 +181,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/json',
       'domain/state',
+      'domain/usage',
       'http/admin/requests',
       'http/admin/schemas',
       'http/admin/views',
@@ -224,6 +237,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/transport',
       'persistence/event-log',
+    ],
+  },
+  'http/admin/usage': {
+    purpose: 'routes about what applications reported',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/state',
+      'domain/usage',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
     ],
   },
   'http/client-flags': {
@@ -286,7 +312,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/usage': {
     purpose: 'routes on which applications report what they are and what they evaluated',
-    imports: ['actors', 'domain/decide', 'domain/json', 'domain/state', 'http/dispatch', 'http/transport'],
+    imports: [
+      'domain/decide',
+      'domain/json',
+      'domain/state',
+      'domain/usage',
+      'http/dispatch',
+      'http/transport',
+    ],
   },
   'http/openapi': {
     purpose: 'the description of the interface, made from the surfaces and their routes',
@@ -389,6 +422,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/event-log',
       'persistence/journal',
       'persistence/recovery',
+      'persistence/usage',
     ],
   },
 };

@@ -1,6 +1,7 @@
 /** Without disk and network: the machines and their tables, encoding of frames, answers as JSON. */
 import { transition } from 'xstate';
 import { environmentSwitchMachine, nextSwitch } from '../../src/domain/flags/environment-switch.ts';
+import { NEVER_SEEN } from '../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../src/http/admin/views/render-flag.ts';
 import { projectOverview } from '../../src/http/admin/views/render-project.ts';
 import type { Frame } from '../../src/persistence/journal/frame.ts';
@@ -56,23 +57,24 @@ function responseTasks(): MicroTask[] {
   const micro = new MicroWorld(FLAGS);
   const { world, project } = micro;
   const record = micro.record(flagName(0));
+  const sources = { world, seen: NEVER_SEEN };
   let turn = 0;
   return [
     {
       name: 'answer a flag, made anew',
       run: () => {
         record.projections = null;
-        return wholeFlag(world, project, record);
+        return wholeFlag(sources, project, record);
       },
     },
-    { name: 'answer a flag, kept', run: () => wholeFlag(world, project, record), times: 1_000 },
+    { name: 'answer a flag, kept', run: () => wholeFlag(sources, project, record), times: 1_000 },
     {
       name: `overview of ${FLAGS} flags, one changed`,
       run: () => {
         const enabled = turn++ % 2 === 0;
         const place = { project: 'default', flag: flagName(0), environment: 'production' };
         micro.carryOut({ type: 'switch-environment', ...place, enabled });
-        return projectOverview(world, project, NOW_MS);
+        return projectOverview(sources, project, NOW_MS);
       },
     },
   ];

@@ -89,7 +89,6 @@ export interface TestServerOptions {
   readonly store?: ServerOptions['store'];
   /** Silent unless given. */
   readonly log?: Log;
-  readonly usage?: ServerOptions['usage'];
   /** Kept at the end when given. */
   readonly folder?: string;
 }
@@ -116,7 +115,6 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       },
       announceToken: () => undefined,
       ...(options.store === undefined ? {} : { store: options.store }),
-      ...(options.usage === undefined ? {} : { usage: options.usage }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;
@@ -149,7 +147,7 @@ export const ENGINES = ['uws', 'node'] as const;
 export function describeInterface(
   name: string,
   suite: (server: () => TestServer) => void,
-  options: Pick<TestServerOptions, 'usage'> = {},
+  options: Omit<TestServerOptions, 'env'> = {},
 ): void {
   for (const engine of ENGINES) {
     describe(`${name} (${engine})`, () => {

@@ -21,6 +21,8 @@ import { instanceRoutes } from './service/instance.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
+import { applicationRoutes } from './usage/applications.ts';
+import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
@@ -53,5 +55,7 @@ export const ROUTES: readonly Route[] = [
   ...userAdminRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
+  ...flagUsageRoutes,
+  ...applicationRoutes,
   ...instanceRoutes,
 ];

@@ -77,6 +77,10 @@ const CREDENTIALS_PATTERN = /^(?:bearer +)?([\x21-\x7e]{1,300})$/i;
 
 interface Remembered {
   readonly caller: Caller;
+  /** Of the token. */
+  readonly digest: string;
+  /** When its use was told last, in milliseconds since 1970. */
+  toldAtMs: number;
   /** Milliseconds since 1970; Infinity for a token that does not expire. */
   readonly expiresAt: number;
 }
@@ -86,7 +90,12 @@ export interface AuthenticatorOptions {
   /** True with `AUTH_TYPE=none`: everybody may do everything. */
   readonly open: boolean;
   now(): number;
+  /** Told of the use of a token, at most once a minute. */
+  onUse(digest: string): void;
 }
+
+/** A request is told of in nanoseconds, and need not be. */
+const USE_STEP_MS = 60_000;
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -111,11 +120,15 @@ export class Authenticator {
     }
     const known =
       this.#last !== null && authorization === this.#lastHeader ? this.#last : this.#resolve(authorization);
-    return known === null || this.#hasExpired(known) ? null : known.caller;
-  }
-
-  #hasExpired({ expiresAt }: Remembered): boolean {
-    return expiresAt !== Number.POSITIVE_INFINITY && expiresAt <= this.#options.now();
+    if (known === null) return null;
+    const now = this.#options.now();
+    if (known.expiresAt <= now) return null;
+    // Also after the clock was set back.
+    if (Math.abs(now - known.toldAtMs) >= USE_STEP_MS) {
+      known.toldAtMs = now;
+      this.#options.onUse(known.digest);
+    }
+    return known.caller;
   }
 
   #resolve(authorization: string): Remembered | null {
@@ -157,7 +170,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
       role: token.type === 'admin' ? 'Admin' : null,
       scope: scopeOf(token),
     };
-    return { caller, expiresAt: expiryOf(token.expiresAt) };
+    return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(token.expiresAt) };
   }
   const personal = personalTokens.get(digest);
   const user = personal === undefined ? undefined : users.get(personal.userId);
@@ -170,7 +183,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
     role: knownRole(user.rootRole).name,
     scope: UNLIMITED,
   };
-  return { caller, expiresAt: expiryOf(personal.expiresAt) };
+  return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(personal.expiresAt) };
 }
 
 function scopeOf({ projects, environment }: ApiToken): CallerScope {

@@ -6,7 +6,7 @@ import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { TransportRequest } from '../transport/transport.ts';
-import { flagEtag } from './etag.ts';
+import { flagEtag, withoutSeen } from './etag.ts';
 import type { Params } from './params.ts';
 
 /** Whether the client has the response with this ETag. The comparison is weak, as the RFC requires. */
@@ -33,7 +33,7 @@ export function flagPrecondition(
 ): ((world: World) => Refusal | null) | undefined {
   const name = params.featureName ?? params.child;
   if (ifMatch === '' || name === undefined) return undefined;
-  const tags = tagsIn(ifMatch);
+  const tags = tagsIn(ifMatch).map(withoutSeen);
   return (world) => {
     const located =
       params.projectId === undefined

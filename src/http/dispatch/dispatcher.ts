@@ -9,7 +9,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Asker } from '../../actors/read-queue.ts';
 import type { Outcome } from '../../actors/submission.ts';
-import type { UsageSink } from '../../actors/usage-sink.ts';
+import type { Usage } from '../../actors/usage.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
@@ -62,7 +62,7 @@ export interface ApiOptions {
   readonly reads: LogReads;
   readonly instance: Instance;
   readonly authenticator: Authenticator;
-  readonly usage: UsageSink;
+  readonly usage: Usage;
   readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
@@ -462,7 +462,7 @@ class Context implements RequestContext<unknown> {
     return this.#shared.instance;
   }
 
-  get usage(): UsageSink {
+  get usage(): Usage {
     return this.#shared.usage;
   }
 

@@ -4,9 +4,22 @@
  */
 import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
 
-/** In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. */
-export function flagEtag(world: World, project: ProjectState, record: FlagRecord): string {
-  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)));
+/**
+ * In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. `tag`, of `seenTag`, stands for what the
+ * JSON shows besides.
+ */
+export function flagEtag(world: World, project: ProjectState, record: FlagRecord, tag = ''): string {
+  return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)), tag);
+}
+
+/** For a time at which flags were seen in use, which no event tells; 0 for never. */
+export function seenTag(atMs: number): string {
+  return atMs === 0 ? '' : `-s${atMs.toString(36)}`;
+}
+
+/** The tag of a flag without the time of use: whether the flag was evaluated meanwhile is no reason to refuse a change of it. */
+export function withoutSeen(etag: string): string {
+  return etag.replace(/^("[0-9]+)-s[0-9a-z]+-/, '$1-');
 }
 
 /** In quotes. `tag` tells apart all that a path can show at one revision. */

@@ -19,6 +19,7 @@ export const PARAM_NAMES = [
   'contextField',
   'legalValue',
   'strategyName',
+  'appName',
 ] as const;
 
 export type ParamName = (typeof PARAM_NAMES)[number];

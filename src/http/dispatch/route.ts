@@ -7,7 +7,7 @@ import type * as v from 'valibot';
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Asker } from '../../actors/read-queue.ts';
-import type { UsageSink } from '../../actors/usage-sink.ts';
+import type { Usage } from '../../actors/usage.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
@@ -30,8 +30,8 @@ export interface RequestContext<Body> {
   readonly reads: LogReads;
   /** Figures of the process. */
   readonly instance: Instance;
-  /** Takes what applications report. */
-  readonly usage: UsageSink;
+  /** What applications report. */
+  readonly usage: Usage;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
   readonly asker: Asker;

@@ -9,6 +9,7 @@ import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
 import { FRONTEND_EXAMPLES } from './frontend-examples.ts';
 import { TARGETING_EXAMPLES } from './targeting-examples.ts';
+import { USAGE_EXAMPLES } from './usage-examples.ts';
 
 /** By the name of the component. */
 export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
@@ -17,6 +18,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...CLIENT_EXAMPLES,
   ...FRONTEND_EXAMPLES,
   ...TARGETING_EXAMPLES,
+  ...USAGE_EXAMPLES,
 };
 
 const ADD_VARIANT = [

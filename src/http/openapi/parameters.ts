@@ -30,6 +30,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },
   contextField: { description: 'Name of the context field.', example: 'country' },
   legalValue: { description: 'The legal value.', example: 'fi' },
+  appName: { description: 'Name of the application.', example: 'shop' },
   strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
   type: { description: 'Type of the tag.', example: 'simple' },
   value: { description: 'Value of the tag.', example: 'checkout' },

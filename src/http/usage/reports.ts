@@ -1,15 +1,14 @@
 /** Routes on which SDKs and Unleash Edge report what they are and which flags they evaluated. */
 import type * as v from 'valibot';
-import type { ApplicationReport } from '../../actors/usage-sink.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
+import type { Side } from '../../domain/usage/reports.ts';
+import { digestOf } from '../dispatch/access.ts';
 import { emptyResponse } from '../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { BulkUsageBody, RegisterBody, UsageBody } from './schemas.ts';
-
-type Side = ApplicationReport['side'];
 
 /** A report shows no state, so it waits for nothing. */
 const NOTHING_SHOWN = 0;
@@ -33,6 +32,11 @@ function environmentOf({ caller, world }: RequestContext<unknown>): string {
   return environment === ALL ? (defaultEnvironment(world) ?? '') : environment;
 }
 
+function projectsOf({ caller }: RequestContext<unknown>): readonly string[] {
+  const { projects } = caller.scope;
+  return projects === ALL ? [ALL] : projects;
+}
+
 function millisecondsOf(time: string | number): number {
   return new Date(time).getTime();
 }
@@ -43,60 +47,77 @@ function countsOf(
   return new Map(Object.entries(variants ?? {}));
 }
 
-function register(context: RequestContext<v.InferOutput<typeof RegisterBody>>, side: Side): void {
-  const { appName, instanceId, connectionId, sdkVersion, strategies, started } = context.body;
+interface SentApplication {
+  readonly appName: string;
+  readonly instanceId?: string | null | undefined;
+  readonly sdkVersion?: string | null | undefined;
+  readonly strategies?: readonly string[] | null | undefined;
+}
+
+/** The application itself, as its own report tells it; SDKs for browsers tell what they are in headers only. */
+function told(context: RequestContext<unknown>, sent: SentApplication, side: Side): void {
+  const { appName, instanceId, sdkVersion, strategies } = sent;
   context.usage.application({
-    appName,
-    environment: environmentOf(context),
+    ...{ appName, side, environment: environmentOf(context), strategies: strategies ?? null },
     instanceId: instanceId ?? null,
-    connectionId: connectionId ?? null,
-    sdkVersion: sdkVersion ?? null,
-    strategies,
-    startedAtMs: millisecondsOf(started),
-    side,
+    sdkVersion: sdkVersion ?? (context.header('unleash-sdk') || null),
+    projects: projectsOf(context),
+    address: context.remoteAddress(),
   });
 }
 
-function report(context: RequestContext<v.InferOutput<typeof UsageBody>>): void {
+function report(context: RequestContext<v.InferOutput<typeof UsageBody>>, side: Side): void {
   const { appName, bucket } = context.body;
+  told(context, context.body, side);
   if (bucket === null || bucket === undefined) return;
-  const environment = environmentOf(context);
+  const counts = Object.entries(bucket.toggles).map(([flag, { yes, no, variants }]) => ({
+    ...{ flag, yes, no },
+    variants: countsOf(variants),
+  }));
   const startMs = millisecondsOf(bucket.start);
-  context.usage.usage(
-    Object.entries(bucket.toggles).map(([flag, { yes, no, variants }]) => ({
-      ...{ appName, environment, flag, startMs, yes, no },
-      variants: countsOf(variants),
-    })),
-  );
+  const environment = environmentOf(context);
+  context.usage.report({ appName, environment, side, startMs, counts }, context.caller.scope);
 }
 
-/** Edge gathers for many environments; what is not of the token's is dropped. */
+/**
+ * Edge gathers for many environments; what is not of the token's is dropped. The applications are behind it, so the address of the
+ * request is not theirs.
+ */
 function reportBulk(context: RequestContext<v.InferOutput<typeof BulkUsageBody>>): void {
-  const { applications, metrics } = context.body;
+  const { applications, metrics, seenTokens } = context.body;
   const environment = environmentOf(context);
+  const sides = new Map<string, Side>();
   for (const one of applications) {
     if ((one.environment ?? environment) !== environment) continue;
+    const side = one.sdkType ?? 'backend';
+    sides.set(one.appName, side);
     context.usage.application({
-      appName: one.appName,
-      environment,
+      ...{ appName: one.appName, environment, side, projects: projectsOf(context), address: '' },
       instanceId: one.instanceId ?? null,
-      connectionId: one.connectionId ?? null,
       sdkVersion: one.sdkVersion ?? null,
-      strategies: one.strategies ?? [],
-      startedAtMs:
-        one.started === null || one.started === undefined ? context.now() : millisecondsOf(one.started),
-      side: one.sdkType ?? 'backend',
+      strategies: one.strategies ?? null,
     });
   }
-  context.usage.usage(
-    metrics
-      .filter((one) => one.environment === environment)
-      .map(({ appName, featureName: flag, timestamp, yes, no, variants }) => ({
-        ...{ appName, environment, flag, yes, no },
-        startMs: millisecondsOf(timestamp),
-        variants: countsOf(variants),
-      })),
-  );
+  for (const { appName, featureName: flag, timestamp, yes, no, variants, environment: named } of metrics) {
+    if (named !== environment) continue;
+    context.usage.report(
+      {
+        ...{
+          appName,
+          environment,
+          side: sides.get(appName) ?? 'backend',
+          startMs: millisecondsOf(timestamp),
+        },
+        counts: [{ flag, yes, no, variants: countsOf(variants) }],
+      },
+      context.caller.scope,
+    );
+  }
+  const { apiTokens } = context.world.directory;
+  for (const secret of seenTokens ?? []) {
+    const digest = digestOf(secret);
+    if (apiTokens.has(digest)) context.usage.tokenUsed(digest);
+  }
 }
 
 interface ReportRoutesOptions {
@@ -121,7 +142,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
       body: RegisterBody,
       success: { status, schema: null },
       read: (context) => {
-        register(context, side);
+        told(context, context.body, side);
         return acknowledge(side);
       },
     }),
@@ -135,7 +156,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
       body: UsageBody,
       success: { status, schema: null },
       read: (context) => {
-        report(context);
+        report(context, side);
         return acknowledge(side);
       },
     }),

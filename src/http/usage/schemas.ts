@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { list } from '../../domain/json/list-schema.ts';
+import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
 
 /** As in what applications send: `toggles` by the name of the flag. */
 interface SentCounts {
@@ -11,11 +12,22 @@ interface SentCounts {
 }
 
 const TIME_PHRASE = 'a time, as ISO 8601 or milliseconds since 1970';
+// Of one bulk report: each entry takes some microseconds. Unleash Edge sends reports of 90 KB.
+const BULK_APPLICATIONS_MAX = 1_000;
+const BULK_COUNTS_MAX = 5_000;
+const SEEN_TOKENS_MAX = 1_000;
+
 const COUNT_PHRASE = 'an integer from 0';
 const COUNTS_PHRASE =
   'an object that has, by the name of each flag, the integers yes and no, and variants with an integer by name';
 
 const Text = v.string();
+const APP_NAME_PHRASE = `a text of 1 to ${TEXT_LENGTH_MAX} characters`;
+const AppName = v.pipe(
+  v.string(APP_NAME_PHRASE),
+  v.minLength(1, APP_NAME_PHRASE),
+  v.maxLength(TEXT_LENGTH_MAX, APP_NAME_PHRASE),
+);
 const OptionalText = v.nullish(Text);
 const Time = v.pipe(
   v.union([v.string(), v.number()], TIME_PHRASE),
@@ -64,9 +76,8 @@ function isCount(value: unknown): boolean {
 }
 
 const ApplicationFields = {
-  appName: Text,
+  appName: AppName,
   instanceId: OptionalText,
-  connectionId: OptionalText,
   sdkVersion: OptionalText,
   environment: v.pipe(OptionalText, v.description('Ignored: the token says it.')),
 };
@@ -83,8 +94,9 @@ export const RegisterBody = v.pipe(
 
 export const UsageBody = v.pipe(
   v.object({
-    appName: Text,
+    appName: AppName,
     instanceId: OptionalText,
+    sdkVersion: OptionalText,
     bucket: v.pipe(
       v.nullish(v.object({ start: Time, stop: Time, toggles: CountsByFlag })),
       v.description('May be absent when impactMetrics are sent.'),
@@ -98,28 +110,42 @@ export const UsageBody = v.pipe(
   v.title('ClientUsage'),
 );
 
+/** `what` is what it lists, such as "tokens". */
+function atMost<const Item extends v.GenericSchema>(lengthMax: number, item: Item, what: string) {
+  return v.pipe(
+    list(item, `a list of ${what}`),
+    v.maxLength(lengthMax, `a list of at most ${lengthMax} ${what}`),
+  );
+}
+
 export const BulkUsageBody = v.pipe(
   v.object({
-    applications: list(
+    applications: atMost(
+      BULK_APPLICATIONS_MAX,
       v.object({
         ...ApplicationFields,
         started: v.nullish(Time),
         strategies: v.nullish(list(v.string(), 'a list of strings')),
         sdkType: v.nullish(v.picklist(['frontend', 'backend'])),
       }),
-      'a list of applications',
+      'applications',
     ),
-    metrics: list(
+    metrics: atMost(
+      BULK_COUNTS_MAX,
       v.object({
         featureName: Text,
-        appName: Text,
+        appName: AppName,
         environment: Text,
         timestamp: Time,
         yes: Count,
         no: Count,
         variants: v.nullish(CountsByVariant),
       }),
-      'a list of counts',
+      'counts',
+    ),
+    seenTokens: v.pipe(
+      v.nullish(atMost(SEEN_TOKENS_MAX, v.string(), 'tokens')),
+      v.description('Tokens that Unleash Edge was asked with. Unknown ones are ignored.'),
     ),
   }),
   v.title('ClientBulkUsage'),

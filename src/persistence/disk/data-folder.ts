@@ -8,6 +8,7 @@
  *   data/journal/<first event id>.index        derived from the segment, may be deleted at any time
  *   data/journal/durable.mark                  how far the journal was on disk for certain (durable-mark.ts)
  *   data/snapshots/<last event id>.snapshot    the whole state as of that event (snapshot-format.ts)
+ *   data/usage/<what>.usage                    what applications reported, may be deleted (src/actors/usage.ts)
  *   data/repaired.tmp, data/damaged-<time>     what a repair makes, and what it found (unfinished-repair.ts)
  *
  * Names that end in `.tmp` are unfinished and removed at the next start; those that end in `.damaged` were set aside
@@ -23,10 +24,17 @@ export interface DataFolder {
   readonly root: string;
   readonly journal: string;
   readonly snapshots: string;
+  /** Of what applications reported; made when the first of it is written. */
+  readonly usage: string;
 }
 
 export function dataFolder(root: string): DataFolder {
-  return { root, journal: join(root, 'journal'), snapshots: join(root, 'snapshots') };
+  return {
+    root,
+    journal: join(root, 'journal'),
+    snapshots: join(root, 'snapshots'),
+    usage: join(root, 'usage'),
+  };
 }
 
 /** Creates the folders and syncs their names. A power cut would otherwise take back a folder with a segment in it. */

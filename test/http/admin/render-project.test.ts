@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
+import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
 import { flagList, healthOf, projectOverview } from '../../../src/http/admin/views/render-project.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+const sourcesOf = ({ world }: TestWorld) => ({ world, seen: NEVER_SEEN });
 
 /** A project with a flag of each of these types, all created within the same minute. */
 function projectWith(...types: readonly FlagType[]) {
@@ -52,7 +55,7 @@ describe('the health of a project', () => {
 
   it('shows in the overview on the day that it changes, though nothing else did, and when the clock is set back', () => {
     const { state, project, createdAt } = projectWith('operational', 'kill-switch');
-    const overviewAt = (now: number) => projectOverview(state.world, project, now);
+    const overviewAt = (now: number) => projectOverview(sourcesOf(state), project, now);
     const healthAt = (now: number) => JSON.parse(String(overviewAt(now).body)).health;
     assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);
     assert.equal(healthAt(createdAt + 8 * DAY_MS), 50);
@@ -82,9 +85,9 @@ describe('the flags of a project', () => {
       }
       const summaries: unknown[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)
-        .map((record): unknown => JSON.parse(flagSummary(state.world, project, record)));
+        .map((record): unknown => JSON.parse(flagSummary(sourcesOf(state), project, record)));
       for (const render of [projectOverview, flagList]) {
-        const { body } = render(state.world, project, Date.now());
+        const { body } = render(sourcesOf(state), project, Date.now());
         assert.deepEqual(JSON.parse(String(body)).features, summaries, `step ${step}`);
       }
     }

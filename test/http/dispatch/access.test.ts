@@ -9,7 +9,12 @@ function callerOf(token: Pick<ApiToken, 'type' | 'projects' | 'environment'>) {
   const test = new TestWorld();
   const digest = digestOf('a-secret');
   test.given({ type: 'create-api-token', token: { tokenName: 'ci', expiresAt: null, digest, ...token } });
-  const authenticator = new Authenticator({ world: test.world, open: false, now: () => 0 });
+  const authenticator = new Authenticator({
+    world: test.world,
+    open: false,
+    now: () => 0,
+    onUse: () => undefined,
+  });
   return authenticator.authenticate('a-secret');
 }
 

@@ -1,140 +1,272 @@
-/** What applications report: taken from every SDK, told to the sink, refused where it is malformed. */
+/** What applications report: taken from every SDK, shown to people, refused where it is malformed. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import type { ApplicationReport, UsageReport, UsageSink } from '../../../src/actors/usage-sink.ts';
-import { addToken } from '../../support/applications.ts';
+import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { describeInterface } from '../../support/server.ts';
-
-const applications: ApplicationReport[] = [];
-const usages: UsageReport[] = [];
-const RECORDING: UsageSink = {
-  application: (report) => applications.push(report),
-  usage: (reports) => usages.push(...reports),
-};
 
 const REGISTRATION = {
   appName: 'shop',
   instanceId: 'i-1',
   sdkVersion: 'unleash-node-sdk:6.12.1',
-  strategies: ['default'],
+  strategies: ['default', 'byRegion'],
   started: '2026-01-01T00:00:00.000Z',
   interval: 15_000,
 };
-const BUCKET = {
-  start: '2026-01-01T00:00:00.000Z',
-  stop: '2026-01-01T00:01:00.000Z',
-  toggles: { checkout: { yes: 3, no: 1, variants: { blue: 3, disabled: 1 } }, __other: { yes: 0, no: 2 } },
-};
-const START_MS = Date.UTC(2026, 0, 1);
 
-describeInterface(
-  'reports of applications',
-  (server) => {
-    const send = (path: string, token: string, body: unknown) =>
-      fetch(`${server().origin}${path}`, {
-        method: 'POST',
-        headers: { authorization: token, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
+/** A bucket of the last minute. */
+function bucketOf(toggles: object): object {
+  const nowMs = Date.now();
+  return { start: new Date(nowMs - 60_000).toISOString(), stop: new Date(nowMs).toISOString(), toggles };
+}
+
+const COUNTS = { yes: 3, no: 1, variants: { blue: 3, disabled: 1 } };
+
+describeInterface('reports of applications', (server) => {
+  const send = (path: string, token: string, body: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${server().origin}${path}`, {
+      method: 'POST',
+      headers: { authorization: token, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const read = async (path: string) => {
+    const { status, body } = await server().call('GET', path);
+    assert.equal(status, 200, JSON.stringify(body));
+    return body;
+  };
+
+  it('are counted by flag, application and hour, in the environment of the token, from servers and from pages', async () => {
+    for (const [type, path, status, text] of [
+      ['client', '/api/client', 202, ''],
+      ['frontend', '/api/frontend/client', 200, 'OK'],
+    ] as const) {
+      const flag = `counted-${type}`;
+      const app = `shop-${type}`;
+      await makeRunningFlag(server().call, flag);
+      const token = await addToken(server(), { type, environment: 'production' });
+      const registered = await send(`${path}/register`, token, {
+        ...REGISTRATION,
+        appName: app,
+        environment: 'other',
       });
-
-    it('reach the sink with the environment of the token, from servers and from pages', async () => {
-      for (const [type, path, side, status, text] of [
-        ['client', '/api/client', 'backend', 202, ''],
-        ['frontend', '/api/frontend/client', 'frontend', 200, 'OK'],
-      ] as const) {
-        applications.length = 0;
-        usages.length = 0;
-        const token = await addToken(server(), { type, environment: 'production' });
-        const registered = await send(`${path}/register`, token, { ...REGISTRATION, environment: 'other' });
-        assert.deepEqual([registered.status, await registered.text()], [status, text]);
-        const reported = await send(`${path}/metrics`, token, { appName: 'shop', bucket: BUCKET });
+      assert.deepEqual([registered.status, await registered.text()], [status, text]);
+      for (let time = 0; time < 2; time += 1) {
+        const reported = await send(`${path}/metrics`, token, {
+          appName: app,
+          bucket: bucketOf({ [flag]: COUNTS, 'no-such-flag': { yes: 0, no: 2 } }),
+        });
         assert.deepEqual([reported.status, await reported.text()], [status, text]);
-        const { appName, instanceId, sdkVersion, strategies } = REGISTRATION;
-        const shop = { appName, instanceId, sdkVersion, strategies, connectionId: null, side };
-        assert.deepEqual(applications, [{ ...shop, environment: 'production', startedAtMs: START_MS }]);
-        const common = { appName: 'shop', environment: 'production', startMs: START_MS };
-        assert.deepEqual(usages, [
-          {
-            ...common,
-            flag: 'checkout',
-            yes: 3,
-            no: 1,
-            variants: new Map([
-              ['blue', 3],
-              ['disabled', 1],
-            ]),
-          },
-          { ...common, flag: '__other', yes: 0, no: 2, variants: new Map() },
-        ]);
       }
-    });
-
-    it('of Unleash Edge are those of the environment of its token', async () => {
-      applications.length = 0;
-      usages.length = 0;
-      const token = await addToken(server(), { type: 'client', environment: 'development' });
-      const metrics = ['development', 'production'].map((environment) => ({
-        featureName: 'checkout',
-        appName: 'shop',
-        environment,
-        timestamp: START_MS,
-        yes: 1,
-        no: 0,
-        variants: {},
-      }));
-      const applicationsSent = [
-        { ...REGISTRATION, environment: 'development', sdkType: 'frontend' },
-        { ...REGISTRATION, environment: 'production' },
-      ];
-      const { status } = await send('/api/client/metrics/bulk', token, {
-        applications: applicationsSent,
-        metrics,
-      });
-      assert.equal(status, 202);
-      assert.deepEqual(
-        applications.map(({ environment, side }) => [environment, side]),
-        [['development', 'frontend']],
-      );
-      assert.deepEqual(
-        usages.map(({ environment, flag, yes }) => [environment, flag, yes]),
-        [['development', 'checkout', 1]],
-      );
-    });
-
-    it('are refused where they are malformed, and nothing reaches the sink', async () => {
-      applications.length = 0;
-      usages.length = 0;
-      const token = await addToken(server(), { type: 'client', environment: 'development' });
-      const post = (path: string, body: unknown) =>
-        server().callBelow('/api/client')('POST', path, body, { token });
-      const cases: readonly (readonly [string, unknown, string])[] = [
-        ['/register', { ...REGISTRATION, appName: undefined }, '/body/appName'],
-        ['/register', { ...REGISTRATION, started: 'soon' }, '/body/started'],
-        ['/metrics', { appName: 'shop' }, '/body'],
-        ['/metrics', { appName: 'shop', bucket: { ...BUCKET, stop: undefined } }, '/body/bucket/stop'],
-        [
-          '/metrics',
-          { appName: 'shop', bucket: { ...BUCKET, toggles: { a: { yes: -1, no: 0 } } } },
-          '/body/bucket/toggles',
-        ],
-        ['/metrics', { appName: 'shop', bucket: { ...BUCKET, toggles: [] } }, '/body/bucket/toggles'],
-        ['/metrics/bulk', { applications: [] }, '/body/metrics'],
-      ];
-      for (const [path, body, at] of cases) {
-        const response = await post(path, body);
-        assert.deepEqual([response.status, response.body.details[0].path], [400, at]);
-      }
-      assert.deepEqual([applications, usages], [[], []]);
-    });
-
-    it('need a token of the right kind', async () => {
-      const token = await addToken(server(), { type: 'frontend', environment: 'development' });
+      const { data } = await read(`/client-metrics/features/${flag}/raw`);
+      const sum = data.reduce((total: number, one: { yes: number }) => total + one.yes, 0);
+      assert.equal(sum, 6);
+      const [{ timestamp, ...first }] = data;
+      assert.equal(Date.parse(timestamp) % 3_600_000, 0);
+      assert.deepEqual([first.featureName, first.appName, first.environment], [flag, app, 'production']);
+      const days = (await read(`/client-metrics/features/${flag}/raw?hoursBack=49`)).data;
       assert.equal(
-        (await send('/api/client/metrics', token, { appName: 'shop', bucket: BUCKET })).status,
-        403,
+        days.reduce((total: number, one: { no: number }) => total + one.no, 0),
+        2,
       );
+      assert.deepEqual((await read(`/client-metrics/features/${flag}`)).seenApplications, [app]);
+      const overview = await read(`/metrics/applications/${app}/overview`);
+      assert.equal(overview.featureCount, 1);
+      assert.deepEqual(overview.issues.missingStrategies, ['byRegion']);
+      const [environment] = overview.environments;
+      assert.deepEqual(
+        [environment.name, environment.instanceCount, environment.issues.missingFeatures],
+        ['production', 2, ['no-such-flag']],
+      );
+    }
+  });
+
+  it('show when a flag was last evaluated, in its environment alone, and change no precondition', async () => {
+    await makeRunningFlag(server().call, 'seen');
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const path = '/projects/default/features/seen';
+    const before = await server().call('GET', path);
+    assert.equal(before.body.lastSeenAt, null);
+    const beforeMs = Date.now();
+    await send('/api/client/metrics', token, {
+      appName: 'shop',
+      bucket: bucketOf({ seen: { yes: 0, no: 0 } }),
     });
-  },
-  { usage: RECORDING },
-);
+    assert.equal((await read(path)).lastSeenAt, null, 'a flag that was not evaluated was not seen');
+    await send('/api/client/metrics', token, { appName: 'shop', bucket: bucketOf({ seen: COUNTS }) });
+    const after = await server().call('GET', path);
+    assert(Date.parse(after.body.lastSeenAt) >= beforeMs);
+    assert.notEqual(after.headers.get('etag'), before.headers.get('etag'));
+    assert.deepEqual(
+      after.body.environments.map(({ name, lastSeenAt }: { name: string; lastSeenAt: string | null }) => [
+        name,
+        lastSeenAt,
+      ]),
+      [
+        ['development', after.body.lastSeenAt],
+        ['production', null],
+      ],
+    );
+    const { features } = await read('/projects/default/features');
+    const listed = features.find(({ name }: { name: string }) => name === 'seen');
+    assert.equal(listed.lastSeenAt, after.body.lastSeenAt);
+    const known = after.headers.get('etag') ?? '';
+    const again = await server().call('GET', path, undefined, { headers: { 'if-none-match': known } });
+    assert.equal(again.status, 304);
+    const ifMatch = { headers: { 'if-match': before.headers.get('etag') ?? '' } };
+    const changed = await server().call('PUT', path, { description: 'used' }, ifMatch);
+    assert.deepEqual([changed.status, changed.body.lastSeenAt], [200, after.body.lastSeenAt]);
+  });
+
+  it('list applications with their SDKs and instances', async () => {
+    const token = await addToken(server(), {
+      type: 'client',
+      environment: 'development',
+      projects: ['default'],
+    });
+    for (const instanceId of ['a', 'b'])
+      await send('/api/client/register', token, { ...REGISTRATION, appName: 'listed', instanceId });
+    const page = await addToken(server(), { type: 'frontend', environment: 'development' });
+    const sdk = { 'unleash-sdk': 'unleash-js-sdk:3.8.2' };
+    const bucket = bucketOf({});
+    await send('/api/frontend/client/metrics', page, { appName: 'listed', bucket }, sdk);
+    const { applications, total } = await read('/metrics/applications?query=LISTED');
+    assert.equal(total, 1);
+    assert.deepEqual(applications[0].usage, [
+      { project: 'default', environments: ['development'] },
+      { project: '*', environments: ['development'] },
+    ]);
+    const { instances } = await read('/metrics/instances/listed/environment/development');
+    assert.deepEqual(instances.map(({ instanceId }: { instanceId: string }) => instanceId).sort(), [
+      'a',
+      'b',
+      'default',
+    ]);
+    const { environments } = await read('/metrics/applications/listed/overview');
+    const { sdks, frontendSdks, backendSdks } = environments[0];
+    assert.deepEqual(
+      [sdks, frontendSdks, backendSdks],
+      [
+        ['unleash-js-sdk:3.8.2', 'unleash-node-sdk:6.12.1'],
+        ['unleash-js-sdk:3.8.2'],
+        ['unleash-node-sdk:6.12.1'],
+      ],
+    );
+    const ofProject = await read('/projects/default/applications?query=listed');
+    assert.deepEqual(ofProject.applications[0].sdks, [
+      { name: 'unleash-js-sdk', versions: ['3.8.2'] },
+      { name: 'unleash-node-sdk', versions: ['6.12.1'] },
+    ]);
+    const { strategies } = await read('/metrics/applications/listed');
+    assert.deepEqual(strategies[0], { name: 'byRegion', notFound: true });
+  });
+
+  it('of Unleash Edge are those of the environment of its token, and tell which tokens are used', async () => {
+    await makeRunningFlag(server().call, 'behind-edge');
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const page = await addToken(server(), {
+      type: 'frontend',
+      environment: 'development',
+      tokenName: 'page behind Edge',
+    });
+    const metrics = ['development', 'production'].map((environment) => ({
+      featureName: 'behind-edge',
+      appName: 'edge-shop',
+      environment,
+      timestamp: new Date().toISOString(),
+      yes: 1,
+      no: 0,
+      variants: {},
+    }));
+    const seenAt = async () => {
+      const { tokens } = await read('/api-tokens');
+      return tokens.find(({ tokenName }: { tokenName: string }) => tokenName === 'page behind Edge').seenAt;
+    };
+    assert.equal(await seenAt(), null);
+    const { status } = await send('/api/client/metrics/bulk', token, {
+      applications: [
+        { ...REGISTRATION, appName: 'edge-shop', environment: 'development', sdkType: 'frontend' },
+        { ...REGISTRATION, appName: 'edge-other', environment: 'production' },
+      ],
+      metrics,
+      seenTokens: [page, 'default:development.unknown'],
+    });
+    assert.equal(status, 202);
+    assert.notEqual(await seenAt(), null);
+    const { data } = await read('/client-metrics/features/behind-edge/raw');
+    assert.deepEqual(
+      data.map((one: { environment: string; yes: number }) => [one.environment, one.yes]),
+      [['development', 1]],
+    );
+    assert.equal((await server().call('GET', '/metrics/applications/edge-other')).status, 404);
+  });
+
+  it('count flags only that the token covers', async () => {
+    await server().call('POST', '/projects', { id: 'covered', name: 'Covered' });
+    await makeRunningFlag(server().call, 'uncovered');
+    const token = await addToken(server(), {
+      type: 'frontend',
+      environment: 'development',
+      projects: ['covered'],
+    });
+    const bucket = bucketOf({ uncovered: COUNTS });
+    await send('/api/frontend/client/metrics', token, { appName: 'narrow', bucket });
+    assert.deepEqual((await read('/client-metrics/features/uncovered/raw')).data, []);
+    assert.equal((await read('/projects/default/features/uncovered')).lastSeenAt, null);
+  });
+
+  it('survive a clean stop', async () => {
+    await makeRunningFlag(server().call, 'kept');
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    await send('/api/client/metrics', token, { appName: 'kept', bucket: bucketOf({ kept: COUNTS }) });
+    const paths = [
+      '/client-metrics/features/kept/raw',
+      '/projects/default/features/kept',
+      '/metrics/applications/kept',
+    ];
+    const before = await Promise.all(paths.map(read));
+    await server().restart();
+    assert.deepEqual(await Promise.all(paths.map(read)), before);
+  });
+
+  it('are refused where they are malformed or too large, and nothing is counted', async () => {
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const post = (path: string, body: unknown) =>
+      server().callBelow('/api/client')('POST', path, body, { token });
+    const bucket = bucketOf({});
+    const toggles = (value: unknown) => ({ appName: 'wrong', bucket: { ...bucket, toggles: value } });
+    const application = { ...REGISTRATION, appName: 'wrong' };
+    const cases: readonly (readonly [string, unknown, string])[] = [
+      ['/register', { ...application, appName: undefined }, '/body/appName'],
+      ['/register', { ...application, appName: 'x'.repeat(201) }, '/body/appName'],
+      ['/register', { ...application, started: 'soon' }, '/body/started'],
+      ['/metrics', { appName: 'wrong' }, '/body'],
+      ['/metrics', { appName: 'wrong', bucket: { ...bucket, stop: undefined } }, '/body/bucket/stop'],
+      ['/metrics', toggles({ a: { yes: -1, no: 0 } }), '/body/bucket/toggles'],
+      ['/metrics', toggles([]), '/body/bucket/toggles'],
+      ['/metrics/bulk', { applications: [] }, '/body/metrics'],
+      [
+        '/metrics/bulk',
+        { applications: Array.from({ length: 1001 }, () => application), metrics: [] },
+        '/body/applications',
+      ],
+    ];
+    for (const [path, body, at] of cases) {
+      const answer = await post(path, body);
+      assert.deepEqual([answer.status, answer.body.details[0].path], [400, at]);
+    }
+    const large = { appName: 'wrong', bucket: { ...bucket, toggles: { ['x'.repeat(2 ** 20)]: COUNTS } } };
+    const tooLarge = await post('/metrics', large);
+    assert.deepEqual([tooLarge.status, tooLarge.body.name], [413, 'PayloadTooLargeError']);
+    assert.equal((await server().call('GET', '/metrics/applications/wrong')).status, 404);
+    const hours = await server().call('GET', '/client-metrics/features/kept/raw?hoursBack=0');
+    assert.deepEqual([hours.status, hours.body.details[0].path], [400, '/query/hoursBack']);
+    const sorted = await server().call('GET', '/metrics/applications?sortBy=size');
+    assert.deepEqual([sorted.status, sorted.body.details[0].path], [400, '/query/sortBy']);
+  });
+
+  it('need a token of the right kind', async () => {
+    const token = await addToken(server(), { type: 'frontend', environment: 'development' });
+    const bucket = bucketOf({});
+    assert.equal((await send('/api/client/metrics', token, { appName: 'shop', bucket })).status, 403);
+  });
+});

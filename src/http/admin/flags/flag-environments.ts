@@ -6,6 +6,7 @@ import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
+import type { FlagSeen } from '../../../domain/usage/last-seen.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
@@ -29,8 +30,8 @@ const SortOrderBody = v.pipe(
   v.title('StrategyOrder'),
 );
 
-function detailedView(flag: Flag, environment: Environment) {
-  const shown = environmentView(flag, environment);
+function detailedView(flag: Flag, environment: Environment, seen: FlagSeen | null) {
+  const shown = environmentView(flag, environment, seen);
   const { variants } = environmentOf(flag, environment.name);
   return {
     ...shown,
@@ -55,7 +56,10 @@ export const flagEnvironmentRoutes: readonly Route[] = [
         (one) => one.name === flagEnvironment.name,
       );
       if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
-      return settledResponse(context, detailedView(record.flag, environment));
+      return settledResponse(
+        context,
+        detailedView(record.flag, environment, context.usage.seen.flag(record.flag.name)),
+      );
     },
   }),
   readRoute({

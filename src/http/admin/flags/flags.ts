@@ -6,25 +6,31 @@ import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
-import type { World } from '../../../domain/state/world.ts';
 import { environmentsRevision } from '../../dispatch/etag.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
 import { wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
+import { timeOrNull } from '../views/views.ts';
 import { AT_PARAMETER, readPastFlag } from './history.ts';
 
 const FEATURES = '/projects/:projectId/features';
 const FEATURE = `${FEATURES}/:featureName`;
 
 /** The flag's metadata, as create, update, patch and clone show it. */
-export function flagResponse(world: World, project: string, name: string, status: number): HttpResponse {
-  return jsonResponse(status, dataOf(world, locate.present(locateFlag(world, project, name))));
+function flagResponse(
+  { world, usage }: Pick<RequestContext<unknown>, 'world' | 'usage'>,
+  project: string,
+  name: string,
+  status: number,
+): HttpResponse {
+  const data = dataOf(world, locate.present(locateFlag(world, project, name)));
+  return jsonResponse(status, { ...data, lastSeenAt: timeOrNull(usage.seen.flag(name)?.atMs) });
 }
 
 const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
@@ -47,7 +53,7 @@ export const flagRoutes: readonly Route[] = [
       name,
       metadata,
     }),
-    respond: ({ world, params, body }) => flagResponse(world, params.projectId, body.name, 201),
+    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
   }),
   readRoute({
     method: 'GET',
@@ -62,12 +68,12 @@ export const flagRoutes: readonly Route[] = [
     // Not by `locate`: a flag that has been deleted still has a past.
     read: (context) => {
       if (context.query('at') !== '') return readPastFlag(context);
-      const { world, params } = context;
+      const { world, usage, params } = context;
       const located = locate.flag(world, params);
       if (located.refused) return located;
       const { project, record } = located;
       const revision = Math.max(record.revision, environmentsRevision(world, project));
-      return { revision, response: wholeFlag(world, project, record) };
+      return { revision, response: wholeFlag({ world, seen: usage.seen }, project, record) };
     },
   }),
   writeRoute({
@@ -87,7 +93,7 @@ export const flagRoutes: readonly Route[] = [
       name,
       metadata,
     }),
-    respond: ({ world, params }) => flagResponse(world, params.projectId, params.featureName, 200),
+    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
   }),
   writeRoute({
     method: 'PATCH',
@@ -101,7 +107,7 @@ export const flagRoutes: readonly Route[] = [
     success: { status: 200, schema: FlagSchema },
     refusals: ['InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'patch-flag', ...named(params), operations: body }),
-    respond: ({ world, params }) => flagResponse(world, params.projectId, params.featureName, 200),
+    respond: (context) => flagResponse(context, context.params.projectId, context.params.featureName, 200),
   }),
   writeRoute({
     method: 'POST',
@@ -115,7 +121,7 @@ export const flagRoutes: readonly Route[] = [
     success: { status: 201, schema: FlagSchema },
     refusals: ['NameExistsError', 'InvalidOperationError'],
     command: ({ params, body }) => ({ type: 'clone-flag', ...named(params), ...body }),
-    respond: ({ world, params, body }) => flagResponse(world, params.projectId, body.name, 201),
+    respond: (context) => flagResponse(context, context.params.projectId, context.body.name, 201),
   }),
   writeRoute({
     method: 'DELETE',

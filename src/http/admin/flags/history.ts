@@ -4,6 +4,7 @@ import type { PastFlag } from '../../../actors/flag-history.ts';
 import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
 import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { NEVER_SEEN } from '../../../domain/usage/last-seen.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import {
   type QueryParameter,
@@ -54,7 +55,10 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
   if (past.refused) return past;
   return {
     revision: past.eventId,
-    response: jsonResponse(200, wholeFlagView(past.world, past.project, past.flag)),
+    response: jsonResponse(
+      200,
+      wholeFlagView({ world: past.world, seen: NEVER_SEEN }, past.project, past.flag),
+    ),
   };
 }
 

@@ -17,9 +17,9 @@ export const projectRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectOverviewSchema },
-    read: ({ world, now }, project) => ({
+    read: ({ world, usage, now }, project) => ({
       revision: projectRevision(world, project),
-      response: projectOverview(world, project, now()),
+      response: projectOverview({ world, seen: usage.seen }, project, now()),
     }),
   }),
   readRoute({
@@ -34,14 +34,15 @@ export const projectRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     query: FILTER_PARAMETERS,
     read: (context, project) => {
-      const { world, now } = context;
+      const { world, usage, now } = context;
+      const sources = { world, seen: usage.seen };
       const filter = filterOf(context);
       if (isRefusal(filter)) return filter;
       return {
         revision: projectRevision(world, project),
         response: isFiltering(filter)
-          ? filteredFlagList(world, project, filter)
-          : flagList(world, project, now()),
+          ? filteredFlagList(sources, project, filter)
+          : flagList(sources, project, now()),
       };
     },
   }),

@@ -104,7 +104,9 @@ export const apiTokenRoutes: readonly Route[] = [
     permission: 'admin',
     success: { status: 200, schema: ApiTokensSchema },
     read: (context) => {
-      const tokens = [...context.world.directory.apiTokens.values()].map(apiTokenView);
+      const tokens = [...context.world.directory.apiTokens.values()].map((token) =>
+        apiTokenView(token, context.usage.seen),
+      );
       return settledResponse(context, { tokens });
     },
   }),
@@ -127,7 +129,7 @@ export const apiTokenRoutes: readonly Route[] = [
     },
     respond: (context, events) => {
       const { data, hidden } = recorded(events, 'api-token-created');
-      const token = apiTokenView({ digest: hidden.digest, ...data });
+      const token = apiTokenView({ digest: hidden.digest, ...data }, context.usage.seen);
       return jsonResponse(201, { ...token, secret: secretOf(context) });
     },
   }),

@@ -52,7 +52,9 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
       summary: `List ${whose} personal tokens, without their secrets.`,
       success: { status: 200, schema: PersonalTokensSchema },
       read: (context) => {
-        const pats = personalTokensOf(context.world, ownerId(context)).map(personalTokenView);
+        const pats = personalTokensOf(context.world, ownerId(context)).map((token) =>
+          personalTokenView(token, context.usage.seen),
+        );
         return settledResponse(context, { pats });
       },
     }),

@@ -12,9 +12,12 @@ import {
   type User,
   type World,
 } from '../../../domain/state/world.ts';
+import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { projectFigures } from './project-figures.ts';
-import { companionUserView } from './views.ts';
+import { companionUserView, timeOrNull } from './views.ts';
+
+type TokensSeen = Pick<LastSeen, 'token'>;
 
 export function projectView(world: World, project: ProjectState) {
   const environments = projectEnvironments(world, project).map(({ name }) => name);
@@ -92,7 +95,7 @@ function countTokens(world: World, isCounted: (token: ApiToken) => boolean): num
 }
 
 /** In the place of the secret, which is stored nowhere, stands its digest: clients insist on the field. */
-export function apiTokenView(token: ApiToken) {
+export function apiTokenView(token: ApiToken, seen: TokensSeen) {
   const { tokenName, projects, digest } = token;
   return {
     ...token,
@@ -100,13 +103,13 @@ export function apiTokenView(token: ApiToken) {
     project: projects.join(','),
     secret: digest,
     secure: true,
-    seenAt: null,
+    seenAt: timeOrNull(seen.token(digest)),
     alias: null,
   };
 }
 
-export function personalTokenView({ digest: _, ...token }: PersonalToken) {
-  return { ...token, seenAt: null };
+export function personalTokenView({ digest, ...token }: PersonalToken, seen: TokensSeen) {
+  return { ...token, seenAt: timeOrNull(seen.token(digest)) };
 }
 
 export function foundUserView(user: User) {

@@ -3,7 +3,7 @@
  * and kept in its record, so a read of an unchanged flag sends the same bytes again.
  *
  * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
- * is the newer of both revisions, so it needs no hashing.
+ * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
 import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
@@ -17,62 +17,81 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
-import { environmentsRevision, flagEtag } from '../../dispatch/etag.ts';
+import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
+import { environmentsRevision, flagEtag, seenTag } from '../../dispatch/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
+import { timeOrNull } from './views.ts';
+
+/** What a flag is shown from, apart from the flag. */
+export interface FlagSources {
+  readonly world: World;
+  readonly seen: FlagsSeen;
+}
 
 interface FlagBytes {
   readonly environmentsRevision: number;
   /** Of the lineage: names of old revisions, which the ETag carries, seldom change. */
   readonly renames: number;
+  readonly seen: FlagSeen | null;
   whole: TaggedResponse | null;
   summary: string | null;
 }
 
 const kept = new FlagProjection<FlagBytes>();
 
-export function wholeFlag(world: World, project: ProjectState, record: FlagRecord): TaggedResponse {
-  const bytes = bytesOf(world, project, record);
+export function wholeFlag(sources: FlagSources, project: ProjectState, record: FlagRecord): TaggedResponse {
+  const bytes = bytesOf(sources, project, record);
   if (bytes.whole === null) {
-    const etag = flagEtag(world, project, record);
-    const body = Buffer.from(JSON.stringify(wholeFlagView(world, project, record.flag)));
+    const etag = flagEtag(sources.world, project, record, seenTag(bytes.seen?.atMs ?? 0));
+    const body = Buffer.from(JSON.stringify(wholeFlagView(sources, project, record.flag)));
     bytes.whole = taggedResponse(etag, body);
   }
   return bytes.whole;
 }
 
-export function flagSummary(world: World, project: ProjectState, record: FlagRecord): string {
-  const bytes = bytesOf(world, project, record);
-  bytes.summary ??= JSON.stringify(summaryView(record.flag, projectEnvironments(world, project)));
+export function flagSummary(sources: FlagSources, project: ProjectState, record: FlagRecord): string {
+  const bytes = bytesOf(sources, project, record);
+  bytes.summary ??= JSON.stringify(summaryView(sources, project, record.flag));
   return bytes.summary;
 }
 
-function bytesOf(world: World, project: ProjectState, record: FlagRecord): FlagBytes {
+function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
   const cached = kept.get(record);
   const { renames } = world.lineage;
-  if (cached?.environmentsRevision === revision && cached.renames === renames) return cached;
-  const fresh: FlagBytes = { environmentsRevision: revision, renames, whole: null, summary: null };
+  const seenNow = seen.flag(record.flag.name);
+  const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
+  if (isSame && cached.seen === seenNow) return cached;
+  const fresh: FlagBytes = {
+    ...{ environmentsRevision: revision, renames, seen: seenNow },
+    ...{ whole: null, summary: null },
+  };
   kept.set(record, fresh);
   return fresh;
 }
 
-function summaryView(flag: Flag, environments: readonly Environment[]) {
+function summaryView({ world, seen }: FlagSources, project: ProjectState, flag: Flag) {
+  const seenNow = seen.flag(flag.name);
   return {
     name: flag.name,
     ...listedMetadata(flag),
     favorite: false,
     createdAt: flag.createdAt,
-    lastSeenAt: null,
-    environments: environments.map((environment) => environmentSummary(flag, environment)),
+    lastSeenAt: timeOrNull(seenNow?.atMs),
+    environments: projectEnvironments(world, project).map((environment) =>
+      environmentSummary(flag, environment, seenNow),
+    ),
   };
 }
 
-export function wholeFlagView(world: World, project: ProjectState, flag: Flag) {
+export function wholeFlagView({ world, seen }: FlagSources, project: ProjectState, flag: Flag) {
+  const seenNow = seen.flag(flag.name);
   return {
     ...flagData(flag, flagVariants(flag, firstEnvironment(world, project))),
+    lastSeenAt: timeOrNull(seenNow?.atMs),
     archivedAt: flag.archivedAt,
     environments: projectEnvironments(world, project).map((environment) =>
-      environmentView(flag, environment),
+      environmentView(flag, environment, seenNow),
     ),
     children: flag.children,
     dependencies: flag.dependencies,
@@ -80,16 +99,16 @@ export function wholeFlagView(world: World, project: ProjectState, flag: Flag) {
   };
 }
 
-export function environmentView(flag: Flag, environment: Environment) {
+export function environmentView(flag: Flag, environment: Environment, seen: FlagSeen | null) {
   const { strategies } = environmentOf(flag, environment.name);
   return {
-    ...environmentSummary(flag, environment),
+    ...environmentSummary(flag, environment, seen),
     strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
   };
 }
 
 /** What lists of flags show of an environment too. */
-function environmentSummary(flag: Flag, { name, type, sortOrder }: Environment) {
+function environmentSummary(flag: Flag, { name, type, sortOrder }: Environment, seen: FlagSeen | null) {
   const { enabled, strategies, variants } = environmentOf(flag, name);
   return {
     name,
@@ -97,7 +116,7 @@ function environmentSummary(flag: Flag, { name, type, sortOrder }: Environment) 
     type,
     enabled,
     sortOrder,
-    lastSeenAt: null,
+    lastSeenAt: timeOrNull(seen?.environments.get(name)),
     variantCount: variants.length,
     hasStrategies: strategies.length > 0,
     hasEnabledStrategies: hasEnabledStrategy(strategies),

@@ -11,11 +11,12 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
-import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
+import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
+import { environmentsRevision, etagOf, seenTag } from '../../dispatch/etag.ts';
 import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
 import { blocksOf, type JsonBlock, withList } from '../../dispatch/json-blocks.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
-import { flagSummary } from './render-flag.ts';
+import { type FlagSources, flagSummary } from './render-flag.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
@@ -27,6 +28,10 @@ interface ProjectBytes {
   readonly revision: number;
   /** Of the lineage, whose names are in the ETags. */
   readonly renames: number;
+  /** Of what is known of the use of flags, all projects together. */
+  readonly seenVersion: number;
+  /** Of the ETag: for the latest use of a flag of the project. */
+  readonly seenTag: string;
   readonly blocks: readonly JsonBlock[];
   readonly health: Health;
   overview: TaggedResponse | null;
@@ -55,43 +60,56 @@ export function projectRevision(world: World, project: ProjectState): number {
   return Math.max(project.revision, environmentsRevision(world, project));
 }
 
-export function projectOverview(world: World, project: ProjectState, now: number): TaggedResponse {
-  const bytes = bytesOf(world, project, now);
+export function projectOverview(sources: FlagSources, project: ProjectState, now: number): TaggedResponse {
+  const { world } = sources;
+  const bytes = bytesOf(sources, project, now);
   bytes.overview ??= taggedResponse(
-    etagOf(world, bytes.revision, `-${bytes.health.percent}`),
+    etagOf(world, bytes.revision, `-${bytes.health.percent}${bytes.seenTag}`),
     withList(overviewHead(world, project, bytes.health), 'features', bytes.blocks),
   );
   return bytes.overview;
 }
 
-export function flagList(world: World, project: ProjectState, now: number): TaggedResponse {
-  const bytes = bytesOf(world, project, now);
+export function flagList(sources: FlagSources, project: ProjectState, now: number): TaggedResponse {
+  const bytes = bytesOf(sources, project, now);
   bytes.list ??= taggedResponse(
-    etagOf(world, bytes.revision),
+    etagOf(sources.world, bytes.revision, bytes.seenTag),
     withList({ version: FLAG_LIST_VERSION }, 'features', bytes.blocks),
   );
   return bytes.list;
 }
 
 /** The list of some of the flags, put together anew each time. */
-export function filteredFlagList(world: World, project: ProjectState, filter: FlagFilter): TaggedResponse {
+export function filteredFlagList(
+  sources: FlagSources,
+  project: ProjectState,
+  filter: FlagFilter,
+): TaggedResponse {
+  const { world, seen } = sources;
   const isWanted = ({ flag }: FlagRecord) => passes(filter, flag);
   return taggedResponse(
-    etagOf(world, projectRevision(world, project)),
-    withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summariesOf(world, project, isWanted), [])),
+    etagOf(world, projectRevision(world, project), seenTag(latestUse(project, seen))),
+    withList(
+      { version: FLAG_LIST_VERSION },
+      'features',
+      blocksOf(summariesOf(sources, project, isWanted), []),
+    ),
   );
 }
 
-function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes {
+function bytesOf(sources: FlagSources, project: ProjectState, now: number): ProjectBytes {
+  const { world, seen } = sources;
   const revision = projectRevision(world, project);
   const known = cache.get(project);
   const { renames } = world.lineage;
   const isSame = known?.revision === revision && known.renames === renames;
-  if (isSame && isHealthOf(known.health, now)) return known;
+  if (isSame && known.seenVersion === seen.version && isHealthOf(known.health, now)) return known;
   const fresh: ProjectBytes = {
     revision,
     renames,
-    blocks: blocksOf(summariesOf(world, project), known?.blocks ?? []),
+    seenVersion: seen.version,
+    seenTag: seenTag(latestUse(project, seen)),
+    blocks: blocksOf(summariesOf(sources, project), known?.blocks ?? []),
     health: healthOf(project, now),
     overview: null,
     list: null,
@@ -100,15 +118,22 @@ function bytesOf(world: World, project: ProjectState, now: number): ProjectBytes
   return fresh;
 }
 
+/** Milliseconds since 1970; 0 when none was seen. */
+function latestUse({ flags }: ProjectState, seen: FlagsSeen): number {
+  let latestMs = 0;
+  for (const name of flags.keys()) latestMs = Math.max(latestMs, seen.flag(name)?.atMs ?? 0);
+  return latestMs;
+}
+
 function summariesOf(
-  world: World,
+  sources: FlagSources,
   project: ProjectState,
   isWanted: (record: FlagRecord) => boolean = () => true,
 ): string[] {
   const summaries: string[] = [];
   for (const record of project.flags.values()) {
     if (record.flag.archivedAt === null && isWanted(record))
-      summaries.push(flagSummary(world, project, record));
+      summaries.push(flagSummary(sources, project, record));
   }
   return summaries;
 }

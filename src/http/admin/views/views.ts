@@ -55,3 +55,8 @@ function projectsOf(world: World, userId: number): string[] {
     .filter((project) => project.members.has(userId))
     .map((project) => project.settings.id);
 }
+
+/** Milliseconds since 1970 as ISO 8601. */
+export function timeOrNull(atMs: number | null | undefined): string | null {
+  return atMs === null || atMs === undefined ? null : new Date(atMs).toISOString();
+}

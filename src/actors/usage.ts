@@ -1,0 +1,260 @@
+/**
+ * What applications report, in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
+ * folder, and a crash may lose the last minute of it. Responses to reports therefore wait for nothing, and whatever goes wrong here, such
+ * as a full disk or a damaged file, is logged and hurts no flag.
+ *
+ * Everything is bounded, since the tokens of pages are public: what pages report is held apart from what servers report, so that junk
+ * pushes out only what pages reported. Flags that do not exist, or that the token does not cover, are not counted.
+ */
+import { ALL } from '../domain/decide/token-commands.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import type { World } from '../domain/state/world.ts';
+import { type ApplicationRow, Applications } from '../domain/usage/applications.ts';
+import { type FlagsSeen, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
+import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
+import { type CountRow, DAY_MS, floorTo, type PeriodId, UsageTable } from '../domain/usage/usage-table.ts';
+import type { UsageFolder } from '../persistence/usage/usage-folder.ts';
+import type { ChangeFeed } from './change-feed.ts';
+
+/** Of the counts of each side. At a kilobyte for each flag, application and day, this is room for 350 flags of ten applications. */
+const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
+  backend: 48 * 1024 * 1024,
+  frontend: 16 * 1024 * 1024,
+};
+
+/** Of the applications of each side, with their instances. */
+const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A first change is saved after this time, so that a restart soon after it finds it. */
+const SAVE_SOON_MS = 1_000;
+
+/** Between two saves: half of what a crash may lose, since a save takes a while. */
+const SAVE_INTERVAL_MS = 30_000;
+
+const SEEN_FILE = 'seen';
+
+/** What a caller's token covers. */
+export interface ReportScope {
+  readonly projects: readonly string[] | typeof ALL;
+}
+
+export interface UsageOptions {
+  readonly world: World;
+  readonly feed: Pick<ChangeFeed, 'subscribe'>;
+  readonly folder: UsageFolder;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Whether the disk has room to spare: nothing is saved while it has not. */
+  hasRoom(): boolean;
+  /** Told why something could not be saved; it is tried again. */
+  onFault(error: unknown): void;
+  /** Calls back after so many milliseconds. Must not keep the process alive. */
+  timer(delayMs: number, callback: () => void): void;
+  readonly countsBytesMax?: number;
+}
+
+/** What is held of one side. */
+interface SideUsage {
+  readonly counts: UsageTable;
+  readonly applications: Applications;
+}
+
+export class Usage {
+  readonly #options: UsageOptions;
+  readonly #seen = new LastSeen();
+  readonly #sides: Readonly<Record<Side, SideUsage>>;
+  /** The save that runs or waits for its time; null when nothing changed since the last one. */
+  #isScheduled = false;
+  #saving: Promise<void> = Promise.resolve();
+  #savedAtMs = Number.NEGATIVE_INFINITY;
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(options: UsageOptions) {
+    this.#options = options;
+    const side = (name: Side): SideUsage => ({
+      counts: new UsageTable({ bytesMax: options.countsBytesMax ?? COUNTS_BYTES_MAX[name] }),
+      applications: new Applications({ bytesMax: APPLICATIONS_BYTES_MAX }),
+    });
+    this.#sides = { backend: side('backend'), frontend: side('frontend') };
+  }
+
+  get seen(): FlagsSeen & Pick<LastSeen, 'token'> {
+    return this.#seen;
+  }
+
+  counts(side: Side): Pick<UsageTable, 'countsOf' | 'flagsOf' | 'bytes' | 'droppedCount'> {
+    return this.#sides[side].counts;
+  }
+
+  applications(side: Side): Pick<Applications, 'get' | 'values' | 'size' | 'bytes'> {
+    return this.#sides[side].applications;
+  }
+
+  /** Reads what earlier starts saved, and from now on forgets what is deleted. */
+  async open(): Promise<void> {
+    const { folder, feed } = this.#options;
+    const names = await folder.names();
+    const known = new Set(names);
+    for (const name of names) {
+      const source = sourceOf(name);
+      if (source === null) continue;
+      // A day was folded of these hours, and then the process ended before they were deleted.
+      if (source.kind === 'period' && isFolded(source, known)) await folder.remove(name);
+      else await folder.read(name, (row) => this.#load(source, row));
+    }
+    this.#unsubscribe = feed.subscribe((changes) => {
+      for (const { events } of changes) for (const event of events) this.#forget(event as DomainEvent);
+    });
+  }
+
+  application({ side, ...report }: ApplicationReport): void {
+    this.#sides[side].applications.saw(report, this.#options.now());
+    this.#changed();
+  }
+
+  /** Of an application that `application` was told of. */
+  report({ appName, environment, side, startMs, counts }: UsageReport, scope: ReportScope): void {
+    const nowMs = this.#options.now();
+    const { applications, counts: table } = this.#sides[side];
+    const counted = counts.filter(({ flag, yes, no }) => {
+      if (yes + no === 0) return false;
+      if (this.#covers(scope, flag)) return true;
+      applications.sawUnknownFlag(appName, environment, flag);
+      return false;
+    });
+    for (const { flag } of counted) this.#seen.sawFlag(flag, environment, nowMs);
+    table.add({ appName, environment }, startMs, counted, nowMs);
+    this.#changed();
+  }
+
+  /** Of a token that exists. */
+  tokenUsed(digest: string): void {
+    this.#seen.sawToken(digest, this.#options.now());
+    this.#changed();
+  }
+
+  /** Saves what changed; on disk when it resolves. Never rejects. */
+  save(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#save());
+    return this.#saving;
+  }
+
+  /** Saves for the last time. */
+  async close(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.save();
+  }
+
+  #covers({ projects }: ReportScope, flag: string): boolean {
+    const project = this.#options.world.directory.flagProjects.get(flag);
+    return project !== undefined && (projects === ALL || projects.includes(project));
+  }
+
+  #forget(event: DomainEvent): void {
+    if (event.type === 'feature-deleted') this.#seen.forgetFlag(event.featureName);
+    if (event.type === 'api-token-deleted' || event.type === 'pat-deleted')
+      this.#seen.forgetToken(event.hidden.digest);
+  }
+
+  #changed(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const sinceMs = this.#options.now() - this.#savedAtMs;
+    const isQuiet = !(sinceMs >= 0 && sinceMs < SAVE_INTERVAL_MS);
+    this.#options.timer(isQuiet ? SAVE_SOON_MS : SAVE_INTERVAL_MS - sinceMs, () => {
+      this.#isScheduled = false;
+      void this.save();
+    });
+  }
+
+  async #save(): Promise<void> {
+    const { now, hasRoom, onFault } = this.#options;
+    this.#savedAtMs = now();
+    if (!hasRoom()) return this.#changed();
+    try {
+      await this.#saveSeen();
+      for (const side of SIDES) await this.#saveSide(side);
+    } catch (error) {
+      onFault(error);
+      this.#changed();
+    }
+  }
+
+  async #saveSeen(): Promise<void> {
+    if (!this.#seen.takeChanged()) return;
+    await this.#options.folder.write(SEEN_FILE, this.#seen.rows()).catch((error: unknown) => {
+      this.#seen.saveAgain();
+      throw error;
+    });
+  }
+
+  async #saveSide(side: Side): Promise<void> {
+    const { folder, now } = this.#options;
+    const { applications, counts } = this.#sides[side];
+    applications.advance(now());
+    if (applications.takeChanged()) {
+      await folder.write(`${side}-applications`, applications.rows()).catch((error: unknown) => {
+        applications.saveAgain();
+        throw error;
+      });
+    }
+    counts.advance(now());
+    const changes = counts.takeChanges();
+    try {
+      for (const id of changes.changed) await folder.write(periodName(side, id), counts.rows(id));
+      const written = new Set(changes.changed.map((id) => periodName(side, id)));
+      for (const id of changes.removed) {
+        const name = periodName(side, id);
+        if (!written.has(name)) await folder.remove(name);
+      }
+    } catch (error) {
+      counts.saveAgain(changes);
+      throw error;
+    }
+  }
+
+  /** Rows have a checksum, so that they are as they were written. */
+  #load(source: Source, row: readonly unknown[]): void {
+    if (source.kind === 'seen') {
+      const seen = row as unknown as SeenRow;
+      if (this.#exists(seen)) this.#seen.load(seen);
+      return;
+    }
+    const { counts, applications } = this.#sides[source.side];
+    if (source.kind === 'applications') applications.load(row as unknown as ApplicationRow);
+    else counts.load(source.period, row as unknown as CountRow);
+  }
+
+  /** What was deleted while the folder was elsewhere, or right before a crash, is not brought back. */
+  #exists([name, environment]: SeenRow): boolean {
+    const { flagProjects, apiTokens, personalTokens } = this.#options.world.directory;
+    return environment === null ? apiTokens.has(name) || personalTokens.has(name) : flagProjects.has(name);
+  }
+}
+
+type Source =
+  | { readonly kind: 'seen' }
+  | { readonly kind: 'applications'; readonly side: Side }
+  | { readonly kind: 'period'; readonly side: Side; readonly period: PeriodId };
+
+const FILE_PATTERN = /^(backend|frontend)-(?:(applications)|(hour|day)-([0-9]{1,15}))$/;
+
+/** By the start in milliseconds since 1970. */
+function periodName(side: Side, { kind, startMs }: PeriodId): string {
+  return `${side}-${kind}-${startMs}`;
+}
+
+/** What a file holds, by its name; null for a file of somebody else. */
+function sourceOf(name: string): Source | null {
+  if (name === SEEN_FILE) return { kind: 'seen' };
+  const [, side, applications, kind, start] = FILE_PATTERN.exec(name) ?? [];
+  if (side === undefined) return null;
+  const found = side as Side;
+  if (applications !== undefined) return { kind: 'applications', side: found };
+  return { kind: 'period', side: found, period: { kind: kind as PeriodId['kind'], startMs: Number(start) } };
+}
+
+function isFolded({ side, period }: Source & { kind: 'period' }, names: ReadonlySet<string>): boolean {
+  const day: PeriodId = { kind: 'day', startMs: floorTo(period.startMs, DAY_MS) };
+  return period.kind === 'hour' && names.has(periodName(side, day));
+}

@@ -1,0 +1,115 @@
+/**
+ * When flags were last evaluated, as far as applications report it, and when tokens were last used. Times are those at which reports
+ * and requests arrive.
+ *
+ * What is shown of a flag moves in steps of a minute: responses are kept as bytes, and would otherwise be made anew with each report.
+ */
+
+/** Within a step, the same time is shown and nothing is written. */
+const STEP_MS = 60_000;
+
+/** Immutable: a newer time makes another object, so whoever keeps something made from it can tell. */
+export interface FlagSeen {
+  /** Milliseconds since 1970; the latest of all environments. */
+  readonly atMs: number;
+  readonly environments: ReadonlyMap<string, number>;
+}
+
+/** One time as it is saved; the environment is null for a token, which is named by its digest. */
+export type SeenRow = readonly [name: string, environment: string | null, atMs: number];
+
+/** What whoever shows flags asks. */
+export interface FlagsSeen {
+  flag(name: string): FlagSeen | null;
+  /** Grows with every time that is shown anew. */
+  readonly version: number;
+}
+
+/** Where nothing is known of use: a flag of the past. */
+export const NEVER_SEEN: FlagsSeen = { flag: () => null, version: 0 };
+
+export class LastSeen implements FlagsSeen {
+  readonly #flags = new Map<string, FlagSeen>();
+  readonly #tokens = new Map<string, number>();
+  #version = 0;
+  /** Two times are never the same, so that the latest one tells states apart. */
+  #latestMs = 0;
+  #isSaved = true;
+
+  get version(): number {
+    return this.#version;
+  }
+
+  flag(name: string): FlagSeen | null {
+    return this.#flags.get(name) ?? null;
+  }
+
+  /** Milliseconds since 1970; null for one that was never used. */
+  token(digest: string): number | null {
+    return this.#tokens.get(digest) ?? null;
+  }
+
+  /** Of flags that exist: whoever calls has to know, because names in reports may be any. */
+  sawFlag(name: string, environment: string, nowMs: number): void {
+    const known = this.#flags.get(name);
+    const beforeMs = known?.environments.get(environment);
+    if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;
+    this.#latestMs = Math.max(nowMs, this.#latestMs + 1);
+    const environments = new Map(known?.environments).set(environment, this.#latestMs);
+    this.#flags.set(name, { atMs: this.#latestMs, environments });
+    this.#changed();
+  }
+
+  /** Of tokens that exist. */
+  sawToken(digest: string, nowMs: number): void {
+    const beforeMs = this.#tokens.get(digest);
+    if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;
+    this.#tokens.set(digest, nowMs);
+    this.#isSaved = false;
+  }
+
+  forgetFlag(name: string): void {
+    if (this.#flags.delete(name)) this.#changed();
+  }
+
+  forgetToken(digest: string): void {
+    if (this.#tokens.delete(digest)) this.#isSaved = false;
+  }
+
+  /** Whether anything changed since the last call. */
+  takeChanged(): boolean {
+    const changed = !this.#isSaved;
+    this.#isSaved = true;
+    return changed;
+  }
+
+  saveAgain(): void {
+    this.#isSaved = false;
+  }
+
+  *rows(): Generator<SeenRow> {
+    for (const [name, { environments }] of this.#flags) {
+      for (const [environment, atMs] of environments) yield [name, environment, atMs];
+    }
+    for (const [digest, atMs] of this.#tokens) yield [digest, null, atMs];
+  }
+
+  load([name, environment, atMs]: SeenRow): void {
+    if (environment === null) {
+      this.#tokens.set(name, atMs);
+      return;
+    }
+    const known = this.#flags.get(name);
+    this.#latestMs = Math.max(this.#latestMs, atMs);
+    this.#flags.set(name, {
+      atMs: Math.max(atMs, known?.atMs ?? 0),
+      environments: new Map(known?.environments).set(environment, atMs),
+    });
+    this.#version += 1;
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    this.#isSaved = false;
+  }
+}

@@ -1,0 +1,207 @@
+/** Applications as responses show them. One that reports from servers and from pages is shown as one. */
+import type { Usage } from '../../../actors/usage.ts';
+import { ALL } from '../../../domain/decide/token-commands.ts';
+import { findStrategyType } from '../../../domain/state/targeting.ts';
+import type { World } from '../../../domain/state/world.ts';
+import type { Application, ApplicationEnvironment, Instance } from '../../../domain/usage/applications.ts';
+import { SIDES, type Side } from '../../../domain/usage/reports.ts';
+import { inSlices } from '../../dispatch/slices.ts';
+import { strategyTypeView } from '../views/targeting-views.ts';
+
+/** What an application reported on one side. */
+interface Part {
+  readonly side: Side;
+  readonly application: Application;
+}
+
+export interface WholeApplication {
+  readonly appName: string;
+  /** At least one. */
+  readonly parts: readonly Part[];
+}
+
+export function applicationOf(usage: Usage, appName: string): WholeApplication | null {
+  const parts = SIDES.flatMap((side) => {
+    const application = usage.applications(side).get(appName);
+    return application === undefined ? [] : [{ side, application }];
+  });
+  return parts.length === 0 ? null : { appName, parts };
+}
+
+/** By name. */
+export function allApplications(usage: Usage): WholeApplication[] {
+  const parts = new Map<string, Part[]>();
+  for (const side of SIDES) {
+    for (const application of usage.applications(side).values()) {
+      const known = parts.get(application.appName);
+      if (known === undefined) parts.set(application.appName, [{ side, application }]);
+      else known.push({ side, application });
+    }
+  }
+  return [...parts]
+    .map(([appName, found]) => ({ appName, parts: found }))
+    .sort((a, b) => (a.appName < b.appName ? -1 : 1));
+}
+
+export function updatedAtMs({ parts }: WholeApplication): number {
+  return Math.max(...parts.map(({ application }) => application.seenAtMs));
+}
+
+export function createdAtMs({ parts }: WholeApplication): number {
+  return Math.min(...parts.map(({ application }) => application.createdAtMs));
+}
+
+interface Place {
+  readonly side: Side;
+  readonly environment: ApplicationEnvironment;
+}
+
+export function placesOf({ parts }: WholeApplication): readonly Place[] {
+  return parts.flatMap(({ side, application }) =>
+    [...application.environments.values()].map((environment) => ({ side, environment })),
+  );
+}
+
+/** Whether one of its tokens covers the project. */
+export function isInProject(application: WholeApplication, projectId: string): boolean {
+  return placesOf(application).some(
+    ({ environment: { projects } }) => projects.has(ALL) || projects.has(projectId),
+  );
+}
+
+export function applicationHead(application: WholeApplication) {
+  const places = placesOf(application);
+  const newest = places.toSorted((a, b) => b.environment.seenAtMs - a.environment.seenAtMs)[0];
+  const usage = usageOf(places);
+  return {
+    appName: application.appName,
+    createdAt: new Date(createdAtMs(application)).toISOString(),
+    updatedAt: new Date(updatedAtMs(application)).toISOString(),
+    description: '',
+    createdBy: 'unknown',
+    url: '',
+    color: '',
+    icon: '',
+    project: usage[0]?.project ?? ALL,
+    environment: newest?.environment.name ?? '',
+    usage,
+  };
+}
+
+function usageOf(places: readonly Place[]) {
+  const environments = new Map<string, Set<string>>();
+  for (const { environment } of places) {
+    for (const project of environment.projects) {
+      const known = environments.get(project);
+      if (known === undefined) environments.set(project, new Set([environment.name]));
+      else known.add(environment.name);
+    }
+  }
+  return [...environments].map(([project, names]) => ({ project, environments: [...names].sort() }));
+}
+
+export function strategiesOf({ parts }: WholeApplication): string[] {
+  return distinct(parts.flatMap(({ application }) => application.strategies));
+}
+
+export function strategyViews(world: World, application: WholeApplication) {
+  return strategiesOf(application).map((name) => {
+    const type = findStrategyType(world, name);
+    return type === undefined ? { name, notFound: true } : strategyTypeView(type);
+  });
+}
+
+/** Instances that one response shows of an application, those that were heard of last. */
+const INSTANCES_SHOWN_MAX = 100;
+
+export function instanceViews(application: WholeApplication, environment: string | null) {
+  return placesOf(application)
+    .filter((place) => environment === null || place.environment.name === environment)
+    .flatMap((place) => [...place.environment.instances.values()].map((instance) => ({ instance, place })))
+    .sort((a, b) => b.instance.seenAtMs - a.instance.seenAtMs)
+    .slice(0, INSTANCES_SHOWN_MAX)
+    .map(({ instance, place }) => instanceView(instance, place));
+}
+
+function instanceView({ instanceId, address, sdkVersion, seenAtMs }: Instance, { environment }: Place) {
+  const lastSeen = new Date(seenAtMs).toISOString();
+  return { instanceId, clientIp: address, sdkVersion, lastSeen, environment: environment.name };
+}
+
+/** Names of flags that exist and that the application evaluated. There may be many counts to look through. */
+export async function flagsSeen(usage: Usage, world: World, appName: string): Promise<string[]> {
+  const names = new Set<string>();
+  for (const side of SIDES) {
+    const steps = usage.counts(side).flagsOf(appName);
+    await inSlices(() => {
+      const { done, value } = steps.next();
+      if (typeof value === 'string' && world.directory.flagProjects.has(value)) names.add(value);
+      return done === true;
+    });
+  }
+  return [...names].sort();
+}
+
+export function overviewView(world: World, application: WholeApplication, featureCount: number) {
+  const places = placesOf(application);
+  const names = distinct(places.map(({ environment }) => environment.name));
+  return {
+    projects: usageOf(places).map(({ project }) => project),
+    featureCount,
+    environments: names.map((name) =>
+      environmentOverview(
+        name,
+        places.filter(({ environment }) => environment.name === name),
+      ),
+    ),
+    issues: {
+      missingStrategies: strategiesOf(application).filter(
+        (name) => findStrategyType(world, name) === undefined,
+      ),
+    },
+  };
+}
+
+function environmentOverview(name: string, places: readonly Place[]) {
+  const sdksOf = (side: Side) => sdksIn(places.filter((place) => place.side === side));
+  const lastSeenMs = Math.max(...places.map(({ environment }) => environment.seenAtMs));
+  return {
+    name,
+    instanceCount: places.reduce((sum, { environment }) => sum + environment.instances.size, 0),
+    sdks: sdksIn(places),
+    frontendSdks: sdksOf('frontend'),
+    backendSdks: sdksOf('backend'),
+    lastSeen: new Date(lastSeenMs).toISOString(),
+    issues: {
+      missingFeatures: distinct(places.flatMap(({ environment }) => [...environment.unknownFlags])),
+      outdatedSdks: [],
+    },
+  };
+}
+
+export function projectApplicationView(application: WholeApplication) {
+  const places = placesOf(application);
+  const versions = new Map<string, string[]>();
+  for (const sdk of sdksIn(places)) {
+    const [name = '', version] = sdk.split(':');
+    const known = versions.get(name) ?? [];
+    versions.set(name, version === undefined ? known : [...known, version]);
+  }
+  return {
+    name: application.appName,
+    environments: distinct(places.map(({ environment }) => environment.name)),
+    instances: distinct(instanceViews(application, null).map(({ instanceId }) => instanceId)),
+    sdks: [...versions].map(([name, found]) => ({ name, versions: found })),
+  };
+}
+
+function sdksIn(places: readonly Place[]): string[] {
+  const sdks = places.flatMap(({ environment }) =>
+    [...environment.instances.values()].flatMap(({ sdkVersion }) => sdkVersion ?? []),
+  );
+  return distinct(sdks);
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)].sort();
+}

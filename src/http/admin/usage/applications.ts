@@ -1,0 +1,200 @@
+/** Applications that reported (docs/specification/usage.md). */
+import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
+import { jsonResponse } from '../../dispatch/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import { pageParameters } from '../requests/page-parameters.ts';
+import {
+  ApplicationInstancesSchema,
+  ApplicationOverviewSchema,
+  ApplicationSchema,
+  ApplicationsSchema,
+  ProjectApplicationsSchema,
+} from '../schemas/usage-schemas.ts';
+import { settledResponse } from '../views/responses.ts';
+import {
+  allApplications,
+  applicationHead,
+  applicationOf,
+  createdAtMs,
+  flagsSeen,
+  instanceViews,
+  isInProject,
+  overviewView,
+  projectApplicationView,
+  strategiesOf,
+  strategyViews,
+  updatedAtMs,
+  type WholeApplication,
+} from './application-views.ts';
+import { NO_STATE_SHOWN } from './flag-usage.ts';
+
+const APPLICATIONS = '/metrics/applications';
+const APPLICATION = `${APPLICATIONS}/:appName`;
+
+/** An application may have hundreds of names in its entry. */
+const PAGE = pageParameters({
+  limitMax: 100,
+  limit: 'How many applications to list.',
+  offset: 'How many to leave out at the beginning.',
+  offsetPhrase: 'an integer from 0',
+});
+
+const SORTED_BY = {
+  appName: ({ appName }: WholeApplication): string | number => appName,
+  createdAt: createdAtMs,
+  updatedAt: updatedAtMs,
+};
+type SortedBy = keyof typeof SORTED_BY;
+const SORT_NAMES = Object.keys(SORTED_BY) as readonly SortedBy[];
+
+const LIST_PARAMETERS = {
+  ...PAGE.parameters,
+  query: { description: 'Part of the names to list, in any case.' },
+  sortBy: {
+    description: 'What to sort by.',
+    schema: { type: 'string', enum: SORT_NAMES, default: 'appName' },
+  },
+  sortOrder: { description: 'Ascending or descending.', schema: { type: 'string', enum: ['asc', 'desc'] } },
+};
+
+interface Page {
+  readonly page: readonly WholeApplication[];
+  readonly total: number;
+}
+
+function pageOf(context: RequestContext<unknown>, all: readonly WholeApplication[]): Page | Refusal {
+  const range = PAGE.of(context);
+  if (isRefusal(range)) return range;
+  const sortBy = oneOf(context, 'sortBy', SORT_NAMES);
+  if (isRefusal(sortBy)) return sortBy;
+  const sortOrder = oneOf(context, 'sortOrder', ['asc', 'desc']);
+  if (isRefusal(sortOrder)) return sortOrder;
+  const query = context.query('query').toLowerCase();
+  const found = all.filter(({ appName }) => appName.toLowerCase().includes(query));
+  const rankOf = SORTED_BY[sortBy.value];
+  const sorted = found.toSorted((a, b) => (rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0));
+  if (sortOrder.value === 'desc') sorted.reverse();
+  return { page: sorted.slice(range.offset, range.offset + range.limit), total: found.length };
+}
+
+/** The first of `allowed` when the parameter is absent. */
+function oneOf<T extends string>(
+  context: RequestContext<unknown>,
+  name: string,
+  allowed: readonly T[],
+): { readonly refused?: never; readonly value: T } | Refusal {
+  const text = context.query(name);
+  const value = text === '' ? allowed[0] : allowed.find((one) => one === text);
+  if (value !== undefined) return { value };
+  return invalid(
+    `The query parameter ${name} must be one of ${allowed.join(', ')}, not "${text}".`,
+    `/query/${name}`,
+  );
+}
+
+const shown = (body: unknown): ReadResponse => ({
+  revision: NO_STATE_SHOWN,
+  response: jsonResponse(200, body),
+});
+
+function named({ usage, params }: RequestContext<unknown>): WholeApplication | Refusal {
+  const found = applicationOf(usage, params.appName);
+  return found ?? notFound(`No application "${params.appName}" has reported.`);
+}
+
+export const applicationRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: APPLICATIONS,
+    operationId: 'getApplications',
+    tag: 'Usage',
+    summary: 'List the applications that reported.',
+    permission: 'read',
+    query: LIST_PARAMETERS,
+    refusals: ['ValidationError'],
+    success: { status: 200, schema: ApplicationsSchema },
+    read: (context) => {
+      const found = pageOf(context, allApplications(context.usage));
+      if (isRefusal(found)) return found;
+      const applications = found.page.map((one) => ({
+        ...applicationHead(one),
+        strategies: strategiesOf(one),
+      }));
+      return shown({ applications, total: found.total });
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: APPLICATION,
+    operationId: 'getApplication',
+    tag: 'Usage',
+    summary: 'Read an application with its instances, and the flags that it evaluated.',
+    permission: 'read',
+    success: { status: 200, schema: ApplicationSchema },
+    refusals: ['NotFoundError'],
+    read: async (context) => {
+      const { usage, world, params } = context;
+      const before = named(context);
+      if (isRefusal(before)) return before;
+      const seenToggles = await flagsSeen(usage, world, params.appName);
+      const application = applicationOf(usage, params.appName) ?? before;
+      return settledResponse(context, {
+        ...applicationHead(application),
+        instances: instanceViews(application, null),
+        seenToggles,
+        strategies: strategyViews(world, application),
+      });
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: `${APPLICATION}/overview`,
+    operationId: 'getApplicationOverview',
+    tag: 'Usage',
+    summary: 'Read where an application runs, with which SDKs, and what it asks for in vain.',
+    permission: 'read',
+    success: { status: 200, schema: ApplicationOverviewSchema },
+    refusals: ['NotFoundError'],
+    read: async (context) => {
+      const { usage, world, params } = context;
+      const application = named(context);
+      if (isRefusal(application)) return application;
+      const flags = await flagsSeen(usage, world, params.appName);
+      return settledResponse(context, overviewView(world, application, flags.length));
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/metrics/instances/:appName/environment/:environment',
+    operationId: 'getApplicationEnvironmentInstances',
+    tag: 'Usage',
+    summary: 'List the instances of an application in an environment.',
+    permission: 'read',
+    success: { status: 200, schema: ApplicationInstancesSchema },
+    read: ({ usage, params }) => {
+      const application = applicationOf(usage, params.appName);
+      return shown({
+        instances: application === null ? [] : instanceViews(application, params.environment),
+      });
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/applications',
+    operationId: 'getProjectApplications',
+    tag: 'Usage',
+    summary: 'List the applications whose tokens cover a project.',
+    permission: 'read',
+    locate: locate.project,
+    query: LIST_PARAMETERS,
+    refusals: ['ValidationError'],
+    success: { status: 200, schema: ProjectApplicationsSchema },
+    read: (context) => {
+      const all = allApplications(context.usage).filter((one) => isInProject(one, context.params.projectId));
+      const found = pageOf(context, all);
+      if (isRefusal(found)) return found;
+      return shown({ applications: found.page.map(projectApplicationView), total: found.total });
+    },
+  }),
+];

@@ -1,0 +1,229 @@
+/** What applications report on a disk: saved behind, loaded at a start, and never a reason to fail. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Usage } from '../../src/actors/usage.ts';
+import { UsageFolder } from '../../src/persistence/usage/usage-folder.ts';
+import { ioError, MemoryFileSystem } from '../support/memory-file-system.ts';
+import { TestWorld } from '../support/test-world.ts';
+
+const FOLDER = '/data/usage';
+const START_MS = Date.UTC(2026, 0, 10, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ALL_PROJECTS = { projects: '*' } as const;
+
+/** A usage on a disk, with time and saves moved by hand. */
+class Bench {
+  readonly state = new TestWorld();
+  readonly damaged: string[] = [];
+  readonly faults: unknown[] = [];
+  readonly timers: { delayMs: number; callback: () => void }[] = [];
+  nowMs = START_MS;
+  hasRoom = true;
+  fs: MemoryFileSystem;
+  usage: Usage;
+
+  constructor(fs = new MemoryFileSystem()) {
+    this.fs = fs;
+    this.usage = this.#make();
+    for (const name of ['a', 'b']) {
+      this.state.given({ type: 'create-flag', project: 'default', name, metadata: {} });
+    }
+  }
+
+  #make(): Usage {
+    return new Usage({
+      world: this.state.world,
+      feed: { subscribe: () => () => undefined },
+      folder: new UsageFolder({
+        fs: this.fs,
+        folder: FOLDER,
+        onDamaged: ({ file }) => this.damaged.push(file),
+      }),
+      now: () => this.nowMs,
+      hasRoom: () => this.hasRoom,
+      onFault: (error) => this.faults.push(error),
+      timer: (delayMs, callback) => this.timers.push({ delayMs, callback }),
+    });
+  }
+
+  /** Another start on the same disk, or on what a crash left of it. */
+  async reopen(fs = this.fs): Promise<void> {
+    this.fs = fs;
+    this.usage = this.#make();
+    await this.usage.open();
+  }
+
+  report(flag: string, yes: number, side: 'backend' | 'frontend' = 'backend'): void {
+    const who = { appName: 'shop', environment: 'production', side } as const;
+    const application = { ...who, instanceId: 'i', sdkVersion: 'sdk:1', strategies: ['default'] };
+    this.usage.application({ ...application, projects: ['*'], address: '' });
+    const counts = [{ flag, yes, no: 0, variants: new Map([['v', yes]]) }];
+    this.usage.report({ ...who, startMs: this.nowMs, counts }, ALL_PROJECTS);
+  }
+
+  yes(flag: string, kind: 'hour' | 'day' = 'hour', side: 'backend' | 'frontend' = 'backend'): number[] {
+    return [...this.usage.counts(side).countsOf(flag, kind, 0)].map((one) => one.yes);
+  }
+
+  files(): readonly string[] {
+    return this.fs.namesIn(FOLDER);
+  }
+}
+
+describe('what applications reported', () => {
+  it('is there after a start: counts, applications, and times of use', async () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    bench.report('b', 5, 'frontend');
+    const seen = bench.usage.seen.flag('a');
+    const shop = bench.usage.applications('backend').get('shop');
+    await bench.usage.close();
+    await bench.reopen();
+    assert.deepEqual([bench.yes('a'), bench.yes('b', 'hour', 'frontend')], [[3], [5]]);
+    assert.deepEqual(bench.usage.seen.flag('a'), seen);
+    assert.deepEqual(bench.usage.applications('backend').get('shop'), shop);
+    bench.report('a', 4);
+    assert.deepEqual(bench.yes('a'), [7]);
+  });
+
+  it('is saved a second after the first change and then every half minute, and not while nothing changes', async () => {
+    const bench = new Bench();
+    bench.report('a', 1);
+    bench.report('a', 1);
+    assert.deepEqual(
+      bench.timers.map(({ delayMs }) => delayMs),
+      [1_000],
+    );
+    bench.timers.shift()?.callback();
+    await bench.usage.save();
+    bench.nowMs += 10_000;
+    bench.report('a', 1);
+    assert.deepEqual(
+      bench.timers.map(({ delayMs }) => delayMs),
+      [20_000],
+    );
+    bench.timers.shift()?.callback();
+    await bench.usage.save();
+    const { calls } = bench.fs;
+    await bench.usage.save();
+    assert.equal(bench.fs.calls, calls, 'nothing is written twice');
+  });
+
+  it('loses what came after the last save when the power goes, and nothing before', async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const bench = new Bench();
+      bench.report('a', 3);
+      await bench.usage.save();
+      bench.report('a', 100);
+      await bench.reopen(bench.fs.crash());
+      assert.deepEqual([bench.yes('a'), bench.damaged], [[3], []]);
+    }
+  });
+
+  it('at any moment of a save that ends by a crash, is as before it or as after it', async () => {
+    for (let at = 1; at < 40; at += 1) {
+      const bench = new Bench();
+      bench.report('a', 3);
+      await bench.usage.save();
+      bench.report('a', 4);
+      const { calls } = bench.fs;
+      bench.fs.beforeCall = ({ number }) => {
+        if (number > calls + at) throw ioError('EIO', 'the disk is gone');
+      };
+      await bench.usage.save();
+      bench.fs.beforeCall = null;
+      await bench.reopen(bench.fs.crash());
+      const [yes] = bench.yes('a');
+      assert(yes === 3 || yes === 7, `${yes} after call ${at}`);
+      assert.deepEqual(bench.damaged, []);
+    }
+  });
+
+  it('is set aside where a file is damaged, one byte at any place, and the start goes on', async () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    await bench.usage.save();
+    const [hour] = bench.files().filter((name) => name.includes('hour'));
+    const path = `${FOLDER}/${hour}`;
+    const file = await bench.fs.open(path, 'read');
+    const bytes = Buffer.alloc(await file.size());
+    await file.read(bytes, 0, bytes.length, 0);
+    for (let at = 0; at < bytes.length; at += 1) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x40;
+      await bench.fs.remove(path).catch(() => undefined);
+      const written = await bench.fs.open(path, 'create');
+      await written.write(damaged, 0, damaged.length, 0);
+      bench.damaged.length = 0;
+      await bench.reopen();
+      assert.deepEqual(bench.damaged, [path], `byte ${at}`);
+      assert(bench.files().includes(`${hour}.damaged`));
+      assert.notEqual(bench.usage.seen.flag('a'), null, 'other files count');
+    }
+  });
+
+  it('is tried again after a full disk, and not written while there is no room to spare', async () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    bench.fs.capacityBytes = 10;
+    await bench.usage.save();
+    assert.equal(bench.faults.length, 1);
+    assert.deepEqual(bench.files(), [], 'what failed takes no room');
+    bench.fs.capacityBytes = Number.POSITIVE_INFINITY;
+    bench.hasRoom = false;
+    const { calls } = bench.fs;
+    await bench.usage.save();
+    assert.equal(bench.fs.calls, calls);
+    bench.hasRoom = true;
+    await bench.usage.save();
+    await bench.reopen();
+    assert.deepEqual(bench.yes('a'), [3]);
+  });
+
+  it('keeps the files of hours until their day is folded, and counts none twice when a crash comes between', async () => {
+    const bench = new Bench();
+    for (let hour = 0; hour < 5; hour += 1) {
+      bench.report('a', 1);
+      await bench.usage.save();
+      bench.nowMs += HOUR_MS;
+    }
+    bench.nowMs += 3 * DAY_MS;
+    bench.fs.beforeCall = ({ kind, path }) => {
+      if (kind === 'remove' && path.includes('hour')) throw ioError('EIO', 'the disk is gone');
+    };
+    await bench.usage.save();
+    assert.equal(bench.files().filter((name) => name.includes('-hour-')).length, 5);
+    bench.fs.beforeCall = null;
+    await bench.reopen();
+    assert.deepEqual([bench.yes('a', 'day'), bench.yes('a')], [[5], []]);
+    await bench.usage.save();
+    assert.equal(bench.files().filter((name) => name.includes('-hour-')).length, 0);
+  });
+
+  it('does not bring back what was deleted meanwhile', async () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    await bench.usage.save();
+    bench.state.world.directory.flagProjects.delete('a');
+    await bench.reopen();
+    assert.equal(bench.usage.seen.flag('a'), null);
+  });
+
+  it('of public tokens pushes out nothing that servers reported', () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    for (let at = 0; at < 1_500; at += 1) {
+      const appName = `junk-${at}`;
+      const who = { appName, environment: 'production', side: 'frontend' } as const;
+      bench.usage.application({
+        ...{ ...who, instanceId: null, sdkVersion: null, strategies: null, projects: ['*'], address: '' },
+      });
+      const counts = [{ flag: 'a', yes: 1, no: 0, variants: new Map() }];
+      bench.usage.report({ ...who, startMs: 0, counts }, ALL_PROJECTS);
+    }
+    assert.equal(bench.usage.applications('frontend').size, 1_000);
+    assert.notEqual(bench.usage.applications('backend').get('shop'), undefined);
+    assert.deepEqual(bench.yes('a'), [3]);
+  });
+});
