@@ -174,7 +174,7 @@ function createHandler(
 ): Pick<Api, 'handle' | 'admit'> {
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
-  const sources = { engine, keeper, transport, commits, routes: meters, now: Date.now };
+  const sources = { engine, keeper, transport, commits, routes: meters, usage, now: Date.now };
   const instance = createInstance({
     version: VERSION,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),

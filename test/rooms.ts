@@ -146,7 +146,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/probes': {
     purpose: 'health, readiness and metrics',
-    imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'persistence/journal'],
+    imports: [
+      'actors',
+      'domain/state',
+      'domain/usage',
+      'http/dispatch',
+      'http/transport',
+      'persistence/journal',
+    ],
   },
   'http/admin': {
     purpose: 'the administrative interface: who may call it, and the table of its routes',

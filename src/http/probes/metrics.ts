@@ -5,6 +5,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
+import type { Usage } from '../../actors/usage.ts';
+import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from '../dispatch/meters.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -26,6 +28,7 @@ export interface MetricsSources {
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly routes: readonly RouteMeter[];
+  readonly usage: Usage;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -55,7 +58,7 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
   register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
 }
 
-function registerCounters(registry: Registry, { engine, routes, transport }: MetricsSources): void {
+function registerCounters(registry: Registry, { engine, routes, transport, usage }: MetricsSources): void {
   counter(
     registry,
     'flagstaff_http_requests_total',
@@ -75,6 +78,9 @@ function registerCounters(registry: Registry, { engine, routes, transport }: Met
     'flagstaff_mailbox_refusals_total',
     'Commands refused because a mailbox was full.',
     () => engine.refusedCount,
+  );
+  single('flagstaff_usage_dropped_total', 'Counts of flags that were dropped for want of room.', () =>
+    SIDES.reduce((sum, side) => sum + usage.counts(side).droppedCount, 0),
   );
   single(
     'flagstaff_evicted_readers_total',
@@ -99,7 +105,7 @@ function registerCounters(registry: Registry, { engine, routes, transport }: Met
 }
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
-  const { engine, keeper, transport, now } = sources;
+  const { engine, keeper, transport, usage, now } = sources;
   const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       name,
@@ -121,6 +127,9 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge('flagstaff_events', 'Events that can be searched.', () => engine.eventLog.count);
   gauge('flagstaff_projects', 'Projects.', () => engine.world.projects.size);
   gauge('flagstaff_flags', 'Flags, archived ones included.', () => engine.world.directory.flagProjects.size);
+  gauge('flagstaff_usage_bytes', 'Memory of what applications reported, estimated.', () =>
+    SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
+  );
   gauge('flagstaff_mailbox_commands', 'Commands that wait.', () => engine.queuedCount);
   gauge(
     'flagstaff_mailbox_deepest',
