@@ -10,6 +10,7 @@
  * start would refuse.
  */
 import { Packr } from 'msgpackr';
+import { CONTENT_BYTES_OF, KIND_OF, KINDS, LENGTH_BYTES_OF, lengthAt, VALUES_OF } from './first-bytes.ts';
 
 /** Protects the stack: msgpackr overflows it near depth 1,400. Request bodies are limited to 64, state adds a few. */
 export const DEPTH_MAX = 128;
@@ -101,64 +102,26 @@ export function guard(bytes: Buffer, outerDepth = 0): GuardVerdict {
   return at === bytes.length ? { problem: null, values, mapEntries } : refuse('bytes after the value', at);
 }
 
-/** Bytes of content after the first byte, for the kinds from 0xc0 on that are fixed in size; -1 where not written. */
-const FIXED_BYTES: Readonly<Record<number, number>> = {
-  192: 0, // nil
-  194: 0, // false
-  195: 0, // true
-  202: 4, // float 32
-  203: 8, // float 64
-  204: 1, // uint 8
-  205: 2, // uint 16
-  206: 4, // uint 32
-  207: 8, // uint 64
-  208: 1, // int 8
-  209: 2, // int 16
-  210: 4, // int 32
-  211: 8, // int 64
-};
-
 function readHead(bytes: Buffer, at: number, head: Head): boolean {
   const first = bytes[at];
   if (first === undefined) return false;
+  const kind = KIND_OF[first]!;
+  head.isString = kind === KINDS.string;
+  head.isMap = kind === KINDS.map;
+  if (LENGTH_BYTES_OF[first] !== 0) return readLength(bytes, at, first, head);
   head.headBytes = 1;
-  head.contentBytes = 0;
-  head.items = 0;
-  head.isMap = false;
-  head.isString = false;
-  if (first < 0x80 || first >= 0xe0) return true;
-  if (first < 0xa0) {
-    head.isMap = first < 0x90;
-    head.items = head.isMap ? (first & 15) * 2 : first & 15;
-    return true;
-  }
-  if (first < 0xc0) {
-    head.isString = true;
-    head.contentBytes = first & 31;
-    return true;
-  }
-  return readLongHead(bytes, at, first, head);
+  head.contentBytes = CONTENT_BYTES_OF[first]!;
+  head.items = VALUES_OF[first]!;
+  if (kind !== KINDS.undefined) return kind !== KINDS.none;
+  return bytes[at + 1] === 0 && at + 2 < bytes.length;
 }
 
-function readLongHead(bytes: Buffer, at: number, first: number, head: Head): boolean {
-  const fixed = FIXED_BYTES[first];
-  if (fixed !== undefined) {
-    head.contentBytes = fixed;
-    return true;
-  }
-  if (first === 0xd4) {
-    // fixext 1, type 0: `undefined`
-    head.contentBytes = 2;
-    return bytes[at + 1] === 0 && at + 2 < bytes.length;
-  }
-  const lengthBytes = first === 0xd9 ? 1 : first === 0xda || first === 0xdc || first === 0xde ? 2 : 4;
-  if (first < 0xd9 || at + 1 + lengthBytes > bytes.length) return false;
-  const length = bytes.readUIntBE(at + 1, lengthBytes);
-  head.headBytes = 1 + lengthBytes;
-  head.isString = first <= 0xdb;
-  head.isMap = first >= 0xde;
-  if (head.isString) head.contentBytes = length;
-  else head.items = head.isMap ? length * 2 : length;
+function readLength(bytes: Buffer, at: number, first: number, head: Head): boolean {
+  const length = lengthAt(bytes, at, first);
+  if (length < 0) return false;
+  head.headBytes = 1 + LENGTH_BYTES_OF[first]!;
+  head.contentBytes = head.isString ? length : 0;
+  head.items = head.isString ? 0 : head.isMap ? length * 2 : length;
   return true;
 }
 

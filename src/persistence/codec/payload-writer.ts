@@ -5,6 +5,7 @@
  *
  * The encodings are those that the general encoder chooses: the shortest for integers and lengths.
  */
+import { FIRST, FIX_COUNT_MAX, FIX_STRING_MAX } from './first-bytes.ts';
 import { EncodingError, guard, pack } from './message-pack.ts';
 
 /** Holds almost every frame; a larger one makes it grow, and stay so. */
@@ -34,9 +35,9 @@ export class PayloadWriter {
     return this.#at;
   }
 
-  /** Writes the first byte again, when what it announced has grown. */
-  amendFirst(byte: number): void {
-    this.#bytes[0] = byte;
+  /** Announces more entries, 15 at most, of the map that was begun first. */
+  amendFirstMap(size: number): void {
+    this.#bytes[0] = FIRST.fixMap + size;
   }
 
   /** Keys and heads of maps and lists that never change. */
@@ -47,23 +48,23 @@ export class PayloadWriter {
   }
 
   list(length: number): void {
-    this.#head(length, 0x90, 15, 0xdc);
+    this.#head(length, FIRST.fixList, FIX_COUNT_MAX, FIRST.list16);
   }
 
   map(size: number): void {
-    this.#head(size, 0x80, 15, 0xde);
+    this.#head(size, FIRST.fixMap, FIX_COUNT_MAX, FIRST.map16);
   }
 
   number(value: number): void {
     this.#makeRoom(HEAD_BYTES_MAX);
     if (value >>> 0 === value) return this.#unsigned(value);
     if (value >> 0 === value) return this.#negative(value);
-    this.#bytes[this.#at] = 0xcb;
+    this.#bytes[this.#at] = FIRST.float64;
     this.#at = this.#bytes.writeDoubleBE(value, this.#at + 1);
   }
 
   name(value: string | null): void {
-    if (value === null) this.#byte(0xc0);
+    if (value === null) this.#byte(FIRST.nil);
     else this.string(value);
   }
 
@@ -73,7 +74,7 @@ export class PayloadWriter {
 
   /** A value of any shape, nested in `depth` levels of what was written piece by piece. */
   value(value: unknown, depth: number): void {
-    if (value === null) return this.#byte(0xc0);
+    if (value === null) return this.#byte(FIRST.nil);
     const packed = pack(value);
     const { problem } = guard(packed, depth);
     if (problem !== null) throw new EncodingError(problem);
@@ -95,14 +96,14 @@ export class PayloadWriter {
       bytes[at] = value;
       this.#at = at + 1;
     } else if (value < 0x100) {
-      bytes[at] = 0xcc;
+      bytes[at] = FIRST.uint8;
       bytes[at + 1] = value;
       this.#at = at + 2;
     } else if (value < 0x10000) {
-      bytes[at] = 0xcd;
+      bytes[at] = FIRST.uint16;
       this.#at = bytes.writeUInt16BE(value, at + 1);
     } else {
-      bytes[at] = 0xce;
+      bytes[at] = FIRST.uint32;
       this.#at = bytes.writeUInt32BE(value, at + 1);
     }
   }
@@ -113,13 +114,13 @@ export class PayloadWriter {
     if (value >= -0x20) {
       this.#at = bytes.writeInt8(value, at);
     } else if (value >= -0x80) {
-      bytes[at] = 0xd0;
+      bytes[at] = FIRST.int8;
       this.#at = bytes.writeInt8(value, at + 1);
     } else if (value >= -0x8000) {
-      bytes[at] = 0xd1;
+      bytes[at] = FIRST.int16;
       this.#at = bytes.writeInt16BE(value, at + 1);
     } else {
-      bytes[at] = 0xd2;
+      bytes[at] = FIRST.int32;
       this.#at = bytes.writeInt32BE(value, at + 1);
     }
   }
@@ -136,8 +137,10 @@ export class PayloadWriter {
   }
 
   #stringHead(bytes: number): void {
-    if (bytes < 0x20 || bytes >= 0x100) return this.#head(bytes, 0xa0, 31, 0xda);
-    this.#byte(0xd9);
+    if (bytes <= FIX_STRING_MAX || bytes >= 0x100) {
+      return this.#head(bytes, FIRST.fixString, FIX_STRING_MAX, FIRST.string16);
+    }
+    this.#byte(FIRST.string8);
     this.#byte(bytes);
   }
 

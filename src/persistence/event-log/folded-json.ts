@@ -7,6 +7,7 @@
  * begin with a digit (JavaScript lists such keys before the others), values set to `undefined`, integers of 64 bits,
  * deep nesting.
  */
+import { FIRST, KIND_OF, KINDS, numberAt } from '../codec/first-bytes.ts';
 import { DEPTH_MAX } from '../codec/message-pack.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 
@@ -55,30 +56,23 @@ export class FoldedJson {
 
   #value(depth: number): void {
     const { bytes, at } = this.#cursor;
-    const first = bytes[at];
-    if (first === undefined || depth > DEPTH_MAX || this.#length === GAVE_UP) this.#giveUp();
-    else if (first < 0x80) this.#integer(first, 1);
-    else if (first >= 0xe0) this.#integer(first - 0x100, 1);
-    else if (first <= 0x8f || first === 0xde || first === 0xdf) this.#map(depth);
-    else if (first <= 0x9f || first === 0xdc || first === 0xdd) this.#array(depth);
-    else if (first <= 0xbf || (first >= 0xd9 && first <= 0xdb)) this.#string();
-    else this.#scalar(first);
-  }
-
-  #scalar(first: number): void {
-    const { bytes, at } = this.#cursor;
-    const left = bytes.length - at - 1;
-    if (first === 0xc0) this.#literal(NULL);
-    else if (first === 0xc2) this.#literal(FALSE);
-    else if (first === 0xc3) this.#literal(TRUE);
-    else if (first === 0xcb && left >= 8) this.#number(bytes.readDoubleBE(at + 1), 9);
-    else if (first === 0xcc && left >= 1) this.#integer(bytes.readUInt8(at + 1), 2);
-    else if (first === 0xcd && left >= 2) this.#integer(bytes.readUInt16BE(at + 1), 3);
-    else if (first === 0xce && left >= 4) this.#number(bytes.readUInt32BE(at + 1), 5);
-    else if (first === 0xd0 && left >= 1) this.#integer(bytes.readInt8(at + 1), 2);
-    else if (first === 0xd1 && left >= 2) this.#integer(bytes.readInt16BE(at + 1), 3);
-    else if (first === 0xd2 && left >= 4) this.#number(bytes.readInt32BE(at + 1), 5);
-    else this.#giveUp();
+    if (depth > DEPTH_MAX || this.#length === GAVE_UP) return this.#giveUp();
+    switch (KIND_OF[bytes[at] ?? -1]) {
+      case KINDS.nil:
+        return this.#literal(NULL);
+      case KINDS.boolean:
+        return this.#literal(bytes[at] === FIRST.true ? TRUE : FALSE);
+      case KINDS.number:
+        return this.#number(numberAt(bytes, at));
+      case KINDS.string:
+        return this.#string();
+      case KINDS.list:
+        return this.#list(depth);
+      case KINDS.map:
+        return this.#map(depth);
+      default:
+        return this.#giveUp();
+    }
   }
 
   #map(depth: number): void {
@@ -96,7 +90,7 @@ export class FoldedJson {
     this.#byte(0x7d);
   }
 
-  #array(depth: number): void {
+  #list(depth: number): void {
     const items = this.#cursor.readArray();
     this.#byte(0x5b);
     for (let item = 0; item < items && this.#length !== GAVE_UP; item++) {
@@ -131,8 +125,15 @@ export class FoldedJson {
     return length + escaped.length;
   }
 
+  #number(value: number | null): void {
+    if (value === null) return this.#giveUp();
+    if (Number.isInteger(value) && Math.abs(value) < 100_000) this.#integer(value);
+    else this.#write(Buffer.from(JSON.stringify(value), 'latin1'));
+    this.#cursor.skip();
+  }
+
   /** Up to five digits and a sign, without a string in between. */
-  #integer(value: number, bytesRead: number): void {
+  #integer(value: number): void {
     let rest = value;
     if (rest < 0) {
       this.#byte(0x2d);
@@ -141,17 +142,11 @@ export class FoldedJson {
     let unit = 1;
     while (unit * 10 <= rest) unit *= 10;
     for (; unit >= 1; unit = Math.trunc(unit / 10)) this.#byte(0x30 + (Math.trunc(rest / unit) % 10));
-    this.#cursor.at += bytesRead;
-  }
-
-  #number(value: number, bytesRead: number): void {
-    this.#write(Buffer.from(JSON.stringify(value), 'latin1'));
-    this.#cursor.at += bytesRead;
   }
 
   #literal(text: Buffer): void {
     this.#write(text);
-    this.#cursor.at += 1;
+    this.#cursor.skip();
   }
 
   #write(text: Buffer): void {

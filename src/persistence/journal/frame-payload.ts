@@ -9,6 +9,7 @@ import assert from 'node:assert/strict';
 import { isLineageName } from '../../domain/state/lineage.ts';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import { upgradeEvents } from '../../domain/state/upgrade/upgrade.ts';
+import { FIRST, FIX_COUNT_MAX, numberAt } from '../codec/first-bytes.ts';
 import { countMapEntries, EncodingError, guard, pack, unpack, VALUES_MAX } from '../codec/message-pack.ts';
 import { PayloadWriter } from '../codec/payload-writer.ts';
 import { FRAME_BYTES_MAX, type Frame, type RecordedFrame } from './frame.ts';
@@ -18,9 +19,6 @@ import type { PayloadStamp } from './frame-format.ts';
 export const PAYLOAD_MARK = Buffer.from([0xa2, 0x69, 0x64]);
 
 const ID_AT = 1 + PAYLOAD_MARK.length;
-
-/** Head of a map with up to 15 fields, whose number is added. */
-const SMALL_MAP = 0x80;
 
 /** Encodes a frame. The result is overwritten by the next call. Throws on what could not be read back. */
 export function encodePayload(frame: Frame): Buffer {
@@ -68,7 +66,7 @@ export class FrameEncoder {
 
   /** Completes what `encode` made last. */
   addResponse(answer: unknown): Buffer {
-    this.#writer.amendFirst(SMALL_MAP + this.#fields + 1);
+    this.#writer.amendFirstMap(this.#fields + 1);
     writeValue(this.#writer, KEYS.answer, answer, 1);
     return checked(this.#writer);
   }
@@ -135,27 +133,15 @@ function keysOf<const Name extends string>(...names: readonly Name[]): Readonly<
 /** The id of the first event, without decoding the rest; null when the payload does not begin as it should. */
 export function peekId(payload: Buffer): number | null {
   if (!beginsLikePayload(payload, 0)) return null;
-  const id = readInteger(payload, ID_AT);
+  const id = numberAt(payload, ID_AT);
   return id !== null && isId(id) ? id : null;
 }
 
 /** Whether a payload could begin at `offset`: a small map whose first key is `id`. */
 export function beginsLikePayload(bytes: Buffer, offset: number): boolean {
   const first = bytes[offset];
-  if (first === undefined || first < 0x80 || first > 0x8f) return false;
+  if (first === undefined || first < FIRST.fixMap || first > FIRST.fixMap + FIX_COUNT_MAX) return false;
   return bytes.subarray(offset + 1, offset + ID_AT).equals(PAYLOAD_MARK);
-}
-
-function readInteger(bytes: Buffer, at: number): number | null {
-  const kind = bytes[at];
-  if (kind === undefined) return null;
-  if (kind < 0x80) return kind;
-  const left = bytes.length - at - 1;
-  if (kind === 0xcc && left >= 1) return bytes.readUInt8(at + 1);
-  if (kind === 0xcd && left >= 2) return bytes.readUInt16BE(at + 1);
-  if (kind === 0xce && left >= 4) return bytes.readUInt32BE(at + 1);
-  if (kind === 0xcb && left >= 8) return bytes.readDoubleBE(at + 1);
-  return null;
 }
 
 export type Decoded =

@@ -9,6 +9,7 @@
  */
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { FIRST } from '../codec/first-bytes.ts';
 import { guard, pack, VALUES_MAX } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
@@ -220,7 +221,7 @@ class SnapshotWriter {
   async #writeRecords(): Promise<void> {
     if (this.#blockRecords === 0) return;
     const block = this.#block.subarray(0, this.#blockBytes);
-    block.writeUInt8(0xdd, BLOCK_HEADER_BYTES);
+    block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
     block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
     sealBlock(block, BLOCK_KINDS.records, this.#blockRecords);
     await this.#write(block);
