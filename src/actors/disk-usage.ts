@@ -7,8 +7,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing, type OpenFile, withFile } from '../persistence/disk/file-system.ts';
 import { segmentFileName } from '../persistence/journal/segment.ts';
 import { listSegments } from '../persistence/journal/segment-file.ts';
-import { listSnapshots } from '../persistence/snapshots/snapshot-files.ts';
-import { decodeSnapshotHeader, SNAPSHOT_HEADER_BYTES } from '../persistence/snapshots/snapshot-format.ts';
+import { listSnapshots, readSnapshotHeader } from '../persistence/snapshots/snapshot-files.ts';
 
 export interface DiskUsage {
   readonly journalBytes: number;
@@ -67,10 +66,9 @@ export class DiskUsageReader {
 
   /** Null when the file is not a snapshot. What a damaged snapshot means is decided by recovery. */
   async #readSnapshot(path: string): Promise<DiskUsage['newestSnapshot']> {
-    return unlessGone(this.#source.fs, path, async (file) => {
-      const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
-      const read = await file.read(head, 0, head.length, 0);
-      const header = decodeSnapshotHeader(head.subarray(0, read), path);
+    const { fs } = this.#source;
+    return unlessGone(fs, path, async (file) => {
+      const header = await readSnapshotHeader(fs, path);
       return header === null ? null : { id: header.id, at: header.at, bytes: await file.size() };
     });
   }

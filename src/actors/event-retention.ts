@@ -5,7 +5,8 @@
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import { dropOldEvents } from '../persistence/event-log/retention.ts';
+import { dropOldEvents, type Present, snapshotsToKeep } from '../persistence/event-log/retention.ts';
+import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -31,21 +32,37 @@ export class EventRetention {
     this.#options = options;
   }
 
-  /** `durableId`: the newest event on disk. */
-  async apply(durableId: number): Promise<void> {
-    const { fs, folder, eventLog, retentionDays, log, now } = this.#options;
-    if (retentionDays === null) return;
+  /** Which snapshots stay besides the newest ones; `durableId`: the newest event on disk. */
+  async keepOlder(older: readonly SnapshotFile[], durableId: number): Promise<readonly SnapshotFile[]> {
+    const present = this.#present(durableId);
+    if (present === null) return [];
     try {
-      const source = { fs, folder: dataFolder(folder), eventLog };
-      const dropped = await dropOldEvents(source, { keptMs: retentionDays * DAY_MS, now: now(), durableId });
-      if (dropped !== null) {
-        log.info({ ...dropped, eventRetentionDays: retentionDays }, 'old events deleted');
-      }
+      return await snapshotsToKeep(this.#options, older, present);
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'old snapshots could not be looked at; all of them are kept');
+      return older;
+    }
+  }
+
+  async apply(durableId: number): Promise<void> {
+    const { fs, folder, eventLog, log } = this.#options;
+    const present = this.#present(durableId);
+    if (present === null) return;
+    try {
+      const dropped = await dropOldEvents({ fs, folder: dataFolder(folder), eventLog }, present);
+      const { retentionDays: eventRetentionDays } = this.#options;
+      if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
     } catch (error) {
       log.error(
         { err: error },
         'old events could not be deleted; the journal keeps more than the setting asks for',
       );
     }
+  }
+
+  /** Null when all is kept. */
+  #present(durableId: number): Present | null {
+    const { retentionDays, now } = this.#options;
+    return retentionDays === null ? null : { keptMs: retentionDays * DAY_MS, now: now(), durableId };
   }
 }

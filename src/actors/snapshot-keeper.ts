@@ -4,6 +4,7 @@
  * tried again at the next occasion.
  */
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
 import { snapshotSections } from './world-snapshot.ts';
@@ -45,6 +46,8 @@ export interface SnapshotKeeperOptions {
   yieldToEventLoop(): Promise<void>;
   /** Resolves after that many milliseconds, with the share of them (0 to 1) in which the process was busy. */
   pause(pauseMs: number): Promise<number>;
+  /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too. */
+  keepOlder(older: readonly SnapshotFile[]): Promise<readonly SnapshotFile[]>;
   /** Runs after each snapshot; the next snapshot waits for it. */
   onTaken(snapshot: TakenSnapshot): Promise<void>;
   onFailed(error: unknown): void;
@@ -129,6 +132,7 @@ export class SnapshotKeeper {
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
       monotonicMs,
+      keepOlder: this.#options.keepOlder,
       yieldToEventLoop: () => this.#betweenSlices(),
     });
     const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };

@@ -139,6 +139,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     monotonicMs: clock.monotonic,
     yieldToEventLoop,
     pause: pauseOf(options.timer),
+    keepOlder: (older) => retention.keepOlder(older, engine.durableId),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
       await eventLog.saveIndex(engine.durableId);

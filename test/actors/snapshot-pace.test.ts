@@ -37,6 +37,7 @@ async function openPaced(flags: number): Promise<Paced> {
         resume = resolve;
       });
     },
+    keepOlder: async () => [],
     onTaken: async () => undefined,
     onFailed: (error) => {
       throw error;

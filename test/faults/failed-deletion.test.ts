@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { dropOldEvents } from '../../src/persistence/event-log/retention.ts';
 import { idInFileName, paddedId, SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
-import { SNAPSHOT_SUFFIX } from '../../src/persistence/snapshots/snapshot-format.ts';
+import { encodeSnapshotHeader, SNAPSHOT_SUFFIX } from '../../src/persistence/snapshots/snapshot-format.ts';
 import { EventJournal, FOLDER } from '../support/event-journal.ts';
 import { ioError } from '../support/memory-file-system.ts';
 
@@ -32,7 +32,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
     const retire = () => dropOldEvents({ fs: disk, folder: dataFolder('/data'), eventLog }, NOTHING_KEPT);
     const snapshotAt = (id: number): string => `${SNAPSHOTS}/${paddedId(id)}${SNAPSHOT_SUFFIX}`;
 
-    disk.put(snapshotAt(EVENTS / 2), Buffer.alloc(0));
+    disk.put(snapshotAt(EVENTS / 2), encodeSnapshotHeader({ id: EVENTS / 2, at: 0, chain: 0 }));
     let removals = 0;
     disk.beforeCall = ({ kind, path }) => {
       if (kind !== 'remove' || !path.endsWith(SEGMENT_SUFFIX)) return;
@@ -50,7 +50,7 @@ it('a segment whose deletion failed is the first to go the next time, whichever 
     assertTail(segments(), all);
 
     disk.take(snapshotAt(EVENTS / 2));
-    disk.put(snapshotAt(EVENTS), Buffer.alloc(0));
+    disk.put(snapshotAt(EVENTS), encodeSnapshotHeader({ id: EVENTS, at: 0, chain: 0 }));
     await retire();
     assertTail(segments(), all);
     assert.equal(segments()[0], eventLog.firstId, 'all that the index forgot is gone');

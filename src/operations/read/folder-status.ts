@@ -7,26 +7,15 @@ import { join } from 'node:path';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
-import {
-  type FileSystem,
-  isMissing,
-  isUnreadable,
-  readLeniently,
-  withFile,
-} from '../../persistence/disk/file-system.ts';
+import { type FileSystem, isMissing, isUnreadable, withFile } from '../../persistence/disk/file-system.ts';
 import { LOCK_FILE_NAME } from '../../persistence/disk/folder-lock.ts';
 import { lastEventId } from '../../persistence/journal/frame.ts';
 import { readLogBeginning } from '../../persistence/journal/log-beginning.ts';
 import { SEGMENT_VERSION, segmentFileName } from '../../persistence/journal/segment.ts';
 import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { checkStart } from '../../persistence/recovery/start-check.ts';
-import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
-import {
-  decodeSnapshotHeader,
-  SNAPSHOT_HEADER_BYTES,
-  SNAPSHOT_VERSION,
-  type SnapshotHeader,
-} from '../../persistence/snapshots/snapshot-format.ts';
+import { listSnapshots, readSnapshotHeader } from '../../persistence/snapshots/snapshot-files.ts';
+import { SNAPSHOT_VERSION } from '../../persistence/snapshots/snapshot-format.ts';
 import { readFirstFrame, readLastFrame } from './journal-reading.ts';
 
 export interface EventSummary {
@@ -141,13 +130,6 @@ async function snapshotStatus(fs: FileSystem, folder: string): Promise<SnapshotS
   }
   return summaries;
 }
-
-const readSnapshotHeader = (fs: FileSystem, path: string): Promise<SnapshotHeader | null> =>
-  withFile(fs, path, async (file) => {
-    const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
-    await readLeniently(file, head, head.length, 0);
-    return decodeSnapshotHeader(head, path);
-  });
 
 /** A clean stop empties the lock file; a crash leaves the process id in it. */
 function lastStop(root: string): LastStop {

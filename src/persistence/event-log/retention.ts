@@ -1,8 +1,13 @@
 /**
- * Retention deletes the oldest events when an operator has set how long they are kept.
+ * Retention deletes the oldest events when an operator has set how long they are kept, and keeps the snapshots from which
+ * the states in that time are rebuilt.
  *
- * It deletes only whole segment files whose events are all older than the limit and contained in the oldest kept
- * snapshot, so that a start from any kept snapshot stays possible. The oldest segment goes first, and each deletion
+ * The base is the newest snapshot that is older than the time to keep. It stays, and so does the journal behind it, so
+ * every moment within that time can be gone back to. Of the snapshots between it and the newest ones a few stay, from
+ * which the next base is taken.
+ *
+ * It deletes only whole segment files whose events are all contained in the oldest kept snapshot, which is the base or
+ * older, so that a start from any kept snapshot stays possible. The oldest segment goes first, and each deletion
  * is on disk before the next, so a crash leaves a shorter journal and never one with a gap. The index forgets the
  * events before that, so a reader that asks for one learns that it is no longer kept.
  *
@@ -15,7 +20,7 @@ import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { writeLogBeginning } from '../journal/log-beginning.ts';
 import { paddedId, segmentFileName } from '../journal/segment.ts';
 import { listSegments, withSegment } from '../journal/segment-file.ts';
-import { listSnapshots } from '../snapshots/snapshot-files.ts';
+import { listSnapshots, readSnapshotHeader, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import type { EventLog } from './event-log.ts';
 import { INDEX_FILE_SUFFIX } from './index-file.ts';
 
@@ -45,16 +50,14 @@ export interface Present {
 /** Deletes what is older than `keptMs`; null when there is nothing to delete. */
 export async function dropOldEvents(
   options: RetentionOptions,
-  { keptMs, now, durableId }: Present,
+  present: Present,
 ): Promise<DroppedEvents | null> {
   const { fs, folder, eventLog } = options;
   const { journal } = folder;
   const [oldest] = await listSnapshots(fs, folder.snapshots);
-  if (oldest === undefined) return null;
-  const confirmed = await confirmedTime(eventLog, durableId);
-  if (confirmed === null) return null;
-  const keepFrom = await firstKept(eventLog, oldest.id, Math.min(now, confirmed) - keptMs);
-  eventLog.dropSegmentsBefore(keepFrom);
+  const header = oldest === undefined ? null : await readSnapshotHeader(fs, oldest.path);
+  if (header === null || header.at >= (await keptSince(eventLog, present))) return null;
+  eventLog.dropSegmentsBefore(header.id + 1);
   const segments = await listSegments({ fs, folder: journal });
   const dropped = segments.filter((firstId) => firstId < eventLog.firstId);
   // Before the first deletion: a segment that is missing although the log begins with it was not deleted here.
@@ -81,10 +84,37 @@ async function confirmedTime(eventLog: EventLog, durableId: number): Promise<num
   return frame?.at ?? null;
 }
 
-/** The oldest event that has to stay: the first that is young enough, or that no snapshot may do without. */
-async function firstKept(eventLog: EventLog, oldestSnapshotId: number, before: number): Promise<number> {
-  const old = await eventLog.idAtOrBefore(before - 1, oldestSnapshotId);
-  return (old ?? 0) + 1;
+/** The time from which on everything is kept. While no second day confirms any time, that is all there is. */
+async function keptSince(eventLog: EventLog, { keptMs, now, durableId }: Present): Promise<number> {
+  const confirmed = await confirmedTime(eventLog, durableId);
+  return confirmed === null ? Number.NEGATIVE_INFINITY : Math.min(now, confirmed) - keptMs;
+}
+
+/**
+ * Between the base and the newest snapshots one stays for each so many parts of the time to keep. The journal thus reaches
+ * back at most this part further than it has to.
+ */
+const STEPS_BETWEEN_BASES = 4;
+
+/** Which of these snapshots, oldest first, the states of the time to keep are rebuilt from, now and later. */
+export async function snapshotsToKeep(
+  { fs, eventLog }: Pick<RetentionOptions, 'fs' | 'eventLog'>,
+  older: readonly SnapshotFile[],
+  present: Present,
+): Promise<readonly SnapshotFile[]> {
+  const since = await keptSince(eventLog, present);
+  const kept: SnapshotFile[] = [];
+  let keptAt = Number.NEGATIVE_INFINITY;
+  for (const file of older) {
+    const header = await readSnapshotHeader(fs, file.path);
+    // One that is damaged is recovery's business.
+    if (header === null) continue;
+    if (header.at < since) kept.length = 0;
+    else if (header.at - keptAt < present.keptMs / STEPS_BETWEEN_BASES) continue;
+    kept.push(file);
+    keptAt = header.at;
+  }
+  return kept;
 }
 
 async function recordBeginning(fs: FileSystem, folder: DataFolder, firstId: number): Promise<void> {

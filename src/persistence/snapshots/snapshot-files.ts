@@ -1,8 +1,13 @@
 /** The snapshots of a folder, by their names. */
 import { join } from 'node:path';
-import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import { type FileSystem, isMissing, readLeniently, withFile } from '../disk/file-system.ts';
 import { idInFileName } from '../journal/segment.ts';
-import { SNAPSHOT_SUFFIX } from './snapshot-format.ts';
+import {
+  decodeSnapshotHeader,
+  SNAPSHOT_HEADER_BYTES,
+  SNAPSHOT_SUFFIX,
+  type SnapshotHeader,
+} from './snapshot-format.ts';
 
 export interface SnapshotFile {
   /** Id of the last event that the state contains, from the name. */
@@ -23,3 +28,11 @@ export async function listSnapshots(fs: FileSystem, folder: string): Promise<rea
   }
   return files.sort((a, b) => a.id - b.id);
 }
+
+/** Null when the file has no whole header. Throws when a newer version wrote it. */
+export const readSnapshotHeader = (fs: FileSystem, path: string): Promise<SnapshotHeader | null> =>
+  withFile(fs, path, async (file) => {
+    const head = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
+    await readLeniently(file, head, head.length, 0);
+    return decodeSnapshotHeader(head, path);
+  });

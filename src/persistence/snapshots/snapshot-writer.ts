@@ -15,7 +15,7 @@ import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 import { paddedId } from '../journal/segment.ts';
-import { listSnapshots } from './snapshot-files.ts';
+import { listSnapshots, type SnapshotFile } from './snapshot-files.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
@@ -54,6 +54,8 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly sections: Iterable<SnapshotSection>;
+  /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too, oldest first; none unless given. */
+  readonly keepOlder?: (older: readonly SnapshotFile[]) => Promise<readonly SnapshotFile[]>;
   /** Resolves once the event `id` is on disk. */
   readonly durable: () => Promise<void>;
   readonly onProgress?: (records: number) => void;
@@ -85,7 +87,7 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
   await verifyOrSetAside(options, path);
-  await removeOldSnapshots(fs, folder);
+  await removeOldSnapshots(options);
   return { path, bytes: writer.bytes, records: writer.records };
 }
 
@@ -113,9 +115,10 @@ async function verifyOrSetAside(options: WriteSnapshotOptions, path: string): Pr
   );
 }
 
-async function removeOldSnapshots(fs: FileSystem, folder: string): Promise<void> {
-  const snapshots = await listSnapshots(fs, folder);
-  for (const { path } of snapshots.slice(0, -SNAPSHOTS_KEPT)) await fs.remove(path);
+async function removeOldSnapshots({ fs, folder, keepOlder }: WriteSnapshotOptions): Promise<void> {
+  const older = (await listSnapshots(fs, folder)).slice(0, -SNAPSHOTS_KEPT);
+  const kept = older.length === 0 ? [] : ((await keepOlder?.(older)) ?? []);
+  for (const file of older) if (!kept.includes(file)) await fs.remove(file.path);
 }
 
 /** Lets others have the event loop after each slice of work. */

@@ -56,7 +56,7 @@ describe('retention', () => {
       await day(`young-${index}`);
       await take();
     }
-    assert.equal(snapshotsIn(server.folder).length, 3);
+    assert.equal(snapshotsIn(server.folder).length, 4, 'the newest three, and the first');
     assert.equal(oldestEvent(), 1);
     assert.equal(firstIdOf(fileAt(segmentsIn(server.folder), 0)), 1);
   });
@@ -67,7 +67,7 @@ describe('retention', () => {
     await day('confirming');
     now += DAY_MS;
     await server.call('PUT', `${FEATURES}/old`, { description: 'second' });
-    // Everything before is old now; the oldest of the three snapshots bounds what may go.
+    // Everything before is old now; the oldest of the snapshots that stay bounds what may go.
     const boundary = await outputOf(['status', '-d', server.folder]).then((status) => status.snapshots[1].id);
     await take();
     assert(oldestEvent() > 1, 'something was deleted');
@@ -106,7 +106,10 @@ describe('retention', () => {
     await server.restart();
     const hash = stateHash(server.server.store.engine.world);
     const verified = await outputOf(['verify', '--deep', '-d', server.folder]);
-    assert.deepEqual([verified.deep.stateHash, verified.deep.ways], [hash, 3]);
+    assert.deepEqual(
+      [verified.deep.stateHash, verified.deep.ways],
+      [hash, snapshotsIn(server.folder).length],
+    );
     const copy = copyOf(server.folder);
     for (const path of snapshotsIn(copy).toReversed().slice(0, 2)) {
       flipByte(path, statSync(path).size - 1);
@@ -156,6 +159,7 @@ describe('retention', () => {
     };
     const before = segmentsIn(server.folder).map(firstIdOf);
     const { folder } = server;
+    for (const path of snapshotsIn(folder).slice(0, -1)) rmSync(path);
     const options = { fs, folder: dataFolder(folder), eventLog };
     const dropped = await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId });
     assert(dropped !== null && dropped.segments > 1, 'several segments go');
@@ -163,6 +167,45 @@ describe('retention', () => {
     assert.deepEqual(steps, ['begins', 'sync', ...gone.flatMap((id) => [String(id), 'sync'])]);
     assert.deepEqual([dropped.from, eventLog.firstId], [gone[0], dropped.to + 1]);
     assert.equal(await dropOldEvents(options, { keptMs: DAYS_KEPT * DAY_MS, now, durableId }), null);
+  });
+});
+
+describe('the states of the days that are kept', () => {
+  it('can be gone back to, each of them, while journal and snapshots stay bounded', async () => {
+    let now = Date.UTC(2030, 0, 1);
+    const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+    const server = await startTestServer({
+      env: { EVENT_RETENTION_DAYS: String(DAYS_KEPT) },
+      store: { clock, segmentBytes: 1_024 },
+    });
+    try {
+      await server.call('POST', FEATURES, { name: 'changing' });
+      const moments: { readonly day: number; readonly eventId: number }[] = [];
+      for (let day = 1; day <= 4 * DAYS_KEPT; day += 1) {
+        now += DAY_MS;
+        await server.call('PUT', `${FEATURES}/changing`, { description: `day ${day}` });
+        const { engine, keeper } = server.server.store;
+        moments.push({ day, eventId: engine.lastId });
+        await keeper.take();
+        assert(snapshotsIn(server.folder).length <= 9, `${snapshotsIn(server.folder).length} snapshots`);
+      }
+      // The newest event confirms those of the day before.
+      const kept = moments.filter(({ day }) => day >= 3 * DAYS_KEPT - 1);
+      const oldestKept = moments.find(
+        ({ eventId }) => eventId >= server.server.store.engine.eventLog.firstId,
+      );
+      assert((oldestKept?.day ?? 0) >= 3 * DAYS_KEPT - 1 - DAYS_KEPT / 2, 'the journal is cut off');
+      for (const { day, eventId } of kept) {
+        const was = await server.call('GET', `${FEATURES}/changing?at=${eventId}`);
+        assert.deepEqual([was.status, was.body.description], [200, `day ${day}`]);
+      }
+      const [first] = kept;
+      const to = join(copyOf(server.folder), 'restored');
+      const restored = await outputOf(['restore', server.folder, '--to', to, '--at', String(first?.eventId)]);
+      assert.equal(restored.lastId, first?.eventId);
+    } finally {
+      await server.stop();
+    }
   });
 });
 
