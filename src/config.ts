@@ -5,6 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
+import { defaultMemoryBudget } from './actors/memory-budget.ts';
+import { MEMORY_BUDGET_SETTING } from './domain/decide/refuse-memory.ts';
 import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
@@ -36,6 +39,8 @@ export interface Config {
   readonly metricsToken: string | null;
   /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
   readonly frontendOrigins: readonly string[];
+  /** What the state may take of memory. */
+  readonly memoryBudgetBytes: number;
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
   /** A JSON document to start a new data folder with; null for none. */
@@ -78,6 +83,7 @@ export function readConfig(env: Environment): Config {
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: metricsToken(env),
     frontendOrigins: frontendOrigins(env),
+    memoryBudgetBytes: memoryBudget(env),
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
@@ -144,6 +150,12 @@ function retentionDays(env: Environment): number | null {
   throw new ConfigError(
     `${name} must be a number of days from 1 to ${RETENTION_DAYS_MAX}, or absent to keep all events, not "${value}".`,
   );
+}
+
+/** At most all that V8 may use. */
+function memoryBudget(env: Environment): number {
+  const { heap_size_limit: heapBytesMax } = getHeapStatistics();
+  return countOf(env, MEMORY_BUDGET_SETTING, defaultMemoryBudget(heapBytesMax), heapBytesMax);
 }
 
 /** An integer from 1 to `max`. */

@@ -125,6 +125,7 @@ function open(options: ServerOptions, commits: CommitMeter, lock: FolderLock): P
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
     limits: options.config.limits,
+    memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),
     holdsLock: () => lock.isHeld(),
     ...options.store,

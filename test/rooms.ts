@@ -30,7 +30,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/state': {
     purpose: 'the whole state, the events, and the one function that applies them',
-    imports: ['domain/flags', 'domain/state/upgrade'],
+    imports: ['domain/flags', 'domain/json', 'domain/state/upgrade'],
   },
   'domain/evaluation': {
     purpose: 'flags compiled into rules, and evaluated for a context',

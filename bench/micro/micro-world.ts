@@ -15,6 +15,7 @@ const CONTEXT = {
   now: NOW,
   clockMs: Date.parse(NOW),
   limits: DEFAULT_GROWTH_LIMITS,
+  memoryBudgetBytes: Number.POSITIVE_INFINITY,
   actor: { name: 'bench', userId: -42 },
   newId: randomUUID,
 } as const;

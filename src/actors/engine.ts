@@ -80,6 +80,8 @@ export interface EngineOptions {
   onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
   readonly limits?: GrowthLimits;
+  /** What the state may take of memory, in bytes; without a bound unless given. */
+  readonly memoryBudgetBytes?: number;
 }
 
 interface TurnTime {
@@ -171,6 +173,10 @@ export class Engine {
 
   get deepestMailbox(): number {
     return this.#scheduler.deepest;
+  }
+
+  get memoryBudgetBytes(): number {
+    return this.#options.memoryBudgetBytes ?? Number.POSITIVE_INFINITY;
   }
 
   /** Commands refused because their mailbox was full. */
@@ -293,7 +299,8 @@ export class Engine {
     if (refusal !== null) return { kind: 'refusal', refusal };
     const { createdAt: now, clockMs } = turnTime;
     const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
-    const context: DecideContext = { now, clockMs, actor, limits, newId };
+    const { memoryBudgetBytes } = this;
+    const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
     const decision = decide(this.world, command, context);
     if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
     return this.#encode(actor, decision, turnTime.at);

@@ -9,10 +9,10 @@ import type { FlagHistory, PastFlag, PastFlagQuery } from './flag-history.ts';
 import { type Asker, ReadQueue, type ReadQueueLimits } from './read-queue.ts';
 
 /** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
-const READS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
+export const READS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
 
 /** They share one thread. At a second a search on a large log, the last in the queue waits 16 s. */
-const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMax: 1, waitingMax: 16 };
+export const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMax: 1, waitingMax: 16 };
 
 export interface LogReadsOptions {
   readonly eventLog: EventLog;

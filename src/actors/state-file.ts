@@ -7,6 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
+import { beyondMemory } from '../domain/decide/refuse-memory.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -21,6 +22,7 @@ import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { knownRole } from '../domain/state/roles.ts';
+import { recordSize } from '../domain/state/state-memory.ts';
 import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
@@ -134,7 +136,7 @@ export async function importState(engine: Engine, source: StateSource): Promise<
   }
   const checked = StateImport.begin(source.frame);
   if (!(checked instanceof StateImport)) return { ok: false, issues: checked };
-  const issues = await issuesIn(checked, source);
+  const issues = await issuesIn(checked, source, engine.memoryBudgetBytes);
   if (issues.length > 0) return { ok: false, issues };
   let eventCount = 0;
   const recorder = new FrameRecorder(async (events) => {
@@ -146,9 +148,15 @@ export async function importState(engine: Engine, source: StateSource): Promise<
   return { ok: true, eventCount };
 }
 
-async function issuesIn(checked: StateImport, source: StateSource): Promise<readonly Issue[]> {
+async function issuesIn(
+  checked: StateImport,
+  source: StateSource,
+  memoryBudgetBytes: number,
+): Promise<readonly Issue[]> {
   const oversized: Issue[] = [];
+  let flagBytes = 0;
   for await (const flag of source.flags()) {
+    flagBytes += recordSize(flag.value);
     // No event of a flag is larger than the flag by more than a frame has room for.
     if (jsonSize(flag.value) > IMPORT_FRAME_BYTES_MAX)
       oversized.push(tooLarge(flagPointer(flag), 'The flag'));
@@ -156,6 +164,8 @@ async function issuesIn(checked: StateImport, source: StateSource): Promise<read
   }
   const issues = [...oversized, ...checked.issues()];
   if (issues.length > 0) return issues.slice(0, ISSUES_MAX);
+  if (flagBytes > memoryBudgetBytes)
+    return [{ path: '', message: `The flags ${beyondMemory(flagBytes, memoryBudgetBytes)}.` }];
   const events = checked.events();
   return [...events.begin(), ...events.end()]
     .filter((event) => jsonSize(event) > IMPORT_FRAME_BYTES_MAX)

@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
+import { stateBytes } from '../domain/state/records.ts';
 import { emptyWorld } from '../domain/state/world.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
@@ -25,6 +26,7 @@ import { Engine, type EngineClock } from './engine.ts';
 import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { LogReads } from './log-reads.ts';
+import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { indexingLoader } from './state-loader.ts';
 
@@ -50,6 +52,8 @@ export interface StoreOptions {
   readonly mailboxLengthMax?: number;
   /** The defaults unless given. */
   readonly limits?: GrowthLimits;
+  /** What the state may take of memory, in bytes; without a bound unless given. */
+  readonly memoryBudgetBytes?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
   /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
@@ -121,6 +125,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     stop: options.stop,
     onListenerFault: (error) => log.error({ err: error }, 'a listener of the change feed failed'),
     ...given('limits', options.limits),
+    ...given('memoryBudgetBytes', options.memoryBudgetBytes),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
   });
   const retention = new EventRetention({
@@ -128,6 +133,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     retentionDays: options.eventRetentionDays ?? null,
     now: clock.now,
   });
+  const warning = memoryWarning(stateBytes(world), engine.memoryBudgetBytes);
+  if (warning !== null)
+    log.warn({ stateBytes: stateBytes(world), budgetBytes: engine.memoryBudgetBytes }, warning);
   const onFailed = (error: unknown): void =>
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
   const keeper = new SnapshotKeeper({

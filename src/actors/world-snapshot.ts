@@ -13,6 +13,7 @@ import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
 import type { DatedResponse } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
+import { noteFlag, putRecord } from '../domain/state/records.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -107,24 +108,25 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'environments':
       directory.environments = [...directory.environments, record as Environment];
+      world.memory.replace(null, record);
       return;
     case 'segments':
-      directory.segments.set((record as Segment).id, record as Segment);
+      putRecord(world, directory.segments, (record as Segment).id, record as Segment);
       return;
     case 'contextFields':
-      directory.contextFields.set((record as ContextField).name, record as ContextField);
+      putRecord(world, directory.contextFields, (record as ContextField).name, record as ContextField);
       return;
     case 'strategyTypes':
-      directory.strategyTypes.set((record as StrategyType).name, record as StrategyType);
+      putRecord(world, directory.strategyTypes, (record as StrategyType).name, record as StrategyType);
       return;
     case 'users':
-      directory.users.set((record as User).id, record as User);
+      putRecord(world, directory.users, (record as User).id, record as User);
       return;
     case 'apiTokens':
-      directory.apiTokens.set((record as ApiToken).digest, record as ApiToken);
+      putRecord(world, directory.apiTokens, (record as ApiToken).digest, record as ApiToken);
       return;
     case 'personalTokens':
-      directory.personalTokens.set((record as PersonalToken).digest, record as PersonalToken);
+      putRecord(world, directory.personalTokens, (record as PersonalToken).digest, record as PersonalToken);
       return;
     case 'lineage':
       world.lineage.restore(record as LineageEntry);
@@ -142,7 +144,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       strings.shareIn(flag.environments);
       project.flags.set(flag.name, { flag, revision, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
-      world.references.replace(null, flag);
+      noteFlag(world, null, flag);
       return;
     }
     default:
@@ -150,8 +152,10 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
   }
 }
 
-function loadProject({ projects }: World, record: ProjectRecord): void {
+function loadProject({ projects, memory }: World, record: ProjectRecord): void {
   const { settings, members, revision, environmentsRevision } = record;
+  memory.replace(null, settings);
+  for (const [, roleId] of members) memory.replace(null, roleId);
   projects.set(settings.id, {
     settings,
     members: new Map(members),
@@ -166,6 +170,7 @@ export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
   world.references.clear();
+  world.memory.clear();
   world.lineage.clear();
   for (const part of Object.values(world.directory)) if (part instanceof Map) part.clear();
   world.directory.environments = [];

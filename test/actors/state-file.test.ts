@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { importState } from '../../src/actors/state-file.ts';
-import { openStore, type Store } from '../../src/actors/store.ts';
+import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
@@ -22,7 +22,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-function open(folder: string): Promise<Store> {
+function open(folder: string, options: Partial<StoreOptions> = {}): Promise<Store> {
   return openStore({
     fs: realFileSystem,
     folder,
@@ -34,6 +34,7 @@ function open(folder: string): Promise<Store> {
     stop: (error) => {
       throw error;
     },
+    ...options,
   });
 }
 
@@ -213,6 +214,18 @@ describe('a state document', () => {
       await importState(engine, sourceOf(exportState(populated().world)));
       assert.equal((await engine.eventLog.readFrame(engine.lastId))?.id, 1, 'a crash leaves all or nothing');
     });
+  });
+
+  it('is refused by a service whose memory budget it would exceed, which stays empty', async () => {
+    const store = await open(newFolder(), { memoryBudgetBytes: 1_000 });
+    const outcome = await importState(store.engine, sourceOf(exportState(populated().world)));
+    assert(!outcome.ok);
+    assert.match(
+      outcome.issues[0]!.message,
+      /^The flags would take 0\.[0-9] MiB .* \(MEMORY_BUDGET_BYTES\)\.$/,
+    );
+    assert.equal(store.engine.lastId, 0);
+    await store.close();
   });
 
   it('is refused by a service that is in use, which stays as it is', async () => {

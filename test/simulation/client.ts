@@ -239,6 +239,7 @@ class Sending {
       tally.unavailable += 1;
       return;
     }
+    if (name === 'InsufficientStorageError') tally.refusedForMemory += 1;
     this.#witness.shown(this.#seenId);
     tally.refused += 1;
   }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { openStore, type Store } from '../../src/actors/store.ts';
+import { stateBytes } from '../../src/domain/state/records.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
@@ -16,6 +17,9 @@ import type { CallNumber, LifePlan } from './life-plan.ts';
 import { SimulatedTime, settled } from './simulated-time.ts';
 import type { Tally } from './tally.ts';
 import type { Witness } from './witness.ts';
+
+/** What small things that no budget refuses may add to a state: times, and empty parts of flags. */
+const UNFORESEEN_BYTES_MAX = 10_000;
 
 const NEVER = (): Promise<never> => new Promise(() => undefined);
 
@@ -38,6 +42,8 @@ export interface Surroundings {
   readonly trace: (line: string) => void;
   newId(): string;
   newName(): string;
+  /** What the state may take of memory, in every life. */
+  readonly memoryBudgetBytes: number;
   /** Where the wall clock stands. */
   wallMs: number;
 }
@@ -117,6 +123,11 @@ export class Life implements Service {
     this.#store = store;
     if (store.recovery.tornBytesCut > 0) this.#around.tally.tornTails += 1;
     await this.#checkRecovery(store);
+    const { memoryBudgetBytes } = this.#around;
+    assert(
+      stateBytes(store.engine.world) <= memoryBudgetBytes + UNFORESEEN_BYTES_MAX,
+      'it fits in the budget',
+    );
     this.#watchFeed(store.engine);
     await this.#recordFirstEvents(store);
     const { clients, random } = this.#around;
@@ -164,6 +175,7 @@ export class Life implements Service {
       eventsPerSnapshot,
       eventRetentionDays,
       reserveBytes,
+      memoryBudgetBytes: this.#around.memoryBudgetBytes,
       mailboxLengthMax,
     });
   }

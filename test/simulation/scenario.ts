@@ -18,6 +18,8 @@ import { Witness } from './witness.ts';
 
 const LIVES_MAX = 5;
 const CLIENTS = 3;
+/** Little more than the first events and a few flags take. */
+const SMALL_BUDGET_BYTES = 12_000;
 const STARTED_AT = Date.parse('2024-02-29T23:59:00Z');
 
 /** The lines of a trace that a failure shows. */
@@ -109,5 +111,6 @@ function surroundings(seed: number, observers: Observers): Surroundings {
     names += 1;
     return names.toString(16).padStart(8, '0');
   };
-  return { ...observers, random, witness, clients, newId, newName, wallMs: STARTED_AT };
+  const memoryBudgetBytes = random.chance(0.3) ? SMALL_BUDGET_BYTES : Number.POSITIVE_INFINITY;
+  return { ...observers, random, witness, clients, newId, newName, memoryBudgetBytes, wallMs: STARTED_AT };
 }

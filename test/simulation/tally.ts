@@ -13,6 +13,8 @@ export interface Tally {
   acknowledged: number;
   events: number;
   refused: number;
+  /** Of those refused: because the state would not fit in its memory budget. */
+  refusedForMemory: number;
   unavailable: number;
   retriesFromMemory: number;
   reads: number;
@@ -41,6 +43,7 @@ export function emptyTally(): Tally {
     acknowledged: 0,
     events: 0,
     refused: 0,
+    refusedForMemory: 0,
     unavailable: 0,
     retriesFromMemory: 0,
     reads: 0,

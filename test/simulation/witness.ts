@@ -7,15 +7,18 @@
  * (b) the events on disk are the first ones of those submitted, without a hole, content and all;
  * (c) they end where a command ends: an unacknowledged one is wholly in or wholly out;
  * (d) the recovered state is the one that was live at that event, by its hash, and by a second opinion (shadow.ts);
- * (e) times never go backwards, whatever the clock did.
+ * (e) its memory is counted as that of the live one was, and is within the budget that the live one was held to;
+ * (f) times never go backwards, whatever the clock did.
  * What was recovered is then shown to everybody: it becomes the floor.
  */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/actors/engine.ts';
 import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
+import { stateBytes } from '../../src/domain/state/records.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import type { SnapshotSection } from '../../src/persistence/snapshots/snapshot-writer.ts';
+import { recountStateBytes } from '../limits/recounted-memory.ts';
 import { shadowOf } from './shadow.ts';
 
 export interface AppliedCommand {
@@ -28,6 +31,8 @@ export interface AppliedCommand {
   readonly at: number;
   /** Taken when the next command is about to be decided, or the process ends: until then nothing changes. */
   state: readonly SnapshotSection[] | null;
+  /** The memory of that state, as the server counts it. */
+  stateBytes: number;
 }
 
 export class Witness {
@@ -54,7 +59,7 @@ export class Witness {
     const firstId = engine.lastId + 1;
     assert.equal(firstId, this.lastId + 1, 'commands follow each other without a gap');
     const lastId = engine.lastId + command.events.length;
-    this.#applied.push({ ...command, firstId, lastId, state: null });
+    this.#applied.push({ ...command, firstId, lastId, state: null, stateBytes: 0 });
   }
 
   /** To be called before each decision and at the end of a life: keeps the state that the last command left. */
@@ -62,6 +67,7 @@ export class Witness {
     const last = this.#applied.at(-1);
     if (last !== undefined && last.state === null && last.lastId === engine.lastId) {
       last.state = snapshotSections(engine.world);
+      last.stateBytes = stateBytes(engine.world);
     }
   }
 
@@ -122,6 +128,8 @@ export class Witness {
       assert.deepStrictEqual(recovered, command.state, 'the recovered state is the live one');
       assert.fail('the hashes differ, and the states do not');
     }
+    assert.equal(stateBytes(engine.world), command.stateBytes, 'it takes the memory that the live one did');
+    assert.equal(stateBytes(engine.world), recountStateBytes(engine.world), 'and that is counted right');
     shadowOf(this.#applied.flatMap(({ events }) => events)).compare(engine.world);
   }
 }

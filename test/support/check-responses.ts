@@ -32,6 +32,7 @@ const COMMON_REFUSALS: ReadonlySet<string> = new Set<ErrorName>([
   'UnsupportedMediaTypeError',
   'PreconditionFailedError',
   'ServiceUnavailableError',
+  'InsufficientStorageError',
 ]);
 
 observeResponses((method, path, response) => {

@@ -43,7 +43,9 @@ export class TestWorld {
     };
     const now = this.#now();
     const limits = DEFAULT_GROWTH_LIMITS;
-    return decide(this.world, command, { now, clockMs: Date.parse(now), actor, limits, newId });
+    const clockMs = Date.parse(now);
+    const memoryBudgetBytes = Number.POSITIVE_INFINITY;
+    return decide(this.world, command, { now, clockMs, actor, limits, memoryBudgetBytes, newId });
   }
 
   /** The types of the events, or the name of the refusal. */

@@ -78,7 +78,7 @@ import {
   type UpdateProject,
   updateProject,
 } from './project-commands.ts';
-import { refuseGrowth } from './refuse-growth.ts';
+import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
 import {
   type CreateSegment,
@@ -261,5 +261,5 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
 
 export function decide(world: World, command: Command, context: DecideContext): Decision {
   const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
-  return isRefusal(decision) ? decision : (refuseGrowth(world, decision, context.limits) ?? decision);
+  return isRefusal(decision) ? decision : (refuseBeyondLimits(world, decision, context) ?? decision);
 }

@@ -25,6 +25,8 @@ export interface DecideContext {
   readonly clockMs: number;
   readonly actor: Actor;
   readonly limits: GrowthLimits;
+  /** What the state may take of memory. */
+  readonly memoryBudgetBytes: number;
   /** A fresh UUID. */
   newId(): string;
 }

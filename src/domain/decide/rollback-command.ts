@@ -17,7 +17,7 @@ import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';
 import { refuseLargeFlag, unlessArchived } from './guards.ts';
-import { refuseGrowth } from './refuse-growth.ts';
+import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { hasTag } from './tag-commands.ts';
 import { variantEvents } from './variant-commands.ts';
@@ -34,10 +34,10 @@ export interface RollbackFlag {
   readonly dryRun: boolean;
 }
 
-export function rollbackFlag(world: World, command: RollbackFlag, { limits }: DecideContext): Decision {
+export function rollbackFlag(world: World, command: RollbackFlag, context: DecideContext): Decision {
   const decision = plannedRollback(world, command);
   if (!command.dryRun || isRefusal(decision)) return decision;
-  return refuseGrowth(world, decision, limits) ?? UNCHANGED;
+  return refuseBeyondLimits(world, decision, context) ?? UNCHANGED;
 }
 
 /** The events that would bring the flag back, or the reason why that is impossible. */

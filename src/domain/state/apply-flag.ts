@@ -18,6 +18,7 @@ import {
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
+import { noteFlag } from './records.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
@@ -217,6 +218,7 @@ function create(
   }));
   const flag = flagOf(body, data, flagEnvironments);
   project.flags.set(flag.name, { flag, revision: stamp.id, projections: null });
+  noteFlag(world, null, flag);
   world.directory.flagProjects.set(flag.name, data.project);
 }
 
@@ -225,7 +227,7 @@ function remove(world: World, project: ProjectState, name: string): void {
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
   project.flags.delete(name);
   world.directory.flagProjects.delete(name);
-  world.references.replace(record.flag, null);
+  noteFlag(world, record.flag, null);
 }
 
 /** The flag that an event touches. */
@@ -261,7 +263,7 @@ export function replaceFlag(
   record: FlagRecord,
   { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>,
 ): void {
-  world.references.replace(record.flag, flag);
+  noteFlag(world, record.flag, flag);
   record.flag = flag;
   record.revision = revision;
   record.projections = null;

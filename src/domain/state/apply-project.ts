@@ -3,7 +3,8 @@ import { produce } from 'immer';
 import { replaceFlag } from './apply-flag.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { ProjectEvent } from './events.ts';
-import type { ProjectState, World } from './world.ts';
+import { dropRecord, noteFlag, putRecord } from './records.ts';
+import type { ProjectSettings, ProjectState, World } from './world.ts';
 
 export function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
   if (event.type === 'project-created') {
@@ -15,6 +16,7 @@ export function applyProjectEvent(world: World, event: ProjectEvent, stamp: Even
       revision: stamp.id,
       environmentsRevision: stamp.id,
     });
+    world.memory.replace(null, event.data);
     world.directory.revision = stamp.id;
     return;
   }
@@ -35,21 +37,23 @@ function changeProject(
   const { directory } = world;
   switch (event.type) {
     case 'project-updated':
-      project.settings = event.data;
-      return;
+      return setSettings(world, project, event.data);
     case 'project-deleted':
       for (const [name, { flag }] of project.flags) {
         directory.flagProjects.delete(name);
-        world.references.replace(flag, null);
+        noteFlag(world, flag, null);
       }
+      for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
+      world.memory.replace(project.settings, null);
       world.projects.delete(event.project);
       directory.accessRevision = stamp.id;
       return;
     case 'project-environment-added':
-      setEnvironments(project, [...project.settings.environments, event.environment], stamp);
+      setEnvironments(world, project, [...project.settings.environments, event.environment], stamp);
       return;
     case 'project-environment-removed':
       setEnvironments(
+        world,
         project,
         project.settings.environments.filter((name) => name !== event.environment),
         stamp,
@@ -58,11 +62,11 @@ function changeProject(
       return;
     case 'project-user-added':
     case 'project-user-role-changed':
-      project.members.set(event.data.userId, event.data.roleId);
+      putRecord(world, project.members, event.data.userId, event.data.roleId);
       directory.accessRevision = stamp.id;
       return;
     case 'project-user-removed':
-      project.members.delete(event.preData.userId);
+      dropRecord(world, project.members, event.preData.userId);
       directory.accessRevision = stamp.id;
       return;
     default:
@@ -70,8 +74,18 @@ function changeProject(
   }
 }
 
-function setEnvironments(project: ProjectState, environments: readonly string[], stamp: EventStamp): void {
-  project.settings = { ...project.settings, environments, updatedAt: stamp.createdAt };
+function setSettings(world: World, project: ProjectState, settings: ProjectSettings): void {
+  world.memory.replace(project.settings, settings);
+  project.settings = settings;
+}
+
+function setEnvironments(
+  world: World,
+  project: ProjectState,
+  environments: readonly string[],
+  stamp: EventStamp,
+): void {
+  setSettings(world, project, { ...project.settings, environments, updatedAt: stamp.createdAt });
   project.environmentsRevision = stamp.id;
 }
 

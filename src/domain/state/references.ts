@@ -8,11 +8,23 @@ import type { Strategy } from '../flags/strategy.ts';
 
 export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
 
+/** Memory of an entry without its characters: two maps with one place each. */
+const ENTRY_BYTES = 400;
+/** Of a project in an entry. */
+const COUNT_BYTES = 50;
+const CHARACTER_BYTES = 2;
+
 const NONE: ReadonlyMap<string, number> = new Map();
 
 export class References {
   /** Kind and name → project → number of its flags, archived ones included. */
   readonly #counts = new Map<string, Map<string, number>>();
+  #bytes = 0;
+
+  /** About the memory that they take: constraints may name any number of context fields. */
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
@@ -33,6 +45,7 @@ export class References {
 
   clear(): void {
     this.#counts.clear();
+    this.#bytes = 0;
   }
 
   #count(key: string, project: string, change: 1 | -1): void {
@@ -40,12 +53,17 @@ export class References {
     if (counts === undefined) {
       counts = new Map();
       this.#counts.set(key, counts);
+      this.#bytes += ENTRY_BYTES + CHARACTER_BYTES * key.length;
     }
+    const before = counts.size;
     const count = (counts.get(project) ?? 0) + change;
     if (count < 0) throw new Error(`fewer than no flags of ${project} refer to ${key}`);
     if (count > 0) counts.set(project, count);
     else counts.delete(project);
-    if (counts.size === 0) this.#counts.delete(key);
+    this.#bytes += COUNT_BYTES * (counts.size - before);
+    if (counts.size > 0) return;
+    this.#counts.delete(key);
+    this.#bytes -= ENTRY_BYTES + CHARACTER_BYTES * key.length;
   }
 }
 

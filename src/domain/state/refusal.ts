@@ -22,6 +22,7 @@ export type RefusalName =
   | 'PayloadTooLargeError'
   | 'UnsupportedMediaTypeError'
   | 'ServiceUnavailableError'
+  | 'InsufficientStorageError'
   | 'MembershipRuleError';
 
 export interface Refusal {

@@ -16,6 +16,7 @@ import type { ProjectionHolder } from './flag-projection.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import { References } from './references.ts';
+import { StateMemory } from './state-memory.ts';
 
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
 export interface FlagRecord extends ProjectionHolder {
@@ -126,6 +127,8 @@ export interface World {
   readonly projects: Map<string, ProjectState>;
   /** Derived from the flags; no part of the state. */
   readonly references: References;
+  /** Derived from all records of the state; no part of it. */
+  readonly memory: StateMemory;
 }
 
 export function emptyWorld(): World {
@@ -150,6 +153,7 @@ export function emptyWorld(): World {
     },
     projects: new Map(),
     references: new References(),
+    memory: new StateMemory(),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** Far more than anybody has tokens in use; about 5,000 of them. */
-const CACHE_BYTES_MAX = 4 * 2 ** 20;
+export const CACHE_BYTES_MAX = 4 * 2 ** 20;
 
 /** What an entry takes beside its secret: the caller, its scope and the map's own memory. */
 const ENTRY_BYTES = 700;

@@ -25,6 +25,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   PayloadTooLargeError: 413,
   UnsupportedMediaTypeError: 415,
   ServiceUnavailableError: 503,
+  InsufficientStorageError: 507,
   InternalError: 500,
 };
 

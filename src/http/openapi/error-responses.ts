@@ -73,6 +73,11 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
     when: 'The service is too busy, or its disk accepts no writes; nothing was changed.',
     message: 'Too many commands are waiting for the project "default"; try again in a moment.',
   },
+  InsufficientStorageError: {
+    when: 'The change would make the state larger than its memory budget; what makes it smaller still works.',
+    message:
+      'With this change the state would take 512.1 MiB of memory; the budget is 512.0 MiB (MEMORY_BUDGET_BYTES).',
+  },
   InternalError: {
     when: 'The server failed; its log has the details under the id.',
     message:
@@ -95,8 +100,12 @@ const WITH_BODY: readonly ErrorName[] = [
   'UnsupportedMediaTypeError',
 ];
 
-/** A malformed `Idempotency-Key`, and one that another write has had. */
-const WITH_WRITE: readonly ErrorName[] = ['ValidationError', 'InvalidOperationError'];
+/** A malformed `Idempotency-Key`, one that another write has had, and a state that takes all of its memory. */
+const WITH_WRITE: readonly ErrorName[] = [
+  'ValidationError',
+  'InvalidOperationError',
+  'InsufficientStorageError',
+];
 
 export function errorNames(route: Route): ReadonlySet<ErrorName> {
   const named = route.path.includes('/:');

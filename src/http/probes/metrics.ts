@@ -6,6 +6,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import type { Usage } from '../../actors/usage.ts';
+import { stateBytes } from '../../domain/state/records.ts';
 import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from '../dispatch/meters.ts';
@@ -130,6 +131,10 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge('flagstaff_usage_bytes', 'Memory of what applications reported, estimated.', () =>
     SIDES.reduce((sum, side) => sum + usage.counts(side).bytes + usage.applications(side).bytes, 0),
   );
+  gauge('flagstaff_state_bytes', 'Memory of the state, as it would be after a restart.', () =>
+    stateBytes(engine.world),
+  );
+  gauge('flagstaff_state_budget_bytes', 'Memory that the state may take.', () => engine.memoryBudgetBytes);
   gauge('flagstaff_mailbox_commands', 'Commands that wait.', () => engine.queuedCount);
   gauge(
     'flagstaff_mailbox_deepest',

@@ -5,6 +5,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
+import { memoryWarning } from '../../actors/memory-budget.ts';
+import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
 import { COMMON_ERRORS, refusalResponse } from '../dispatch/errors.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
@@ -86,8 +88,11 @@ function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Pro
   };
 }
 
-function healthResponse({ journal }: Engine): HttpResponse {
-  if (journal.writable) return jsonResponse(200, { health: 'GOOD' });
+/** Above the memory budget the process is healthy all the same: a restart would not help, and switches still work. */
+function healthResponse({ journal, world, memoryBudgetBytes }: Engine): HttpResponse {
+  const warning = memoryWarning(stateBytes(world), memoryBudgetBytes);
+  if (journal.writable)
+    return jsonResponse(200, { health: 'GOOD', ...(warning === null ? {} : { warning }) });
   return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason });
 }
 

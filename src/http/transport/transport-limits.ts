@@ -41,9 +41,9 @@ export interface TransportLimits {
 }
 
 /** More than this many connections at once is a flood even where descriptors abound: 10,000 streams, and requests. */
-const CONNECTIONS_MAX = 12_000;
+export const CONNECTIONS_MAX = 12_000;
 /** Descriptors kept for the journal, snapshots, workers and what Node opens itself. */
-const DESCRIPTORS_RESERVED = 200;
+export const DESCRIPTORS_RESERVED = 200;
 /** With no more descriptors than are reserved, serve a few connections rather than none. */
 const CONNECTIONS_MIN = 32;
 

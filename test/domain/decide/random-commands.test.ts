@@ -5,16 +5,22 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
+import { growthBy } from '../../../src/domain/decide/refuse-memory.ts';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
+import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { OWNER_ROLE_ID } from '../../../src/domain/state/roles.ts';
 import type { ProjectState, World } from '../../../src/domain/state/world.ts';
+import { recountStateBytes } from '../../limits/recounted-memory.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { anyCommand, anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 2 ** 31));
 const RUNS = 150;
+
+/** Of one event: a time, a flag's part of an environment, what is kept of a name that strategies refer to. */
+const UNFORESEEN_BYTES_MAX = 2_000;
 
 /** fast-check prints the seed and the shrunk commands of a failure; SEED= runs the same ones again. */
 const check = (property: fc.IProperty<[Command[]]>): void =>
@@ -98,6 +104,27 @@ describe('after any commands', () => {
           assert.equal(stateHash(state.world), before);
           if (isRefusal(decision)) assert.match(decision.message, /^[A-Z].*[.!t=]/s);
           else state.record(decision);
+        }
+      }),
+    );
+  });
+
+  it('the memory of the state is what counting it anew gives, and grows by little more than was foreseen', () => {
+    check(
+      fc.property(anyCommands, (list) => {
+        const state = new TestWorld();
+        for (const command of list) {
+          const before = stateBytes(state.world);
+          const decision = state.decide(command);
+          if (isRefusal(decision)) continue;
+          const foreseen = growthBy(state.world, decision);
+          state.record(decision);
+          const growth = stateBytes(state.world) - before;
+          assert(
+            growth <= Math.max(foreseen, 0) + UNFORESEEN_BYTES_MAX * decision.length,
+            `${command.type}: ${growth}`,
+          );
+          assert.equal(stateBytes(state.world), recountStateBytes(state.world), command.type);
         }
       }),
     );

@@ -35,7 +35,7 @@ const BulkBody = v.pipe(v.object({ features: NamesSchema }), v.title('BatchFeatu
 const BulkStaleBody = v.pipe(v.object({ features: NamesSchema, stale: v.boolean() }), v.title('BatchStale'));
 
 /** Where a page of the archive ends although there are more flags. Protects the event loop. */
-const PAGE_BYTES_MAX = 1024 * 1024;
+export const PAGE_BYTES_MAX = 1024 * 1024;
 
 const PAGE = pageParameters({
   limitMax: 1000,

@@ -1,0 +1,30 @@
+/**
+ * The memory that the state would take after a restart, kept up to date by whoever puts a record into the state, replaces it or
+ * takes it out. Derived, so it is in no snapshot.
+ */
+import { memoryGrowth, memorySize } from '../json/memory-size.ts';
+
+/** Of the record itself, its key and its places in the maps that lead to it. */
+const RECORD_BYTES = 250;
+
+export class StateMemory {
+  #bytes = 0;
+
+  /** Bytes of all records. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** `before` is null for a record that is new, `after` for one that is gone. */
+  replace(before: unknown, after: unknown): void {
+    if (before === null) this.#bytes += recordSize(after);
+    else if (after === null) this.#bytes -= recordSize(before);
+    else this.#bytes += memoryGrowth(before, after);
+  }
+
+  clear(): void {
+    this.#bytes = 0;
+  }
+}
+
+export const recordSize = (record: unknown): number => RECORD_BYTES + memorySize(record);

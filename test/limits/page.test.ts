@@ -1,0 +1,34 @@
+/** The page of limits says what the code does, and its settings exist. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { ROOT_FOLDER } from '../support/server.ts';
+import { LIMITS_PAGE, limitsPage } from './page.ts';
+import { SECTIONS } from './rows.ts';
+
+it('docs/limits.md is what the table of limits says', () => {
+  assert.equal(
+    readFileSync(LIMITS_PAGE, 'utf8'),
+    limitsPage(),
+    'run node --import tsx test/limits/render.ts',
+  );
+});
+
+it('each setting of the page exists, and refuses what is no number', () => {
+  const settings = SECTIONS.flatMap(({ rows }) => rows.flatMap(({ setting }) => setting ?? []));
+  assert(settings.length > 8, settings.join());
+  for (const setting of settings) {
+    assert.throws(
+      () => readConfig({ [setting]: 'x' }),
+      (error) => error instanceof ConfigError && error.message.startsWith(setting),
+    );
+  }
+});
+
+it('README.md, docs/README.md and the description of the interface lead to the page', () => {
+  for (const path of ['README.md', 'docs/README.md', 'src/http/openapi/document.ts']) {
+    assert.match(readFileSync(join(ROOT_FOLDER, path), 'utf8'), /limits\.md/, path);
+  }
+});

@@ -1,0 +1,22 @@
+/** The memory of a state, counted anew: what the server's own count has to be at any time. */
+import { References } from '../../src/domain/state/references.ts';
+import { recordSize } from '../../src/domain/state/state-memory.ts';
+import type { World } from '../../src/domain/state/world.ts';
+
+export function recountStateBytes({ directory, projects }: World): number {
+  const { segments, contextFields, strategyTypes, users, apiTokens, personalTokens } = directory;
+  const flags = [...projects.values()].flatMap((project) =>
+    [...project.flags.values()].map(({ flag }) => flag),
+  );
+  const records: readonly unknown[] = [
+    ...[segments, contextFields, strategyTypes, users, apiTokens, personalTokens].flatMap((map) => [
+      ...(map as ReadonlyMap<unknown, unknown>).values(),
+    ]),
+    ...directory.environments,
+    ...[...projects.values()].flatMap(({ settings, members }) => [settings, ...members.values()]),
+    ...flags,
+  ];
+  const references = new References();
+  for (const flag of flags) references.replace(null, flag);
+  return records.reduce<number>((bytes, record) => bytes + recordSize(record), references.bytes);
+}

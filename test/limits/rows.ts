@@ -1,0 +1,253 @@
+/**
+ * Every limit of the server: what is counted, how much there may be, the setting if there is one, and what happens beyond it.
+ * The numbers are those of the code, so docs/limits.md, which render.ts writes from this table, cannot differ from it.
+ */
+
+import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
+import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
+import { READS, TEXT_SEARCHES } from '../../src/actors/log-reads.ts';
+import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
+import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
+import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
+import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
+import { MEMORY_BUDGET_SETTING } from '../../src/domain/decide/refuse-memory.ts';
+import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/decide/token-commands.ts';
+import {
+  CONTEXT_FIELD_BYTES_MAX,
+  CONTEXT_FIELDS_MAX,
+  LEGAL_VALUES_MAX,
+} from '../../src/domain/flags/context-field.ts';
+import {
+  DEFAULT_GROWTH_LIMITS,
+  GROWTH_LIMIT_NAMES,
+  GROWTH_LIMITS,
+} from '../../src/domain/flags/growth-limits.ts';
+import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
+import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
+import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
+import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
+import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
+import {
+  RESPONSE_BODY_BYTES_MAX,
+  RESPONSE_LIFETIME_MS,
+  RESPONSES_BYTES_MAX,
+  RESPONSES_MAX,
+} from '../../src/domain/state/idempotency-cache.ts';
+import {
+  PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX,
+  BULK_FLAGS_MAX,
+} from '../../src/http/admin/flags/archive.ts';
+import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
+import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
+import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
+import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
+import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
+import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
+import {
+  CONNECTIONS_MAX,
+  DESCRIPTORS_RESERVED,
+  HEADER_BLOCK_BYTES_MAX,
+  HEADERS_MAX,
+  resolveLimits,
+} from '../../src/http/transport/transport-limits.ts';
+import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
+import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
+
+export interface LimitRow {
+  readonly counted: string;
+  readonly limit: string;
+  /** Null: a constant. */
+  readonly setting: string | null;
+  readonly beyond: string;
+}
+
+export interface LimitSection {
+  readonly title: string;
+  readonly introduction: string;
+  readonly rows: readonly LimitRow[];
+}
+
+const number = (count: number): string => count.toLocaleString('en');
+
+function bytes(count: number): string {
+  if (count % 2 ** 20 === 0) return `${number(count / 2 ** 20)} MiB`;
+  return count % 1024 === 0 ? `${number(count / 1024)} KiB` : `${number(count)} bytes`;
+}
+
+const seconds = (ms: number): string => (ms === 1000 ? '1 second' : `${ms / 1000} seconds`);
+
+const row = (counted: string, limit: string, beyond: string, setting: string | null = null): LimitRow => ({
+  ...{ counted, limit, setting, beyond },
+});
+
+const transport = resolveLimits();
+
+export const SECTIONS: readonly LimitSection[] = [
+  {
+    title: 'Parts of a flag',
+    introduction: `These limits refuse growth only. What is beyond one already, because it is older, was imported, or because the setting was
+lowered, loads, can be read and switched, and can be made smaller. Each refusal is a 400 that names the number, the limit and the setting:
+\`The flag "checkout" in the environment "production" would have 31 strategies; the limit is 30 (STRATEGIES_PER_ENVIRONMENT_MAX).\``,
+    rows: GROWTH_LIMIT_NAMES.map((name) => {
+      const { counted, setting, settingMax } = GROWTH_LIMITS[name];
+      const most = `400; the setting takes up to ${number(settingMax)}`;
+      return row(counted, number(DEFAULT_GROWTH_LIMITS[name]), most, setting);
+    }),
+  },
+  {
+    title: 'Other parts of the state',
+    introduction: 'These are constants. Each refusal names the limit.',
+    rows: [
+      row('size of a flag with all that belongs to it, as JSON', bytes(FLAG_SIZE_MAX), '413'),
+      row('parents of a flag', number(PARENTS_PER_FLAG_MAX), '409'),
+      row('environments', number(ENVIRONMENTS_MAX), '409'),
+      row(
+        'segments, and the size of one',
+        `${number(SEGMENTS_MAX)}, ${bytes(SEGMENT_BYTES_MAX)}`,
+        '409, 413',
+      ),
+      row(
+        'context fields, and the size of one',
+        `${number(CONTEXT_FIELDS_MAX)}, ${bytes(CONTEXT_FIELD_BYTES_MAX)}`,
+        '409, 413',
+      ),
+      row('legal values of a context field', number(LEGAL_VALUES_MAX), '409'),
+      row(
+        'strategy types, and the size of one',
+        `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
+        '409, 413',
+      ),
+      row('API tokens', number(API_TOKENS_MAX), '409'),
+      row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
+    ],
+  },
+  {
+    title: 'Memory',
+    introduction: `The state counts as it will be after a restart, when flags that were cloned from each other share nothing any more. So a server
+can load with the same settings whatever it accepted. Above the budget, changes that make the state larger are refused with 507, in words;
+reads, switches, archiving, reviving, deleting, and changes that make nothing larger go on. \`/health\` stays 200 and has a \`warning\` from 90 % of the budget on.
+[operating.md](operating.md) says how to get below it.`,
+    rows: [
+      row(
+        'the state, as it will be after a restart',
+        'half of what V8 may use beside 192 MiB for young objects, and at least an eighth of all',
+        '507',
+        MEMORY_BUDGET_SETTING,
+      ),
+      row(
+        'responses kept for `Idempotency-Key`',
+        `${number(RESPONSES_MAX)} and ${bytes(RESPONSES_BYTES_MAX)}, each for ${RESPONSE_LIFETIME_MS / 3_600_000} hours`,
+        `the oldest are forgotten; one above ${bytes(RESPONSE_BODY_BYTES_MAX)} is kept as done`,
+      ),
+      row(
+        'callers remembered by their tokens',
+        bytes(CACHE_BYTES_MAX),
+        'the one that was used longest ago is forgotten, and looked up when it comes again',
+      ),
+      row(
+        'documents of flags kept for server-side SDKs',
+        bytes(DOCUMENT_BYTES_MAX),
+        'the one that was used longest ago is made anew',
+      ),
+      row('the same for requests that narrow them', bytes(NARROWED_BYTES_MAX), 'the same'),
+      row(
+        'changes kept for caches and streams that fall behind',
+        `${number(RING_CHANGES_MAX)} and ${bytes(RING_BYTES_MAX)}`,
+        'they read the state anew',
+      ),
+      row(
+        'unread bytes of responses, over all connections',
+        bytes(transport.unreadBytesMax),
+        'the client that costs most is disconnected',
+      ),
+      row(
+        'unfinished bodies, over all requests',
+        bytes(transport.bodiesBytesMax),
+        `503 for the slowest; bodies up to ${bytes(SMALL_BODY_BYTES_MAX)} have a quarter for themselves`,
+      ),
+    ],
+  },
+  {
+    title: 'Requests',
+    introduction: 'These are constants. The names of the errors are in [common.md](specification/common.md).',
+    rows: [
+      row('request line and headers', `${bytes(HEADER_BLOCK_BYTES_MAX)}, ${HEADERS_MAX} headers`, '431'),
+      row('path and query', bytes(transport.targetBytesMax), '414'),
+      row('body', bytes(transport.bodyBytesMax), '413'),
+      row('nesting of a body', `${JSON_DEPTH_MAX} levels`, '400'),
+      row('values in a body', number(VALUES_MAX), '400'),
+      row('items in a list, or fields in an object', number(LIST_LENGTH_MAX), '400'),
+      row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
+      row('a patched document and all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
+      row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
+      row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),
+      row('issues that a refusal lists', number(ISSUES_MAX), 'the first ones are listed'),
+      row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),
+      row(
+        'time until a response has been read',
+        seconds(transport.responseDeadlineMs),
+        'the connection is closed',
+      ),
+    ],
+  },
+  {
+    title: 'Connections and queues',
+    introduction: 'These are constants.',
+    rows: [
+      row(
+        'connections',
+        `${number(CONNECTIONS_MAX)}, or ${DESCRIPTORS_RESERVED} fewer than the process may have open files`,
+        'the new one is closed, and the log warns once',
+      ),
+      row('silence of a connection', seconds(transport.idleMs), 'it is closed'),
+      row('streams', number(transport.streamsMax), '503'),
+      row(
+        'what waits for the client of a stream',
+        bytes(transport.streamBufferBytesMax),
+        'it is disconnected',
+      ),
+      row('changes that wait for one project, or for the directory', number(MAILBOX_LENGTH_MAX), '503'),
+      row('time that a change waits before it is begun', seconds(QUEUE_DEADLINE_MS), '503'),
+      row('changes that are not on disk yet', bytes(UNSYNCED_BYTES_MAX), 'further changes wait'),
+      row(
+        'reads of the event log under way: event lists, `?at=`, rollbacks',
+        `${READS.runningMax}, ${READS.runningPerAskerMax} of one caller`,
+        `${READS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
+        'text searches under way',
+        number(TEXT_SEARCHES.runningMax),
+        `${TEXT_SEARCHES.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row('metrics page', `made once in ${seconds(METRICS_AGE_MS_MAX)}`, 'the last one is sent again'),
+    ],
+  },
+  {
+    title: 'Pages',
+    introduction: 'A page that ends early says where the next one starts.',
+    rows: [
+      row(
+        'events in a list',
+        `${EVENTS_LIMIT_MAX}, and ${bytes(PAGE_BYTES_MAX)}`,
+        'the page ends with the event that reaches it',
+      ),
+      row(
+        'flags of the archive in a page',
+        `${number(BULK_FLAGS_MAX)}, and ${bytes(ARCHIVE_PAGE_BYTES_MAX)}`,
+        'the page ends with the flag that reaches it',
+      ),
+    ],
+  },
+  {
+    title: 'Disk',
+    introduction: 'The journal grows until old events may go.',
+    rows: [
+      row(
+        'free space',
+        `at least ${bytes(RESERVE_BYTES_DEFAULT)}`,
+        'writes get 503 until there is space again; reads go on',
+      ),
+      row('age of events', 'none', 'whole segment files are deleted', 'EVENT_RETENTION_DAYS'),
+    ],
+  },
+];
