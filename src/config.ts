@@ -29,6 +29,8 @@ export interface Config {
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
+  /** Open connections of one address; null for no limit. Only node:http can count them. */
+  readonly connectionsPerAddressMax: number | null;
   /** How long a stop waits for requests that are under way. */
   readonly shutdownTimeoutMs: number;
   /** Events older than this may be deleted once snapshots contain them; null to keep all. */
@@ -77,7 +79,7 @@ export function readConfig(env: Environment): Config {
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
     authType,
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
-    httpEngine: oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto'),
+    ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
@@ -171,6 +173,24 @@ export function ignoredVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => /^DATABASE_/.test(name))
     .sort();
+}
+
+const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
+
+/** uWebSockets.js does not tell whose connection has ended, so a limit for each address takes the other engine. */
+function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'connectionsPerAddressMax'> {
+  const name = 'CONNECTIONS_PER_ADDRESS';
+  const httpEngine = oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto');
+  if (text(env, name) === undefined) return { httpEngine, connectionsPerAddressMax: null };
+  if (httpEngine === 'uws') {
+    throw new ConfigError(
+      `${name} cannot be used with HTTP_ENGINE=uws, which does not tell whose connection ends; remove one of the two.`,
+    );
+  }
+  return {
+    httpEngine: 'node',
+    connectionsPerAddressMax: countOf(env, name, 1, CONNECTIONS_PER_ADDRESS_MAX),
+  };
 }
 
 function basePath(env: Environment): string {

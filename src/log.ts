@@ -1,12 +1,20 @@
 /** The log: JSON lines, or readable lines on a terminal. It never contains bodies or secrets. */
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { LogLevel } from './config.ts';
 
 export type Log = Logger;
 
-export function createLog(level: LogLevel): Log {
-  if (!process.stdout.isTTY) return pino({ level, base: null });
+/** `destination`: the standard output unless given. Times are ISO 8601 in UTC, and levels are named. */
+export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  if (destination !== undefined) return pino(options, destination);
+  if (!process.stdout.isTTY) return pino(options);
   // It runs in this thread, because lines written right before the process ends would be lost with a worker.
-  return pino({ level, base: null }, pretty({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', sync: true }));
+  return pino(options, pretty({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', sync: true }));
 }

@@ -15,12 +15,12 @@ import { type ControlServer, openControl } from './control/control-server.ts';
 import { recordFirstEvents } from './first-start.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { type Api, createApi } from './http/dispatch/dispatcher.ts';
-import { transportRefusal } from './http/dispatch/errors.ts';
+import { errorOfTransport, plainErrorResponse } from './http/dispatch/errors.ts';
 import { createInstance } from './http/dispatch/instance.ts';
 import type { RouteMeter } from './http/dispatch/meters.ts';
 import { describeInterface } from './http/openapi/document.ts';
 import { pageSurface } from './http/pages/page-routes.ts';
-import { CommitMeter, createMetrics } from './http/probes/metrics.ts';
+import { CommitMeter, createMetrics, type MetricsSources } from './http/probes/metrics.ts';
 import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
 import { SURFACES } from './http/surfaces.ts';
@@ -66,6 +66,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       phase: 'starting',
       handle: startingHandler(config.basePath),
       admit: () => false,
+      refuse: (status, reason) => plainErrorResponse(errorOfTransport(status, reason)),
     };
     transport = await createFront(front, options);
     const { port } = await transport.listen();
@@ -77,6 +78,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const api = createHandler({ store, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
+    front.refuse = api.refuse;
     const handlers = controlHandlers({
       store,
       folder: config.dataDir,
@@ -103,6 +105,7 @@ interface Front {
   phase: Phase;
   handle: Api['handle'];
   admit: Api['admit'];
+  refuse: Api['refuse'];
 }
 
 interface Parts {
@@ -160,11 +163,14 @@ async function openUsage({ engine }: Store, { config, log }: ServerOptions): Pro
 
 function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {
   return selectTransport(config.httpEngine, {
+    ...(config.connectionsPerAddressMax !== null && {
+      limits: { connectionsPerAddressMax: config.connectionsPerAddressMax },
+    }),
     host: config.host,
     port: config.port,
     handle: (request, response) => front.handle(request, response),
     admit: (head) => front.admit(head),
-    refuse: transportRefusal,
+    refuse: (...refused) => front.refuse(...refused),
     log,
   });
 }
@@ -172,10 +178,14 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 function createHandler(
   { store, usage, transport, commits, front }: Parts,
   { config, log }: ServerOptions,
-): Pick<Api, 'handle' | 'admit'> {
+): Api {
   const { engine, keeper } = store;
   const meters: RouteMeter[] = [];
-  const sources = { engine, keeper, transport, commits, routes: meters, usage, now: Date.now };
+  const sources: MetricsSources = {
+    ...{ version: VERSION, engine, keeper, transport, commits, routes: meters, usage, now: Date.now },
+    recoveryMs: store.recoveryMs,
+    refusedLogins: () => api.refusedLogins(),
+  };
   const instance = createInstance({
     version: VERSION,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),

@@ -106,6 +106,8 @@ describe('configuration', () => {
     ['EVENT_RETENTION_DAYS', '0'],
     ['EVENT_RETENTION_DAYS', '1.5'],
     ['EVENT_RETENTION_DAYS', '36501'],
+    ['CONNECTIONS_PER_ADDRESS', '0'],
+    ['CONNECTIONS_PER_ADDRESS', 'many'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', 'soon'],
     ['GRACEFUL_SHUTDOWN_TIMEOUT', '600001'],
   ];
@@ -116,6 +118,12 @@ describe('configuration', () => {
       assert.throws(() => readConfig({ [name]: value }), one);
     });
   }
+
+  it('takes the engine that can count connections by address where that is wanted, and refuses the other', () => {
+    const { httpEngine, connectionsPerAddressMax } = readConfig({ CONNECTIONS_PER_ADDRESS: '50' });
+    assert.deepEqual([httpEngine, connectionsPerAddressMax], ['node', 50]);
+    assert.throws(() => readConfig({ CONNECTIONS_PER_ADDRESS: '50', HTTP_ENGINE: 'uws' }), /HTTP_ENGINE=uws/);
+  });
 
   it('never repeats a token in a message', () => {
     const leaks = (error: unknown): boolean =>

@@ -60,6 +60,7 @@ export class SnapshotKeeper {
   #dueId: number;
   #lastTaken: TakenSnapshot | null = null;
   #running: Promise<TakenSnapshot | null> | null = null;
+  #failures = 0;
   #hurries = false;
   #slicesWithoutPause = 0;
 
@@ -82,6 +83,11 @@ export class SnapshotKeeper {
     return this.#lastTaken;
   }
 
+  /** How many failed since the start. */
+  get failures(): number {
+    return this.#failures;
+  }
+
   /** To be called after each sync: begins a snapshot when one is due. */
   noticed(durableId: number): void {
     // On a disk that is nearly full a snapshot would take the room that the journal needs.
@@ -97,6 +103,9 @@ export class SnapshotKeeper {
     this.#running = this.#write();
     try {
       return await this.#running;
+    } catch (error) {
+      this.#failures += 1;
+      throw error;
     } finally {
       this.#running = null;
     }

@@ -68,6 +68,8 @@ export interface Store {
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly recovery: RecoveryReport;
+  /** How long reading the snapshot and replaying the journal took. */
+  readonly recoveryMs: number;
   readonly reads: LogReads;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
@@ -86,6 +88,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     note: (message) => log.info({}, message),
     yieldToEventLoop,
   });
+  const recoveryStartedAt = clock.monotonic();
   const recovery = await recover({
     fs,
     folder: options.folder,
@@ -94,6 +97,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
     ...given('onProgress', options.onProgress),
   });
+  const recoveryMs = clock.monotonic() - recoveryStartedAt;
   if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const journal = await FileJournal.open({
     fs,
@@ -165,7 +169,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     stopFollowing?.();
     return close(engine, keeper, onFailed);
   };
-  return { engine, keeper, recovery, reads, close: closeStore };
+  return { engine, keeper, recovery, recoveryMs, reads, close: closeStore };
 }
 
 /**

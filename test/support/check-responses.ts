@@ -86,7 +86,7 @@ function checkRefusal(route: Route | null, response: ReceivedResponse): void {
       `${route.operationId} announces ${name}`,
     );
   }
-  assert.match(response.body.message, /^[A-Z].*[.!]$/s, 'a message is a whole sentence');
+  assert.match(response.body.message, /^[A-Z].*[.!?]$/s, 'a message is a whole sentence');
   assert.equal(response.headers.has('retry-after'), response.status === 503);
   assert.equal(response.headers.has('allow'), response.status === 405);
 }

@@ -3,13 +3,13 @@
  * included, because a page that may not read an error cannot tell what went wrong.
  */
 import { ResponseHeaders } from '../transport/response-headers.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
 
 export interface CrossOrigin {
   /** The response to the question whether the request that follows may be made. */
   preflight(request: TransportRequest): HttpResponse;
   /** The response with the headers that let the page read it. */
-  allow(request: TransportRequest, response: HttpResponse): HttpResponse;
+  allow(request: TransportRequestHead, response: HttpResponse): HttpResponse;
 }
 
 /** Any origin. */
@@ -25,7 +25,7 @@ const HEADER_NAMES_PATTERN = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}$/;
 export function crossOriginOf(origins: readonly string[]): CrossOrigin {
   const allowAny = origins.includes(ANY);
   const known = new Map(origins.map((origin) => [origin, pairsFor(origin)]));
-  const pairsOf = (request: TransportRequest): readonly string[] =>
+  const pairsOf = (request: TransportRequestHead): readonly string[] =>
     known.get(allowAny ? ANY : request.header('origin')) ?? FOR_NOBODY;
   return {
     preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
@@ -41,7 +41,13 @@ export function crossOriginOf(origins: readonly string[]): CrossOrigin {
 const FOR_NOBODY = ['vary', 'Origin'];
 
 function pairsFor(origin: string): readonly string[] {
-  return [...FOR_NOBODY, 'access-control-allow-origin', origin, 'access-control-expose-headers', 'ETag'];
+  return [
+    ...FOR_NOBODY,
+    'access-control-allow-origin',
+    origin,
+    'access-control-expose-headers',
+    'ETag, X-Request-Id',
+  ];
 }
 
 function preflightHeaders(request: TransportRequest): ResponseHeaders {

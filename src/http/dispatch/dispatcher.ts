@@ -5,19 +5,18 @@
  * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
  * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
  */
+import { randomUUID } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
-import type { LogReads } from '../../actors/log-reads.ts';
-import type { Asker } from '../../actors/read-queue.ts';
 import type { Outcome } from '../../actors/submission.ts';
-import type { Usage } from '../../actors/usage.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { isRefusal, notFound, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type {
   HttpResponse,
   RequestHandler,
   Responder,
+  TransportOptions,
   TransportRequest,
   TransportRequestHead,
 } from '../transport/transport.ts';
@@ -25,14 +24,21 @@ import { type Authenticator, type Caller, NOBODY } from './access.ts';
 import { flagPrecondition, isNotModified } from './conditional.ts';
 import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
 import { refuseCrossSite } from './cross-site.ts';
-import { COMMON_ERRORS, type ErrorShape } from './errors.ts';
+import {
+  COMMON_ERRORS,
+  errorOfFault,
+  errorOfRefusal,
+  errorOfTransport,
+  errorResponse,
+  type HttpError,
+} from './errors.ts';
 import { retryOf } from './idempotency.ts';
-import type { Instance } from './instance.ts';
 import { TaggedResponse } from './json-response.ts';
-import { loggedPath } from './logged-path.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
+import { Context, type ContextSources } from './request-context.ts';
+import { type ApiLog, RequestLog, type ServedRequest } from './request-log.ts';
 import type {
   PlainRoute,
   ReadResponse,
@@ -43,34 +49,18 @@ import type {
   StreamRoute,
   WriteRoute,
 } from './route.ts';
-import {
-  type Route as Compiled,
-  compileRoutes,
-  type RouteMatch,
-  type RouteMatcher,
-} from './route-matcher.ts';
+import { type Route as Compiled, compileRoutes, type RouteMatcher } from './route-matcher.ts';
 import { type Surface, surfaceAt } from './surface.ts';
+import { unmatched } from './unmatched.ts';
 
-export interface ApiLog {
-  error(fields: object, message: string): void;
-  debug(fields: object, message: string): void;
-  isLevelEnabled(level: string): boolean;
-}
-
-export interface ApiOptions {
-  readonly engine: Engine;
-  readonly reads: LogReads;
-  readonly instance: Instance;
+export interface ApiOptions extends ContextSources {
   readonly authenticator: Authenticator;
-  readonly usage: Usage;
   readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
   /** Origins of pages whose requests browsers let through, for surfaces that pages call; `*` for any. */
   readonly frontendOrigins: readonly string[];
   readonly log: ApiLog;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
@@ -101,6 +91,8 @@ interface Call {
   surface: Surface | null;
   /** Of the path, once a route has been found. */
   params: Params | null;
+  /** Once it is known. */
+  caller: Caller | null;
 }
 
 const RIGHTS_CHANGED: Refusal = refuse(
@@ -112,13 +104,18 @@ export interface Api {
   readonly handle: RequestHandler;
   /** Whether the body of a request is worth memory: false for one that `handle` refuses with 404, 405, 401 or 403. */
   readonly admit: (head: TransportRequestHead) => boolean;
+  /** The response to a request that the transport refuses. */
+  readonly refuse: TransportOptions['refuse'];
   /** One for each route, and one for requests without a route. */
   readonly meters: readonly RouteMeter[];
+  /** Responses with 401 since the start. */
+  refusedLogins(): number;
 }
 
 export function createApi(options: ApiOptions): Api {
   const dispatcher = new Dispatcher(options);
-  return { handle: dispatcher.handle, admit: dispatcher.admit, meters: dispatcher.meters };
+  const { handle, admit, refuse, meters } = dispatcher;
+  return { handle, admit, refuse, meters, refusedLogins: () => dispatcher.requestLog.refusedLogins };
 }
 
 class Dispatcher {
@@ -128,7 +125,9 @@ class Dispatcher {
   readonly #matcher: RouteMatcher<BoundRoute>;
   readonly #unmatched = new RouteMeter('', 'none');
   readonly meters: RouteMeter[] = [this.#unmatched];
-  readonly #logsAccess: boolean;
+  /** Paths of routes without parameters, which a mistyped path may be near to. */
+  readonly #fixedPaths: readonly string[];
+  readonly requestLog: RequestLog;
   readonly #isTimed: boolean;
   readonly #crossOrigin: CrossOrigin;
 
@@ -136,13 +135,16 @@ class Dispatcher {
     this.#options = options;
     this.#engine = options.engine;
     this.#world = options.engine.world;
-    this.#logsAccess = options.log.isLevelEnabled('debug');
-    this.#isTimed = options.metered || this.#logsAccess;
+    this.requestLog = new RequestLog(options.log, options.monotonicMs);
+    this.#isTimed = options.metered || this.requestLog.hasAccess;
     this.#crossOrigin = crossOriginOf(options.frontendOrigins);
     this.#matcher = compileRoutes(
       options.surfaces.flatMap((surface) => surface.routes.map((route) => this.#bind(surface, route))),
       options.basePath,
     );
+    this.#fixedPaths = this.meters
+      .map(({ route }) => options.basePath + route)
+      .filter((path) => path !== options.basePath && !path.includes(':'));
   }
 
   #bind(surface: Surface, route: Route | PlainRoute): Compiled<BoundRoute> {
@@ -155,7 +157,10 @@ class Dispatcher {
 
   readonly handle: RequestHandler = (request, responder) => {
     const startedAt = this.#isTimed ? this.#options.monotonicMs() : 0;
-    const call: Call = { request, responder, startedAt, meter: this.#unmatched, surface: null, params: null };
+    const call: Call = {
+      ...{ request, responder, startedAt, meter: this.#unmatched },
+      ...{ surface: null, params: null, caller: null },
+    };
     try {
       this.#route(call);
     } catch (error) {
@@ -170,24 +175,45 @@ class Dispatcher {
     return found.route.kind !== 'plain' && !isRefusal(this.#identify(head, found, found.route, params));
   };
 
-  /** Sends every response, counts it, and writes it to the access log at the level debug. */
-  #send(call: Call, response: HttpResponse): void {
-    if (this.#isTimed) this.#record(call, response.status);
-    call.responder.send(this.#readable(call, response));
+  /** The response to a request that the transport refuses: worded as its surface words errors, and logged as others are. */
+  readonly refuse: TransportOptions['refuse'] = (status, reason, head) => {
+    const surface = head === null ? null : this.#surfaceOf(head.path);
+    const shape = surface?.errors ?? COMMON_ERRORS;
+    const errorId = randomUUID();
+    const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
+    const requestId = this.requestLog.idOf(head, errorId);
+    this.requestLog.responded({ head, requestId, errorId }, response);
+    return this.#finished(response, { head, surface, requestId });
+  };
+
+  /** Sends every response, counts it, and has it logged. `errorId`: the id in the body of an error; empty for a success. */
+  #send(call: Call, response: HttpResponse, errorId = ''): void {
+    const { request, surface, responder } = call;
+    const requestId = this.requestLog.idOf(request, errorId);
+    if (this.#isTimed || response.status === 401) this.#record(call, response, { requestId, errorId });
+    responder.send(this.#finished(response, { head: request, surface, requestId }));
   }
 
-  /** The response, with headers that let pages of other origins read it where the surface is for them. */
-  #readable(call: Call, response: HttpResponse): HttpResponse {
-    const isForPages = call.surface?.isForPages === true;
-    return isForPages ? this.#crossOrigin.allow(call.request, response) : response;
+  /** The response with the headers that depend on who asked. */
+  #finished(
+    response: HttpResponse,
+    {
+      head,
+      surface,
+      requestId,
+    }: Pick<Call, 'surface'> & { head: TransportRequestHead | null; requestId: string },
+  ): HttpResponse {
+    const { status, headers, body } = response;
+    const named =
+      requestId === '' ? response : { status, headers: headers.with('x-request-id', requestId), body };
+    return head !== null && surface?.isForPages === true ? this.#crossOrigin.allow(head, named) : named;
   }
 
-  #record(call: Call, status: number): void {
+  #record(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
     const durationMs = this.#options.monotonicMs() - call.startedAt;
-    if (this.#options.metered) call.meter.responded(status, durationMs);
-    if (!this.#logsAccess) return;
-    const { method, path } = call.request;
-    this.#options.log.debug({ method, path: loggedPath(path), status, durationMs }, 'answered');
+    if (this.#options.metered) call.meter.responded(response.status, durationMs);
+    if (response.status === 401 || this.requestLog.hasAccess)
+      this.requestLog.responded({ ...servedBy(call), ...ids }, response, durationMs);
   }
 
   #route(call: Call): void {
@@ -201,15 +227,19 @@ class Dispatcher {
       else this.#authorize(call, bound, bound.route, match.params);
       return;
     }
-    call.surface = surfaceAt(this.#options.surfaces, this.#belowBase(request.path)) ?? null;
+    call.surface = this.#surfaceOf(request.path);
     const isPreflight = request.method === 'OPTIONS' && call.surface?.isForPages === true;
     if (isPreflight) this.#send(call, this.#crossOrigin.preflight(request));
-    else this.#refuse(call, ...unmatched(request, match));
+    else
+      this.#refuse(
+        call,
+        ...unmatched(request, match, { matcher: this.#matcher, fixedPaths: this.#fixedPaths }),
+      );
   }
 
-  #belowBase(path: string): string {
-    const { basePath } = this.#options;
-    return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+  #surfaceOf(path: string): Surface | null {
+    const { basePath, surfaces } = this.#options;
+    return surfaceAt(surfaces, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path) ?? null;
   }
 
   #respondToPlain(call: Call, route: PlainRoute): void {
@@ -223,7 +253,10 @@ class Dispatcher {
 
   #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
     const caller = this.#identify(call.request, bound, route, params);
-    if (!isRefusal(caller)) return this.#prepare(call, bound, route, caller, params);
+    if (!isRefusal(caller)) {
+      call.caller = caller;
+      return this.#prepare(call, bound, route, caller, params);
+    }
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     const isUnknown = caller === bound.surface.access?.unauthenticated;
     this.#refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
@@ -295,15 +328,17 @@ class Dispatcher {
   #beginStream(call: Call, opened: StreamOpening): void {
     if (!call.responder.isWanted) return;
     const head: HttpResponse = { status: 200, headers: opened.headers, body: null };
-    const { status, headers } = this.#readable(call, head);
+    const { request, surface } = call;
+    const requestId = this.requestLog.idOf(request, '');
+    const { status, headers } = this.#finished(head, { head: request, surface, requestId });
     const stream = call.responder.stream({ status, headers });
     if (stream === null) return this.#refuse(call, NO_MORE_STREAMS);
-    if (this.#isTimed) this.#record(call, status);
+    if (this.#isTimed) this.#record(call, head, { requestId, errorId: '' });
     try {
       opened.begin(stream);
     } catch (error) {
       stream.close();
-      this.#logFault(call, error);
+      this.requestLog.failed({ ...servedBy(call), requestId, errorId: '' }, error);
     }
   }
 
@@ -320,7 +355,7 @@ class Dispatcher {
    */
   #starter(call: Call, bound: BoundRoute, route: Route, values: readonly string[]): MayStart {
     return () => {
-      if (!call.responder.isWanted) return NOT_WANTED;
+      if (!call.responder.isAwaited) return NOT_WANTED;
       const caller = this.#identify(call.request, bound, route, values);
       return isRefusal(caller) ? caller : null;
     };
@@ -366,8 +401,17 @@ class Dispatcher {
     this.#engine.whenDurable(revision, () => this.#refuse(call, refusal));
   }
 
-  #refuse(call: Call, refusal: Refusal, extraHeaders?: readonly string[]): void {
-    this.#send(call, errorsOf(call).refusal(refusal, extraHeaders, call.params));
+  #refuse(call: Call, refusal: Refusal, extraHeaders: readonly string[] = []): void {
+    this.#sendError(call, errorOfRefusal(refusal), randomUUID(), extraHeaders);
+  }
+
+  #sendError(call: Call, error: HttpError, errorId: string, extraHeaders: readonly string[] = []): void {
+    const shape = call.surface?.errors ?? COMMON_ERRORS;
+    this.#send(
+      call,
+      errorResponse(error, { shape, id: errorId, params: call.params, extraHeaders }),
+      errorId,
+    );
   }
 
   /** Catches everything, because otherwise a request would get no response. */
@@ -380,16 +424,16 @@ class Dispatcher {
   }
 
   #fail(call: Call, error: unknown): void {
-    const { responder } = call;
-    // What a reader gives up because no response is wanted is no failure.
-    if (responder.signal.aborted && error === responder.signal.reason) return;
-    const { errorId, response } = errorsOf(call).fault();
-    this.#logFault(call, error, errorId);
-    this.#send(call, response);
-  }
-
-  #logFault({ request: { method, path } }: Call, error: unknown, errorId?: string): void {
-    this.#options.log.error({ err: error, errorId, method, path: loggedPath(path) }, 'request failed');
+    const { request, responder } = call;
+    // What a reader gives up because no response is awaited is no failure.
+    if (responder.signal.aborted && error === responder.signal.reason) {
+      if (responder.isWanted) this.#refuse(call, NOT_WANTED);
+      return;
+    }
+    const errorId = randomUUID();
+    const requestId = this.requestLog.idOf(request, errorId);
+    this.requestLog.failed({ ...servedBy(call), requestId, errorId }, error);
+    this.#sendError(call, errorOfFault(errorId), errorId);
   }
 }
 
@@ -398,11 +442,14 @@ const NO_MORE_STREAMS = refuse(
   'No further stream can be opened at the moment: too many are open, or the server stops.',
 );
 
-/** Nobody gets to see it: the client is gone, or was told at the deadline that the request had failed. */
-const NOT_WANTED = refuse('ServiceUnavailableError', 'The client no longer waits for this request.');
+/** Hardly anybody sees it: the client is gone, was told at the deadline that the request had failed, or sends no more. */
+const NOT_WANTED = refuse(
+  'ServiceUnavailableError',
+  'The client closed its side of the connection while the request waited for its turn; nothing was done.',
+);
 
-function errorsOf({ surface }: Call): ErrorShape {
-  return surface?.errors ?? COMMON_ERRORS;
+function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'actor'> {
+  return { head: request, actor: caller?.actor.name };
 }
 
 function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
@@ -415,82 +462,6 @@ function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMete
     projectAt: paramNames.indexOf('projectId'),
     flagAt: paramNames.indexOf('featureName'),
   };
-}
-
-/**
- * Most requests use little of it, so shared parts are not copied, and the query is parsed only on demand.
- */
-class Context implements RequestContext<unknown> {
-  readonly #shared: ApiOptions;
-  readonly #request: TransportRequest;
-  readonly #responder: Responder;
-  readonly caller: Caller;
-  readonly params: Params;
-  readonly body: unknown;
-
-  constructor(
-    shared: ApiOptions,
-    { request, responder }: Pick<Call, 'request' | 'responder'>,
-    { caller, params, body }: Pick<RequestContext<unknown>, 'caller' | 'params' | 'body'>,
-  ) {
-    this.#shared = shared;
-    this.#request = request;
-    this.#responder = responder;
-    this.caller = caller;
-    this.params = params;
-    this.body = body;
-  }
-
-  get world(): World {
-    return this.#shared.engine.world;
-  }
-
-  get engine(): Engine {
-    return this.#shared.engine;
-  }
-
-  get reads(): LogReads {
-    return this.#shared.reads;
-  }
-
-  get asker(): Asker {
-    const { name, userId } = this.caller.actor;
-    return { name: `${userId} ${name}`, signal: this.#responder.signal };
-  }
-
-  get instance(): Instance {
-    return this.#shared.instance;
-  }
-
-  get usage(): Usage {
-    return this.#shared.usage;
-  }
-
-  get now(): () => number {
-    return this.#shared.now;
-  }
-
-  remoteAddress(): string {
-    return this.#request.remoteAddress();
-  }
-
-  get rawQuery(): string {
-    return this.#request.query;
-  }
-
-  header(name: string): string {
-    return this.#request.header(name);
-  }
-
-  query(name: string): string {
-    const { query } = this.#request;
-    return query === '' ? '' : (new URLSearchParams(query).get(name) ?? '');
-  }
-
-  queryAll(name: string): readonly string[] {
-    const { query } = this.#request;
-    return query === '' ? [] : new URLSearchParams(query).getAll(name);
-  }
 }
 
 // The functions that each request needs are returned and not assigned. An assigned function has a name, and the loader
@@ -515,24 +486,4 @@ function unlessKnown(response: HttpResponse | TaggedResponse, request: Transport
 function redacted(body: string, secretField: string | undefined): string {
   if (secretField === undefined) return body;
   return JSON.stringify({ ...JSON.parse(body), [secretField]: null });
-}
-
-/** A path as a message repeats it: whole, unless it is absurdly long. */
-function shortened(path: string): string {
-  return path.length <= 200 ? path : `${path.slice(0, 200)}…`;
-}
-
-/** What is told where no route matches, and the headers that belong to it. */
-function unmatched(
-  { method, path }: TransportRequest,
-  match: Exclude<RouteMatch<BoundRoute>, { kind: 'found' }>,
-): [Refusal, (readonly string[])?] {
-  const named = shortened(path);
-  if (match.kind === 'not-found') return [notFound(`There is nothing at the path ${named}.`)];
-  if (match.kind === 'bad-encoding') {
-    return [refuse('ValidationError', `The path ${named} is not valid percent-encoded UTF-8.`)];
-  }
-  const allowed = match.allowed.join(', ');
-  const message = `The path ${named} does not support ${method}; it supports ${allowed}.`;
-  return [refuse('MethodNotAllowedError', message), ['allow', allowed]];
 }

@@ -1,11 +1,11 @@
 /**
  * The one table from refusals to HTTP, and the one place where an error body is made
  * (docs/specification/common.md#errors): `{ id, name, message, details }`, except for a broken membership rule, whose
- * body is a list of `{ msg }`.
+ * body is a list of `{ msg }`, and on surfaces that have a shape of their own.
  */
 import { randomUUID } from 'node:crypto';
 import type * as v from 'valibot';
-import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
+import type { Refusal, RefusalDetail, RefusalName } from '../../domain/state/refusal.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { JSON_HEADERS } from './json-response.ts';
 import type { Params } from './params.ts';
@@ -29,60 +29,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   InternalError: 500,
 };
 
-/** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
-const RETRY_AFTER_SECONDS = '1';
-
-/** Headers that belong to an error: what a client should do next. RFC 9110 §11.6.1 demands the challenge. */
-const HEADERS_OF: Readonly<Partial<Record<ErrorName, readonly string[]>>> = {
-  AuthenticationRequired: ['www-authenticate', 'Bearer realm="flagstaff"'],
-  ServiceUnavailableError: ['retry-after', RETRY_AFTER_SECONDS],
-};
-
-export interface ErrorBody {
-  readonly id: string;
-  readonly name: string;
-  readonly message: string;
-  readonly details: readonly { readonly message: string; readonly path?: string }[];
-}
-
-export function refusalResponse(refusal: Refusal, extraHeaders: readonly string[] = []): HttpResponse {
-  const { name, message, details } = refusal;
-  const status = ERROR_STATUS[name];
-  if (name === 'MembershipRuleError') {
-    return { status, headers: JSON_HEADERS, body: JSON.stringify([{ msg: message }]) };
-  }
-  return errorResponse(status, name, message, details, [...extraHeaders, ...(HEADERS_OF[name] ?? [])]);
-}
-
-/** The details of a fault go to the log; the client gets an id with which to ask for them. */
-function faultResponse(): { readonly response: HttpResponse; readonly errorId: string } {
-  const errorId = randomUUID();
-  const message = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
-  const body: ErrorBody = { id: errorId, name: 'InternalError', message, details: [{ message }] };
-  return { response: { status: 500, headers: JSON_HEADERS, body: JSON.stringify(body) }, errorId };
-}
-
-/** How a surface words its errors. */
-export interface ErrorShape {
-  /** Those whose body has only a message; the others are described by the common schema of errors. */
-  readonly messageOnly: ReadonlySet<ErrorName>;
-  /** Where every error has a body of another shape: its schema, and an example of it with this message. */
-  readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
-  /** `extraHeaders`: name, value, name, value. `params`: of the path; null before a route has been found. */
-  refusal(refusal: Refusal, extraHeaders?: readonly string[], params?: Params | null): HttpResponse;
-  /** A fault inside the server; `errorId` is for the log, where the reason stands. */
-  fault(): { readonly response: HttpResponse; readonly errorId: string };
-}
-
-/** Of every surface that names no shape of its own. */
-export const COMMON_ERRORS: ErrorShape = {
-  messageOnly: new Set(),
-  refusal: refusalResponse,
-  fault: faultResponse,
-};
-
-/** Refusals that the transport makes before a request reaches the routes, by status. */
-const TRANSPORT_NAMES: Readonly<Record<number, string>> = {
+/** Of requests that the transport refuses before they reach the routes, by status. */
+const TRANSPORT_NAMES = {
   400: 'ValidationError',
   408: 'RequestTimeoutError',
   413: 'PayloadTooLargeError',
@@ -92,26 +40,83 @@ const TRANSPORT_NAMES: Readonly<Record<number, string>> = {
   501: 'NotImplementedError',
   503: 'ServiceUnavailableError',
   505: 'HttpVersionNotSupportedError',
+} as const;
+
+export type TransportErrorName = (typeof TRANSPORT_NAMES)[keyof typeof TRANSPORT_NAMES];
+
+/** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
+const RETRY_AFTER_SECONDS = '1';
+
+/** Headers that belong to an error: what a client should do next. RFC 9110 §11.6.1 demands the challenge. */
+const HEADERS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
+  AuthenticationRequired: ['www-authenticate', 'Bearer realm="flagstaff"'],
+  ServiceUnavailableError: ['retry-after', RETRY_AFTER_SECONDS],
 };
 
-export function transportRefusal(status: number, reason: string): HttpResponse {
-  const retry = status === 503 ? ['retry-after', RETRY_AFTER_SECONDS] : [];
-  return errorResponse(
-    status,
-    TRANSPORT_NAMES[status] ?? 'ValidationError',
-    reason,
-    [{ message: reason }],
-    retry,
-  );
+export interface ErrorBody {
+  readonly id: string;
+  readonly name: string;
+  readonly message: string;
+  readonly details: readonly RefusalDetail[];
 }
 
-function errorResponse(
-  status: number,
-  name: string,
-  message: string,
-  details: ErrorBody['details'],
-  extraHeaders: readonly string[],
+/** An error, before a surface gives it its shape. */
+export interface HttpError {
+  readonly status: number;
+  readonly name: ErrorName | TransportErrorName;
+  readonly message: string;
+  readonly details: readonly RefusalDetail[];
+}
+
+/** How a surface words its errors. */
+export interface ErrorShape {
+  /** Those whose body has only a message; the others are described by the common schema of errors. */
+  readonly messageOnly: ReadonlySet<ErrorName>;
+  /** Where every error has a body of another shape: its schema, and an example of it with this message. */
+  readonly own?: { readonly schema: v.GenericSchema; example(name: ErrorName, message: string): unknown };
+  /** `id`: of this one error. `params`: of the path; null before a route has been found. */
+  bodyOf(error: HttpError, id: string, params: Params | null): unknown;
+}
+
+/** Of every surface that names no shape of its own. */
+export const COMMON_ERRORS: ErrorShape = { messageOnly: new Set(), bodyOf: commonBody };
+
+function commonBody({ name, message, details }: HttpError, id: string): ErrorBody | { msg: string }[] {
+  return name === 'MembershipRuleError' ? [{ msg: message }] : { id, name, message, details };
+}
+
+export function errorOfRefusal({ name, message, details }: Refusal): HttpError {
+  return { status: ERROR_STATUS[name], name, message, details };
+}
+
+/** The details of a fault go to the log; the client gets the id with which to ask for them. */
+export function errorOfFault(id: string): HttpError {
+  const message = `The server failed to answer this request; its log has the details under the id ${id}.`;
+  return { status: ERROR_STATUS.InternalError, name: 'InternalError', message, details: [{ message }] };
+}
+
+export function errorOfTransport(status: number, reason: string): HttpError {
+  const name = TRANSPORT_NAMES[status as keyof typeof TRANSPORT_NAMES] ?? 'ValidationError';
+  return { status, name, message: reason, details: [{ message: reason }] };
+}
+
+export interface ErrorContext {
+  readonly shape: ErrorShape;
+  readonly id: string;
+  readonly params: Params | null;
+  /** Name, value, name, value. */
+  readonly extraHeaders?: readonly string[];
+}
+
+export function errorResponse(
+  error: HttpError,
+  { shape, id, params, extraHeaders = [] }: ErrorContext,
 ): HttpResponse {
-  const body: ErrorBody = { id: randomUUID(), name, message, details };
-  return { status, headers: JSON_HEADERS.with(...extraHeaders), body: JSON.stringify(body) };
+  const headers = JSON_HEADERS.with(...extraHeaders, ...(HEADERS_OF[error.name] ?? []));
+  return { status: error.status, headers, body: JSON.stringify(shape.bodyOf(error, id, params)) };
+}
+
+/** Where no surface has a say. */
+export function plainErrorResponse(error: HttpError): HttpResponse {
+  return errorResponse(error, { shape: COMMON_ERRORS, id: randomUUID(), params: null });
 }

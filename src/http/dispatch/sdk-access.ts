@@ -1,7 +1,6 @@
 /** What the surfaces for SDKs have in common: one kind of token each, and errors as SDKs read them. */
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { COMMON_ERRORS, ERROR_STATUS, type ErrorName, type ErrorShape } from './errors.ts';
-import { JSON_HEADERS } from './json-response.ts';
+import { COMMON_ERRORS, type ErrorName, type ErrorShape } from './errors.ts';
 import type { SurfaceAccess } from './surface.ts';
 
 /** The sentence is what SDKs and Unleash Edge know; which token is right stands in the description. */
@@ -29,11 +28,11 @@ export function sdkAccess(...kinds: readonly ('client' | 'frontend')[]): Surface
 const MESSAGE_ONLY: ReadonlySet<ErrorName> = new Set(['AuthenticationRequired', 'NoAccessError']);
 
 export const SDK_ERRORS: ErrorShape = {
-  ...COMMON_ERRORS,
   messageOnly: MESSAGE_ONLY,
-  refusal(refusal, extraHeaders) {
-    const { name, message } = refusal;
-    if (!MESSAGE_ONLY.has(name)) return COMMON_ERRORS.refusal(refusal, extraHeaders);
-    return { status: ERROR_STATUS[name], headers: JSON_HEADERS, body: JSON.stringify({ message }) };
+  bodyOf(error, id, params) {
+    const { name, message } = error;
+    return (MESSAGE_ONLY as ReadonlySet<string>).has(name)
+      ? { message }
+      : COMMON_ERRORS.bodyOf(error, id, params);
   },
 };

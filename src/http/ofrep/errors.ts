@@ -1,7 +1,6 @@
 /** Errors as OpenFeature clients read them: those about one flag name it, and each has a code of the protocol. */
 import * as v from 'valibot';
-import { COMMON_ERRORS, ERROR_STATUS, type ErrorName, type ErrorShape } from '../dispatch/errors.ts';
-import { JSON_HEADERS } from '../dispatch/json-response.ts';
+import type { ErrorShape, HttpError } from '../dispatch/errors.ts';
 import type { Params } from '../dispatch/params.ts';
 
 const ERROR_CODES = ['FLAG_NOT_FOUND', 'PARSE_ERROR', 'INVALID_CONTEXT', 'GENERAL'] as const;
@@ -23,18 +22,12 @@ export const OFREP_ERRORS: ErrorShape = {
     schema: OfrepErrorSchema,
     example: (name, message) => bodyOf({ errorCode: codeOf(name, ''), errorDetails: message }),
   },
-  refusal(refusal, extraHeaders = [], params = null) {
-    const { name, message, details } = refusal;
-    const errorCode = codeOf(name, details[0]?.path ?? '', params);
-    const { headers } = COMMON_ERRORS.refusal(refusal, extraHeaders);
-    const body = bodyOf({ key: params?.featureName, errorCode, errorDetails: message });
-    return { status: ERROR_STATUS[name], headers, body: JSON.stringify(body) };
-  },
-  fault() {
-    const { errorId, response } = COMMON_ERRORS.fault();
-    const errorDetails = `The server failed to answer this request; its log has the details under the id ${errorId}.`;
-    const body = JSON.stringify(bodyOf({ errorCode: 'GENERAL', errorDetails }));
-    return { errorId, response: { status: response.status, headers: JSON_HEADERS, body } };
+  bodyOf({ name, message, details }, _, params) {
+    return bodyOf({
+      key: params?.featureName,
+      errorCode: codeOf(name, details[0]?.path ?? '', params),
+      errorDetails: message,
+    });
   },
 };
 
@@ -49,7 +42,7 @@ function bodyOf({ key, ...rest }: ErrorParts): v.InferOutput<typeof OfrepErrorSc
 }
 
 /** `path` is where in the request the fault is. */
-function codeOf(name: ErrorName, path: string, params: Params | null = null): ErrorCode {
+function codeOf(name: HttpError['name'], path: string, params: Params | null = null): ErrorCode {
   if (name === 'NotFoundError' && params?.featureName !== undefined) return 'FLAG_NOT_FOUND';
   if (path.startsWith('/body/context')) return 'INVALID_CONTEXT';
   return path.startsWith('/body') || name === 'UnsupportedMediaTypeError' ? 'PARSE_ERROR' : 'GENERAL';

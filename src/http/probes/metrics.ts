@@ -24,6 +24,11 @@ export class CommitMeter {
 }
 
 export interface MetricsSources {
+  /** Of this program. */
+  readonly version: string;
+  readonly recoveryMs: number;
+  /** Responses with 401 since the start. */
+  refusedLogins(): number;
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly transport: Transport;
@@ -59,7 +64,8 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
   register('flagstaff_commit_seconds', 'Write and sync of one batch.', one(commits.commitSeconds));
 }
 
-function registerCounters(registry: Registry, { engine, routes, transport, usage }: MetricsSources): void {
+function registerCounters(registry: Registry, sources: MetricsSources): void {
+  const { engine, keeper, routes, transport, usage } = sources;
   counter(
     registry,
     'flagstaff_http_requests_total',
@@ -94,6 +100,16 @@ function registerCounters(registry: Registry, { engine, routes, transport, usage
     () => transport.slowStreams,
   );
   single(
+    'flagstaff_auth_failures_total',
+    'Requests refused with 401 because they had no valid token.',
+    sources.refusedLogins,
+  );
+  single(
+    'flagstaff_snapshot_failures_total',
+    'Snapshots that failed since the start.',
+    () => keeper.failures,
+  );
+  single(
     'flagstaff_journal_written_bytes_total',
     'Bytes appended since the start.',
     () => engine.journal.stats().bytes,
@@ -117,6 +133,20 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
       },
     });
   };
+  new Gauge({
+    name: 'flagstaff_build_info',
+    help: 'Always 1; its labels say what runs.',
+    labelNames: ['version', 'node', 'engine'],
+    registers: [registry],
+    collect() {
+      this.set({ version: sources.version, node: process.version, engine: transport.engine }, 1);
+    },
+  });
+  gauge(
+    'flagstaff_replay_seconds',
+    'How long this start took to read the snapshot and replay the journal.',
+    () => sources.recoveryMs / 1000,
+  );
   gauge('flagstaff_writable', '1 while the journal accepts writes.', () => (engine.journal.writable ? 1 : 0));
   gauge(
     'flagstaff_disk_free_bytes',

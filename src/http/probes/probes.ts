@@ -8,7 +8,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
-import { COMMON_ERRORS, refusalResponse } from '../dispatch/errors.ts';
+import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from '../dispatch/errors.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
@@ -68,7 +68,9 @@ function metricsRoute({ registry, token, monotonicMs }: MetricsPage): PlainRoute
     method: 'GET',
     path: METRICS_PATH,
     respond: (request) =>
-      token === null || holdsToken(request, token) ? page() : refusalResponse(TOKEN_REQUIRED),
+      token === null || holdsToken(request, token)
+        ? page()
+        : plainErrorResponse(errorOfRefusal(TOKEN_REQUIRED)),
   };
 }
 
@@ -108,7 +110,7 @@ export function startingHandler(basePath: string): RequestHandler {
       responder.send(jsonResponse(503, { health: 'BAD', reason: 'Starting.' }));
     else {
       const message = 'The server is starting and still reads its journal. Try again in a moment.';
-      responder.send(refusalResponse(refuse('ServiceUnavailableError', message)));
+      responder.send(plainErrorResponse(errorOfRefusal(refuse('ServiceUnavailableError', message))));
     }
   };
 }

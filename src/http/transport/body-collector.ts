@@ -4,7 +4,7 @@
  */
 import type { BodyBudget, Upload } from './body-budget.ts';
 import type { RequestRefusal } from './received-request.ts';
-import { BODIES_TOO_MANY, BODY_TOO_LARGE } from './received-request.ts';
+import { BODIES_TOO_MANY, bodyTooLarge } from './received-request.ts';
 
 export interface BodyCollectorOptions {
   readonly bytesMax: number;
@@ -31,7 +31,7 @@ export class BodyCollector implements Upload {
   /** Keeps `piece`, which must be the collector's own. After a fault nothing is kept any more. */
   add(piece: Uint8Array): RequestRefusal | null {
     const { bytesMax, budget } = this.#options;
-    if (this.#bytes + piece.byteLength > bytesMax) return this.#overflow(BODY_TOO_LARGE);
+    if (this.#bytes + piece.byteLength > bytesMax) return this.#overflow(bodyTooLarge(bytesMax));
     this.#bytes += piece.byteLength;
     this.#pieces.push(piece);
     return budget.grow(this, piece.byteLength) ? null : this.#overflow(BODIES_TOO_MANY);

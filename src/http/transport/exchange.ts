@@ -66,6 +66,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   #unread: Uint8Array | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
+  #isHalfClosed = false;
   /** Made when it is first asked for, which few requests do. */
   #unwanted: AbortController | null = null;
 
@@ -92,9 +93,13 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     return !this.hasResponded && !this.aborted;
   }
 
+  get isAwaited(): boolean {
+    return this.isWanted && !this.#isHalfClosed;
+  }
+
   get signal(): AbortSignal {
     this.#unwanted ??= new AbortController();
-    if (!this.isWanted) this.#unwanted.abort();
+    if (!this.isAwaited) this.#unwanted.abort();
     return this.#unwanted.signal;
   }
 
@@ -110,12 +115,12 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     this.hasResponded = true;
     if (this.aborted) return;
     this.queue?.leave(this);
-    this.write(sendableResponse(this.server, response));
+    this.write(sendableResponse(this.server, response, this.request));
   }
 
   stream(head: StreamHead): ResponseStream | null {
     const { limits, streams, draining } = this.server;
-    if (this.hasResponded || this.aborted || draining || streams.size >= limits.streamsMax) return null;
+    if (!this.isAwaited || draining || streams.size >= limits.streamsMax) return null;
     // An engine that does not know where the request ends could not close the connection behind a stream.
     if (this.mustClose && !this.request.isDelimited) return null;
     // Throws here, where the handler that made it still can answer otherwise.
@@ -151,6 +156,12 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   abort(): void {
     this.aborted = true;
     this.release();
+    this.#unwanted?.abort();
+  }
+
+  /** The client sends nothing more. It may still read, or be gone: that shows only when something is sent to it. */
+  halfClose(): void {
+    this.#isHalfClosed = true;
     this.#unwanted?.abort();
   }
 
@@ -203,7 +214,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     if (this.hasResponded || this.aborted) return;
     this.mustClose ||= mustClose;
     this.release();
-    this.send(refusalResponse(this.server, refusal));
+    this.send(refusalResponse(this.server, refusal, this.request));
     this.#unwanted?.abort();
   }
 

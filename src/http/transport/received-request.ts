@@ -7,7 +7,7 @@
  * `chunked`. Both engines use this class, because the parser of uWebSockets.js accepts such requests.
  */
 import type { TransportRequest } from './transport.ts';
-import { HEADERS_MAX } from './transport-limits.ts';
+import { HEADER_BLOCK_BYTES_MAX, HEADERS_MAX } from './transport-limits.ts';
 
 /** Why a request is refused before any handler sees it. */
 export interface RequestRefusal {
@@ -31,9 +31,14 @@ const UNKNOWN_ENCODING = refusal(501, 'The only Transfer-Encoding that the serve
 const TOO_MANY_HEADERS = refusal(431, `The request has more than ${HEADERS_MAX} headers.`);
 export const UNKNOWN_VERSION = refusal(505, 'The server supports only HTTP 1.0 and 1.1.');
 export const MALFORMED = refusal(400, 'The request is not well-formed HTTP/1.1.');
-export const HEAD_TOO_LARGE = refusal(431, 'The request line and headers are too large.');
-export const TARGET_TOO_LONG = refusal(414, 'The path and query are too long.');
-export const BODY_TOO_LARGE = refusal(413, 'The request body is too large.');
+export const HEAD_TOO_LARGE = refusal(
+  431,
+  `The request line and headers are larger than ${HEADER_BLOCK_BYTES_MAX} bytes.`,
+);
+const targetTooLong = (bytesMax: number): RequestRefusal =>
+  refusal(414, `The path and query are longer than ${bytesMax} bytes.`);
+export const bodyTooLarge = (bytesMax: number): RequestRefusal =>
+  refusal(413, `The request body is larger than ${bytesMax} bytes.`);
 export const BODIES_TOO_MANY = refusal(503, 'The server is receiving too many request bodies at once.');
 export const TOO_SLOW = refusal(408, 'The request took too long to arrive.');
 export const NO_RESPONSE = refusal(503, 'The request took too long to answer.');
@@ -126,7 +131,7 @@ export class ReceivedRequest implements TransportRequest {
     if (!this.#hasHost) this.refusal ??= NO_HOST;
     if (this.#headers.length > 2 * HEADERS_MAX) this.refusal ??= TOO_MANY_HEADERS;
     if (this.chunked && this.contentLength >= 0) this.refusal ??= LENGTH_AND_ENCODING;
-    if (this.path.length + this.query.length > targetBytesMax) this.refusal ??= TARGET_TOO_LONG;
+    if (this.path.length + this.query.length > targetBytesMax) this.refusal ??= targetTooLong(targetBytesMax);
     return this.refusal;
   }
 

@@ -5,14 +5,18 @@
 import type { RequestRefusal } from './received-request.ts';
 import { HANDLER_FAILED } from './received-request.ts';
 import { NO_HEADERS } from './response-headers.ts';
-import type { HttpResponse, TransportOptions } from './transport.ts';
+import type { HttpResponse, TransportOptions, TransportRequestHead } from './transport.ts';
 
 type Above = Pick<TransportOptions, 'refuse' | 'log'>;
 
-/** The response to a request that is refused for `refusal`. Never throws. */
-export function refusalResponse(above: Above, refusal: RequestRefusal): HttpResponse {
+/** The response to a request that is refused for `refusal`; `head` is null where there is none. Never throws. */
+export function refusalResponse(
+  above: Above,
+  refusal: RequestRefusal,
+  head: TransportRequestHead | null,
+): HttpResponse {
   try {
-    const response = above.refuse(refusal.status, refusal.reason);
+    const response = above.refuse(refusal.status, refusal.reason, head);
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
@@ -25,12 +29,16 @@ export function refusalResponse(above: Above, refusal: RequestRefusal): HttpResp
 }
 
 /** Returns `response`, or a 500 when it is invalid. Never throws. */
-export function sendableResponse(above: Above, response: HttpResponse): HttpResponse {
+export function sendableResponse(
+  above: Above,
+  response: HttpResponse,
+  head: TransportRequestHead,
+): HttpResponse {
   try {
     response.headers.startOf(response.status);
     return response;
   } catch (error) {
     above.log.error({ err: error, status: response.status }, 'A response was invalid and was not sent.');
-    return refusalResponse(above, HANDLER_FAILED);
+    return refusalResponse(above, HANDLER_FAILED, head);
   }
 }

@@ -38,6 +38,11 @@ export interface TransportLimits {
    * Open connections. Protects the file descriptors that the journal needs. Without descriptors, accept busy-loops.
    */
   readonly connectionsMax: number;
+  /**
+   * Open connections of one address. Protects the other clients from one that takes all; on node:http only, because
+   * uWebSockets.js does not tell whose connection has ended. Infinity for no limit, as behind a proxy, which has one address.
+   */
+  readonly connectionsPerAddressMax: number;
 }
 
 /** More than this many connections at once is a flood even where descriptors abound: 10,000 streams, and requests. */
@@ -59,6 +64,7 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     streamBufferBytesMax: 1024 * 1024,
     unreadBytesMax: 64 * 1024 * 1024,
     idleMs: 10_000,
+    connectionsPerAddressMax: Number.POSITIVE_INFINITY,
     connectionsMax: overrides.connectionsMax ?? connectionsWithin(descriptorLimit()),
     ...overrides,
   };

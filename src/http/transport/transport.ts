@@ -85,7 +85,12 @@ export interface Responder {
   readonly aborted: boolean;
   /** Whether a response is wanted: the client is there, and nothing was sent yet, not even at the deadline. */
   readonly isWanted: boolean;
-  /** Aborted once no response is wanted any more. */
+  /**
+   * Whether work for the response is worth beginning: a response is wanted, and the client has not closed its side of the
+   * connection. After that, nobody can tell whether it still reads. What is ready is sent to it all the same.
+   */
+  readonly isAwaited: boolean;
+  /** Aborted once no response is awaited any more. */
   readonly signal: AbortSignal;
 }
 
@@ -107,8 +112,11 @@ export interface TransportOptions {
    * refuses the request whatever its body says: it is called at once, with no body. Absent: every body is kept.
    */
   readonly admit?: (head: TransportRequestHead) => boolean;
-  /** Makes the response to a request that never reaches `handle`, or on which `handle` failed. */
-  readonly refuse: (status: number, reason: string) => HttpResponse;
+  /**
+   * Makes the response to a request that never reaches `handle`, or on which `handle` failed. `head` is null where the
+   * parser could make nothing of it.
+   */
+  readonly refuse: (status: number, reason: string, head: TransportRequestHead | null) => HttpResponse;
   readonly log: TransportLog;
   readonly limits?: Partial<TransportLimits>;
   readonly clock?: TransportClock;

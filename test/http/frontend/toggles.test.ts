@@ -211,7 +211,7 @@ describeInterface('the flags of a page', (server) => {
     );
     for (const { headers } of responses) {
       assert.equal(headers.get('access-control-allow-origin'), '*');
-      assert.equal(headers.get('access-control-expose-headers'), 'ETag');
+      assert.equal(headers.get('access-control-expose-headers'), 'ETag, X-Request-Id');
       assert.equal(headers.get('vary'), 'Origin');
     }
     const admin = await server().call('GET', '/projects');

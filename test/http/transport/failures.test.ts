@@ -129,7 +129,7 @@ overBothEngines('clients that leave', (engine) => {
       connection.write(bytes);
       await until(() => transport.openRequests === 1);
       assert.equal(responders.at(-1)!.aborted, false);
-      connection.destroy();
+      connection.reset();
       await until(() => transport.openRequests === 0);
       assert.equal(responders.at(-1)!.aborted, true);
     }

@@ -83,6 +83,11 @@ export class RawConnection {
     this.#socket.resume();
   }
 
+  /** As when the process of a client dies with bytes unread: the other end is told that nobody reads any more. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

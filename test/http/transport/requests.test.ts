@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type { TransportRequest } from '../../../src/http/transport/transport.ts';
@@ -259,6 +260,32 @@ overBothEngines('how connections end and go on', (engine) => {
     await transport.close();
     await Promise.all([idle.closed(), waiting.closed()]);
     assert.deepEqual([transport.openConnections, transport.openRequests], [0, 0]);
+  });
+
+  test('a client that closes its side behind its request gets the response on node:http', async (t) => {
+    let signal: AbortSignal | undefined;
+    let respond = (): void => assert.fail('the request was handled');
+    const { port, handled } = await start(t, engine, {
+      handle: (_, responder) => {
+        signal = responder.signal;
+        respond = () => responder.send(text(String(responder.isAwaited)));
+      },
+    });
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    let received = '';
+    socket.on('data', (piece: Buffer) => {
+      received += piece.toString();
+    });
+    socket.on('error', () => undefined);
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.end(request('/half'));
+    await until(() => handled.length === 1 && signal?.aborted === true);
+    respond();
+    await closed;
+    // uWebSockets.js closes the other side as soon as the client has closed its own, and has no setting for it.
+    if (engine.name === 'uws') assert.equal(received, '');
+    else assert.match(received, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nfalse$/);
   });
 
   test('a port in use is refused with a message that says so', async (t) => {

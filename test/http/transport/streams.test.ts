@@ -319,7 +319,7 @@ overBothEngines('streams', (engine) => {
 
   test('a stream for a client that has gone, or a request that was answered, is none', async (t) => {
     const responders: Responder[] = [];
-    const { port, transport } = await start(t, engine, {
+    const { port } = await start(t, engine, {
       handle: ({ path }, responder) => {
         responders.push(responder);
         if (path === '/answered') responder.send(text('answered'));
@@ -330,7 +330,7 @@ overBothEngines('streams', (engine) => {
     connection.write(request('/gone'));
     await until(() => responders.length === 2);
     connection.destroy();
-    await until(() => transport.openRequests === 0);
+    await until(() => responders.every(({ isAwaited }) => !isAwaited));
     for (const responder of responders) assert.equal(responder.stream(HEAD), null);
   });
 

@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { RequestRefusal } from '../received-request.ts';
-import { BODY_TOO_LARGE, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
+import { bodyTooLarge, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
@@ -48,7 +48,7 @@ export class NodeExchange extends Exchange {
     const refusal = this.request.judge(limits.targetBytesMax);
     const isTooLarge = this.request.contentLength > limits.bodyBytesMax;
     if (refusal !== null) this.refuse(refusal, true);
-    else if (isTooLarge) this.refuse(BODY_TOO_LARGE, this.#waitsForContinue);
+    else if (isTooLarge) this.refuse(bodyTooLarge(limits.bodyBytesMax), this.#waitsForContinue);
     else if (this.request.expectsBody) this.#receiveBody();
     else this.handle();
   }
@@ -60,6 +60,12 @@ export class NodeExchange extends Exchange {
   override abort(): void {
     super.abort();
     this.#stream?.abort();
+  }
+
+  /** Nobody would notice that the client of a stream has gone, until something is written to it. */
+  override halfClose(): void {
+    if (this.#stream === null) super.halfClose();
+    else this.disconnect();
   }
 
   /** The parser found the rest of the connection malformed. */

@@ -19,6 +19,7 @@ import { refusalResponse } from '../safe-response.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
+import { AddressCounts } from './address-counts.ts';
 import { NodeExchange } from './node-exchange.ts';
 
 /** How late a head that takes too long may be noticed. */
@@ -44,12 +45,18 @@ interface Connection {
   isEnding: boolean;
 }
 
+/** Node's own setting, which its documentation leaves out: a client that has sent all it has to say gets its response. */
+interface HalfOpenServer {
+  httpAllowHalfOpen: boolean;
+}
+
 class NodeTransport implements Transport {
   readonly engine = 'node';
   readonly #options: TransportOptions;
   readonly #server: ExchangeServer;
   readonly #http: ReturnType<typeof createServer>;
   readonly #connections = new Map<Socket, Connection>();
+  readonly #perAddress = new AddressCounts();
   #isFull = false;
 
   constructor(options: TransportOptions) {
@@ -124,6 +131,7 @@ class NodeTransport implements Transport {
   #attach(): void {
     // Node drops headers beyond its default of 2,000 unseen; the block is bounded, and they are counted later.
     this.#http.maxHeadersCount = 0;
+    (this.#http as unknown as HalfOpenServer).httpAllowHalfOpen = true;
     this.#http.on('connection', (socket) => this.#admit(socket));
     this.#http.on('request', (message, res) => this.#receive(message, res, false));
     this.#http.on('checkContinue', (message, res) => this.#receive(message, res, true));
@@ -131,21 +139,33 @@ class NodeTransport implements Transport {
   }
 
   #admit(socket: Socket): void {
-    const { connectionsMax } = this.#server.limits;
-    if (this.#connections.size >= connectionsMax) {
-      if (!this.#isFull)
-        this.#options.log.warn({ connectionsMax }, 'Too many connections: new ones are closed.');
-      this.#isFull = true;
+    const { connectionsMax, connectionsPerAddressMax } = this.#server.limits;
+    const address = socket.remoteAddress ?? '';
+    const isCrowded = this.#perAddress.of(address) >= connectionsPerAddressMax;
+    if (isCrowded || this.#connections.size >= connectionsMax) {
+      if (isCrowded) this.#warn({ connectionsPerAddressMax, address }, 'Too many connections of one address');
+      else this.#warn({ connectionsMax }, 'Too many connections');
       socket.destroy();
       return;
     }
+    this.#perAddress.add(address, 1);
     const connection: Connection = { line: [], isEnding: false };
     this.#connections.set(socket, connection);
     socket.once('close', () => {
       for (const exchange of connection.line) exchange.abort();
       this.#connections.delete(socket);
+      this.#perAddress.add(address, -1);
       this.#isFull = false;
     });
+    socket.once('end', () => {
+      for (const exchange of connection.line) exchange.halfClose();
+    });
+  }
+
+  /** Once until a connection ends, because a flood would fill the log. */
+  #warn(fields: object, what: string): void {
+    if (!this.#isFull) this.#options.log.warn(fields, `${what}: new ones are closed.`);
+    this.#isFull = true;
   }
 
   /** Queues the request behind those before it on its connection. */
@@ -180,7 +200,7 @@ class NodeTransport implements Transport {
   }
 
   #rawRefusal(refusal: RequestRefusal): Buffer {
-    const response = refusalResponse(this.#server, refusal);
+    const response = refusalResponse(this.#server, refusal, null);
     const body = bytesOf(response.body);
     const lines = [
       `HTTP/1.1 ${response.headers.startOf(response.status)}`,

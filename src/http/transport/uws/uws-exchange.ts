@@ -22,7 +22,7 @@ import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { ReceivedRequest, RequestRefusal } from '../received-request.ts';
-import { BODY_TOO_LARGE } from '../received-request.ts';
+import { bodyTooLarge } from '../received-request.ts';
 import { bytesOf, isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
@@ -67,7 +67,8 @@ export class UwsExchange extends Exchange {
     const refusal = this.request.judge(limits.targetBytesMax);
     if (refusal !== null) this.#refuseLater(refusal, true);
     // The length is good, so the library skips the body by itself and the connection stays usable.
-    else if (this.request.contentLength > limits.bodyBytesMax) this.#refuseLater(BODY_TOO_LARGE, false);
+    else if (this.request.contentLength > limits.bodyBytesMax)
+      this.#refuseLater(bodyTooLarge(limits.bodyBytesMax), false);
     else if (this.request.expectsBody) this.#receiveBody();
     else this.#handleWhole();
     // No abort can arrive before this callback returns, so a response given by now has saved two native calls.

@@ -9,6 +9,9 @@
  *   nothing else came with it, and its connection ends. A client that expects it is always told to continue.
  * - A head with obsolete folding, a blank before the colon or a control character is never taken for complete;
  *   nothing behind it on that connection is run, and the connection ends after 10 s.
+ * - A client that closes its side of the connection behind its request gets no response: the library closes the other
+ *   side at once, and offers no setting for it.
+ * - The address of a connection is known while it is open and not when it ends, so connections cannot be counted by address.
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the response is seen.
  */
 import type {

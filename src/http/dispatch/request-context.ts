@@ -1,0 +1,97 @@
+/** What the handler of a route sees of its request. */
+import type { Engine } from '../../actors/engine.ts';
+import type { LogReads } from '../../actors/log-reads.ts';
+import type { Asker } from '../../actors/read-queue.ts';
+import type { Usage } from '../../actors/usage.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Responder, TransportRequest } from '../transport/transport.ts';
+import type { Caller } from './access.ts';
+import type { Instance } from './instance.ts';
+import type { Params } from './params.ts';
+import type { RequestContext } from './route.ts';
+
+/** What all requests share. */
+export interface ContextSources {
+  readonly engine: Engine;
+  readonly reads: LogReads;
+  readonly instance: Instance;
+  readonly usage: Usage;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Most requests use little of it, so shared parts are not copied, and the query is parsed only on demand.
+ */
+export class Context implements RequestContext<unknown> {
+  readonly #shared: ContextSources;
+  readonly #request: TransportRequest;
+  readonly #responder: Responder;
+  readonly caller: Caller;
+  readonly params: Params;
+  readonly body: unknown;
+
+  constructor(
+    shared: ContextSources,
+    { request, responder }: { readonly request: TransportRequest; readonly responder: Responder },
+    { caller, params, body }: Pick<RequestContext<unknown>, 'caller' | 'params' | 'body'>,
+  ) {
+    this.#shared = shared;
+    this.#request = request;
+    this.#responder = responder;
+    this.caller = caller;
+    this.params = params;
+    this.body = body;
+  }
+
+  get world(): World {
+    return this.#shared.engine.world;
+  }
+
+  get engine(): Engine {
+    return this.#shared.engine;
+  }
+
+  get reads(): LogReads {
+    return this.#shared.reads;
+  }
+
+  get asker(): Asker {
+    const { name, userId } = this.caller.actor;
+    return { name: `${userId} ${name}`, signal: this.#responder.signal };
+  }
+
+  get instance(): Instance {
+    return this.#shared.instance;
+  }
+
+  get usage(): Usage {
+    return this.#shared.usage;
+  }
+
+  get now(): () => number {
+    return this.#shared.now;
+  }
+
+  remoteAddress(): string {
+    return this.#request.remoteAddress();
+  }
+
+  get rawQuery(): string {
+    return this.#request.query;
+  }
+
+  header(name: string): string {
+    return this.#request.header(name);
+  }
+
+  query(name: string): string {
+    const { query } = this.#request;
+    return query === '' ? '' : (new URLSearchParams(query).get(name) ?? '');
+  }
+
+  queryAll(name: string): readonly string[] {
+    const { query } = this.#request;
+    return query === '' ? [] : new URLSearchParams(query).getAll(name);
+  }
+}

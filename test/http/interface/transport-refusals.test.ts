@@ -1,0 +1,54 @@
+/** What the transport refuses before a route sees it is worded as the surface words its errors. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeInterface } from '../../support/server.ts';
+
+const TOO_LARGE = JSON.stringify({ context: { userId: 'x'.repeat(2 ** 20) } });
+
+describeInterface('refusals of the transport', (server) => {
+  const post = (prefix: string, path: string) =>
+    server().callBelow(prefix)('POST', path, TOO_LARGE, { headers: { origin: 'https://shop.example' } });
+
+  it('have the shape of the interface', async () => {
+    const { status, body } = await post('/api/admin', '/projects/default/features');
+    assert.deepEqual([status, body.name], [413, 'PayloadTooLargeError']);
+  });
+
+  it('can be read by OpenFeature clients', async () => {
+    const { status, headers, body } = await post('/ofrep/v1', '/evaluate/flags');
+    assert.equal(status, 413);
+    assert.deepEqual(body, {
+      errorCode: 'GENERAL',
+      errorDetails: 'The request body is larger than 1048576 bytes.',
+    });
+    assert.equal(headers.get('access-control-allow-origin'), '*');
+  });
+
+  it('can be read by pages of other origins', async () => {
+    const { status, headers, body } = await post('/api/frontend', '');
+    assert.deepEqual([status, body.name], [413, 'PayloadTooLargeError']);
+    assert.equal(headers.get('access-control-allow-origin'), '*');
+  });
+});
+
+describeInterface('a path that names nothing', (server) => {
+  const messageAt = async (path: string): Promise<string> => {
+    const { status, body } = await server().call('GET', path);
+    assert.equal(status, 404);
+    return body.message;
+  };
+
+  it('is told the path that was meant, with another slash or a typing error', async () => {
+    assert.match(await messageAt('/projects/'), /Did you mean "\/api\/admin\/projects"\?$/);
+    assert.match(
+      await messageAt('/projects/default//features'),
+      /"\/api\/admin\/projects\/default\/features"/,
+    );
+    assert.match(await messageAt('/projekts'), /Did you mean "\/api\/admin\/projects"\?$/);
+  });
+
+  it('is told nothing where no path is near', async () => {
+    assert.match(await messageAt('/entirely-unknown'), /entirely-unknown\.$/);
+    assert.match(await messageAt(`/${'/'.repeat(5_000)}`), /…\.$/);
+  });
+});
