@@ -132,6 +132,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
     imports: ['domain/json'],
   },
+  'http/routing': {
+    purpose: 'finds the route for a method and a path, or says which path was meant',
+    imports: ['domain/state', 'http/transport'],
+  },
+  'http/logging': {
+    purpose: 'what is logged about requests, and the ids to find it by',
+    imports: ['http/transport'],
+  },
   'http/dispatch': {
     purpose: 'from a request to its response: route, caller, body, conditions',
     imports: [
@@ -141,6 +149,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/state',
       'http/body',
+      'http/logging',
+      'http/routing',
       'http/transport',
     ],
   },

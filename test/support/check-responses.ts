@@ -11,8 +11,8 @@ import {
 } from '../../src/http/admin/schemas/schemas.ts';
 import { ERROR_STATUS, type ErrorName } from '../../src/http/dispatch/errors.ts';
 import type { Route, Schema } from '../../src/http/dispatch/route.ts';
-import { compileRoutes } from '../../src/http/dispatch/route-matcher.ts';
 import type { Surface } from '../../src/http/dispatch/surface.ts';
+import { compileRoutes } from '../../src/http/routing/route-matcher.ts';
 import './check-against-description.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import { observeResponses, type ReceivedResponse } from './server.ts';

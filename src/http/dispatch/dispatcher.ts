@@ -12,6 +12,9 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
+import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
+import { unmatched } from '../routing/unmatched.ts';
 import type {
   HttpResponse,
   RequestHandler,
@@ -38,7 +41,6 @@ import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
 import { Context, type ContextSources } from './request-context.ts';
-import { type ApiLog, RequestLog, type ServedRequest } from './request-log.ts';
 import type {
   PlainRoute,
   ReadResponse,
@@ -49,9 +51,7 @@ import type {
   StreamRoute,
   WriteRoute,
 } from './route.ts';
-import { type Route as Compiled, compileRoutes, type RouteMatcher } from './route-matcher.ts';
 import { type Surface, surfaceAt } from './surface.ts';
-import { unmatched } from './unmatched.ts';
 
 export interface ApiOptions extends ContextSources {
   readonly authenticator: Authenticator;
