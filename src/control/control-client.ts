@@ -1,20 +1,20 @@
 /** The client of the control channel, which the commands use. */
-import { connect } from 'node:net';
-import {
-  CONTROL_LINE_BYTES_MAX,
-  type ControlCommand,
-  type ControlResponse,
-  type ControlResults,
-  socketPath,
-} from './control-protocol.ts';
+import { type IncomingMessage, request } from 'node:http';
+import { type ControlCommand, type ControlResults, socketPath } from './control-protocol.ts';
 
 /** The server understood the request and could not carry it out. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 }
 
+/** Protects the client from a peer that never ends its response; the longest real one has a few hundred bytes. */
+const RESPONSE_BYTES_MAX = 64 * 1024;
+
+/** Error codes that mean that there is no server: no such file, nobody listens, or not a socket. */
+const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR']);
+
 /**
- * Sends a request to the server that has the folder open; null when there is none. There is no deadline, because a
+ * Sends a command to the server that has the folder open; null when there is none. There is no deadline, because a
  * snapshot may take long, and a server that ends closes the connection.
  */
 export async function askServer<C extends ControlCommand>(
@@ -22,33 +22,36 @@ export async function askServer<C extends ControlCommand>(
   command: C,
 ): Promise<ControlResults[C] | null> {
   const path = socketPath(folder);
-  const line = path === null ? null : await exchange(path, `${JSON.stringify({ command })}\n`);
-  if (line === null) return null;
-  if (line === '') throw new ControlError('The server closed the connection without a response.');
-  const response = JSON.parse(line) as ControlResponse<C>;
-  if (response.ok) return response.result;
-  throw new ControlError(response.error);
+  const response = path === null ? null : await post(path, command);
+  if (response === null) return null;
+  const body: unknown = JSON.parse(await textOf(response));
+  if (response.statusCode === 200) return body as ControlResults[C];
+  throw new ControlError((body as { readonly message: string }).message);
 }
 
-/** Error codes that mean that there is no server: no such file, nobody listens, or not a socket. */
-const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR']);
-
-function exchange(path: string, request: string): Promise<string | null> {
+function post(socket: string, command: ControlCommand): Promise<IncomingMessage | null> {
   return new Promise((resolve, reject) => {
-    const socket = connect(path);
-    let received = '';
-    socket.setEncoding('utf8');
-    socket.on('connect', () => socket.end(request));
-    socket.on('data', (chunk: string) => {
-      received += chunk;
-      if (received.length > CONTROL_LINE_BYTES_MAX) {
-        socket.destroy(new ControlError('The response of the server is too long.'));
-      }
-    });
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (NOBODY_THERE.has(error.code ?? '')) resolve(null);
-      else reject(error);
-    });
-    socket.on('close', () => resolve(received.trimEnd()));
+    request({ socketPath: socket, method: 'POST', path: `/${command}`, agent: false })
+      .on('response', resolve)
+      .on('error', (error: NodeJS.ErrnoException) => {
+        if (NOBODY_THERE.has(error.code ?? '')) resolve(null);
+        else if (error.code !== 'ECONNRESET') reject(error);
+        else reject(new ControlError('The server closed the connection without a response.'));
+      })
+      .end();
   });
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('utf8')) {
+      text += chunk;
+      if (text.length > RESPONSE_BYTES_MAX) break;
+    }
+  } catch (cause) {
+    throw new ControlError('The response of the server ended too early.', { cause });
+  }
+  if (text.length > RESPONSE_BYTES_MAX) throw new ControlError('The response of the server is too long.');
+  return text;
 }

@@ -1,12 +1,12 @@
 /**
  * The control channel: how the operators' commands reach the server that has a data folder open.
  *
- * A unix domain socket `flagstaff.sock` in the data folder, mode 0600: whoever may write the folder's files may use
- * it, nobody else, and nothing is exposed to the network or has to be put on a command line. One connection carries
- * one request and one response, each one line of JSON:
+ * HTTP on a unix domain socket `flagstaff.sock` in the data folder, mode 0600: whoever may write the folder's files may
+ * use it, nobody else, and nothing is exposed to the network or has to be put on a command line. `POST /<command>`
+ * without a body responds with 200 and the command's result as JSON, or with another status and
+ * `{"message": "a sentence"}`. By hand:
  *
- *   → {"command":"snapshot"}
- *   ← {"ok":true,"result":{…}}   or   {"ok":false,"error":"a sentence"}
+ *   curl --unix-socket data/flagstaff.sock -X POST http://localhost/snapshot
  *
  * A kernel takes paths of about 100 bytes for sockets. The shorter of the absolute path and the one from the working
  * directory is used; where both are too long, the server runs without the channel and says so.
@@ -17,9 +17,6 @@ export const SOCKET_FILE_NAME = 'flagstaff.sock';
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the final zero included. */
 const SOCKET_PATH_BYTES_MAX = 103;
-
-/** Protects both sides from a peer that never ends its line; the longest real response has a few hundred bytes. */
-export const CONTROL_LINE_BYTES_MAX = 64 * 1024;
 
 export interface ControlResults {
   /** What the running server has: everything up to `durableId` is on disk. */
@@ -41,10 +38,6 @@ export interface ControlSnapshot {
 }
 
 export type ControlCommand = keyof ControlResults;
-
-export type ControlResponse<C extends ControlCommand = ControlCommand> =
-  | { readonly ok: true; readonly result: ControlResults[C] }
-  | { readonly ok: false; readonly error: string };
 
 /** The path to bind and to connect to; null where the kernel takes none that is this long. */
 export function socketPath(folder: string, workingDirectory: string = process.cwd()): string | null {

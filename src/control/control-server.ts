@@ -1,16 +1,9 @@
-/**
- * The server's end of the control channel. Opened after the data folder's lock was taken and closed before it is
- * given back: a socket file found at the start is therefore a dead server's, and removed.
- *
- * A request that fails is answered with its message and logged; it never harms the server.
- */
+/** The server's end of the control channel (control-protocol.ts). */
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import {
-  CONTROL_LINE_BYTES_MAX,
   type ControlCommand,
-  type ControlResponse,
   type ControlResults,
   SOCKET_FILE_NAME,
   socketPath,
@@ -19,8 +12,14 @@ import {
 /** Operators are few; more connections than this are a mistake, and would hold file descriptors. */
 const CONNECTIONS_MAX = 16;
 
-/** A client sends its line at once; one that does not is let go. */
+/** A client sends its request at once; one that does not is let go. */
 const REQUEST_TIMEOUT_MS = 5_000;
+
+/** Between two looks at who is too slow. */
+const TIMEOUT_CHECK_MS = 1_000;
+
+/** Of the request line and headers together; those of `curl` have about a hundred bytes. */
+const HEAD_BYTES_MAX = 8 * 1024;
 
 export type ControlHandlers = { readonly [C in ControlCommand]: () => Promise<ControlResults[C]> };
 
@@ -59,9 +58,18 @@ export async function openControl(options: ControlServerOptions): Promise<Contro
 }
 
 async function listen(path: string, options: ControlServerOptions): Promise<ControlServer> {
-  const idle = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => serve(socket, idle, options));
+  const server = createServer({
+    maxHeaderSize: HEAD_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  });
   server.maxConnections = CONNECTIONS_MAX;
+  const underWay = new Set<Promise<void>>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const done = respond(request, response, options).finally(() => underWay.delete(done));
+    underWay.add(done);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     // Bound within this call, so that nobody connects before the mode below is set.
@@ -70,69 +78,55 @@ async function listen(path: string, options: ControlServerOptions): Promise<Cont
   });
   // Without a listener, running out of file descriptors while accepting would end the process.
   server.on('error', (error) => options.log.warn({ err: error, path }, 'A control connection failed.'));
-  return { close: () => close(server, idle) };
-}
-
-/** A client that keeps its end open, before its request or after its response, must not hold up a stop. */
-function close(server: Server, idle: ReadonlySet<Socket>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    for (const socket of idle) socket.destroy();
-  });
-}
-
-/** `idle` holds the connection whenever no request of it is being carried out. */
-function serve(socket: Socket, idle: Set<Socket>, options: ControlServerOptions): void {
-  let received = '';
-  idle.add(socket);
-  socket.on('close', () => idle.delete(socket));
-  const response = (content: ControlResponse): void => {
-    // Handed to the kernel before anything destroys the connection; the client's end may stay open for ever.
-    socket.end(`${JSON.stringify(content)}\n`, () => socket.destroy());
+  return {
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await Promise.all(underWay);
+      // A client that keeps its end open, before its request or after its response, must not hold up a stop.
+      server.closeAllConnections();
+      await closed;
+    },
   };
-  // A client that went away is no news.
-  socket.on('error', () => socket.destroy());
-  socket.setTimeout(REQUEST_TIMEOUT_MS, () => {
-    if (!received.includes('\n')) socket.destroy();
-  });
-  socket.setEncoding('utf8');
-  socket.on('end', () => {
-    if (!received.includes('\n')) socket.end();
-  });
-  socket.on('data', (chunk: string) => {
-    if (received.includes('\n')) return;
-    received += chunk;
-    const end = received.indexOf('\n');
-    if (end < 0 && received.length <= CONTROL_LINE_BYTES_MAX) return;
-    if (end < 0) response({ ok: false, error: 'The request is too long.' });
-    else {
-      idle.delete(socket);
-      void carryOut(received.slice(0, end), options).then(response);
-    }
+}
+
+/** Resolves when the response is in the kernel's hands, or its client is gone. */
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ControlServerOptions,
+): Promise<void> {
+  const { status, body } = await carryOut(request, options);
+  const text = `${JSON.stringify(body)}\n`;
+  const length = Buffer.byteLength(text);
+  const headers = { 'content-type': 'application/json', 'content-length': length, connection: 'close' };
+  response.writeHead(status, headers);
+  await new Promise<void>((resolve) => {
+    response.on('close', resolve).end(text, resolve);
   });
 }
 
-async function carryOut(line: string, { handlers, log }: ControlServerOptions): Promise<ControlResponse> {
-  const command = commandIn(line);
-  if (command === null || !Object.hasOwn(handlers, command)) {
+interface Outcome {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What a body says is not read: no command has one. */
+async function carryOut(
+  { method, url = '' }: IncomingMessage,
+  { handlers, log }: ControlServerOptions,
+): Promise<Outcome> {
+  const command = url.slice(1);
+  if (!Object.hasOwn(handlers, command)) {
     const known = Object.keys(handlers).join(', ');
-    return { ok: false, error: `The request names no command that the server knows; it knows ${known}.` };
+    return { status: 404, body: { message: `The path names no command; the server knows ${known}.` } };
+  }
+  if (method !== 'POST') {
+    return { status: 405, body: { message: `A command is sent by POST, not by ${method}.` } };
   }
   try {
-    return { ok: true, result: await handlers[command as ControlCommand]() };
+    return { status: 200, body: await handlers[command as ControlCommand]() };
   } catch (error) {
     log.warn({ err: error, command }, 'A control request failed.');
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function commandIn(line: string): string | null {
-  try {
-    const request: unknown = JSON.parse(line);
-    if (typeof request !== 'object' || request === null || !('command' in request)) return null;
-    return typeof request.command === 'string' ? request.command : null;
-  } catch {
-    // Whatever it is, it is no request, and is answered as one that names no command.
-    return null;
+    return { status: 500, body: { message: error instanceof Error ? error.message : String(error) } };
   }
 }

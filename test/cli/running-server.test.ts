@@ -1,17 +1,21 @@
 /** What operators do beside a server that goes on working. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import { askServer, ControlError } from '../../src/control/control-client.ts';
-import { CONTROL_LINE_BYTES_MAX, socketPath } from '../../src/control/control-protocol.ts';
+import { socketPath } from '../../src/control/control-protocol.ts';
 import { openControl } from '../../src/control/control-server.ts';
 import { flagstaff, outputOf, startsOn } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 
 const FEATURES = '/projects/default/features';
+
+const bodyOf = (received: string): string => received.slice(received.indexOf('\r\n\r\n'));
 
 describe('beside a running server', () => {
   let server: TestServer;
@@ -212,27 +216,38 @@ describe('the control channel', () => {
     return response;
   }
 
-  it('answers a line of JSON with one', async () => {
-    assert.deepEqual(JSON.parse(await exchange('{"command":"flush"}\n')), {
-      ok: true,
-      result: { durableId: 2 },
-    });
+  it('carries out the command that a POST names, with a body or without', async () => {
+    for (const rest of ['\r\n', 'Content-Length: 3\r\n\r\n{}\n']) {
+      const received = await exchange(`POST /flush HTTP/1.1\r\nHost: x\r\n${rest}`);
+      assert.match(received, /^HTTP\/1\.1 200 OK\r\n/);
+      assert.deepEqual(JSON.parse(bodyOf(received)), { durableId: 2 });
+    }
   });
 
-  it('answers what it does not understand with a sentence, and stays', async () => {
-    const hostile = [
-      '{"command":"rm"}\n',
-      'x\n',
-      '[]\n',
-      'null\n',
-      '{"command":"toString"}\n',
-      '{"command":{}}\n',
-    ];
-    for (const sent of [...hostile, 'x'.repeat(CONTROL_LINE_BYTES_MAX + 1)]) {
-      const { ok, error } = JSON.parse(await exchange(sent)) as { ok: boolean; error: string };
-      assert.deepEqual([ok, error.endsWith('.')], [false, true], sent.slice(0, 30));
+  it('refuses with a sentence what names no command, and stays', async () => {
+    const unknown = ['POST /rm', 'POST /', 'POST /toString', 'POST /__proto__', 'POST /flush/', 'GET /flush'];
+    for (const line of unknown) {
+      const received = await exchange(`${line} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      assert.match(received, line.startsWith('GET') ? /^HTTP\/1\.1 405 / : /^HTTP\/1\.1 404 /, line);
+      const { message } = JSON.parse(bodyOf(received)) as { message: string };
+      assert(message.endsWith('.'), line);
     }
-    assert.equal(await exchange('{"command":"flush"}'), '', 'a request without an end gets no answer');
+  });
+
+  it('closes the connection of what is not HTTP, or has too large a head', async () => {
+    assert.match(await exchange('{"command":"flush"}\n'), /^HTTP\/1\.1 400 /);
+    const large = `POST /flush HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(16 * 1024)}\r\n\r\n`;
+    assert.match(await exchange(large), /^HTTP\/1\.1 431 /);
+    assert.match(await exchange('POST /flush HTTP/1.1\r\n'), /^HTTP\/1\.1 400 /, 'half a request');
+  });
+
+  it('can be used by curl, as the handbook says', async () => {
+    const control = await openControl({ folder, handlers, log });
+    const path = socketPath(folder) ?? '';
+    const args = ['--silent', '--unix-socket', path, '-X', 'POST', 'http://localhost/status'];
+    const { stdout } = await promisify(execFile)('curl', args);
+    assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2 });
+    await control.close();
   });
 
   it("tells the client of a failure in the server's words", async () => {

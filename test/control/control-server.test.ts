@@ -1,11 +1,12 @@
 /** The server's end of the control channel: clients that misbehave must not hold up the server or its stop. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { askServer } from '../../src/control/control-client.ts';
 import { SOCKET_FILE_NAME } from '../../src/control/control-protocol.ts';
 import { type ControlHandlers, openControl } from '../../src/control/control-server.ts';
 
@@ -22,6 +23,15 @@ function folderOf(t: { after(run: () => void): void }): string {
   return folder;
 }
 
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<T>((...both) => {
+    [resolve, reject] = both;
+  });
+  return { promise, resolve, reject };
+}
+
 const silent = { warn: () => undefined };
 
 it('a stop does not wait for a client that has asked nothing, nor for one that keeps its end open', async (t) => {
@@ -30,12 +40,41 @@ it('a stop does not wait for a client that has asked nothing, nor for one that k
   const asking = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   const mute = connect({ path: join(folder, SOCKET_FILE_NAME), allowHalfOpen: true });
   await Promise.all([once(asking, 'connect'), once(mute, 'connect')]);
-  asking.write('{"command":"flush"}\n');
+  asking.write('POST /flush HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const [response] = await once(asking, 'data');
-  assert.deepEqual(JSON.parse(String(response)), { ok: true, result: { durableId: 2 } });
+  assert.match(String(response), /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"durableId":2\}\n$/s);
   await control.close();
   asking.destroy();
   mute.destroy();
+});
+
+it('the socket may be used by its owner alone', async (t) => {
+  const folder = folderOf(t);
+  const control = await openControl({ folder, handlers, log: silent });
+  assert.equal(statSync(join(folder, SOCKET_FILE_NAME)).mode & 0o777, 0o600);
+  await control.close();
+});
+
+it('a stop waits for the command that is being carried out, and its client gets the response', async (t) => {
+  const folder = folderOf(t);
+  const { promise: outcome, reject: fail } = withResolvers<never>();
+  const { promise: begun, resolve: begin } = withResolvers<void>();
+  const snapshot = (): Promise<never> => {
+    begin();
+    return outcome;
+  };
+  const control = await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent });
+  const asked = askServer(folder, 'snapshot').catch((error: Error) => error.message);
+  await begun;
+  let isClosed = false;
+  const closed = control.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise(setImmediate);
+  assert.equal(isClosed, false);
+  fail(new Error('the disk is full'));
+  await closed;
+  assert.equal(await asked, 'the disk is full');
 });
 
 it('a folder in the place of the socket costs the channel, and not the server', async (t) => {
