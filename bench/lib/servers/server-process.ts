@@ -32,13 +32,15 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
+  /** The checkout whose server it is; this one when absent. */
+  readonly root?: string;
   readonly isProbed?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startServerProcess(
   folder: string,
-  { isProbed = false, env = {} }: ServerProcessOptions = {},
+  { root = ROOT_FOLDER, isProbed = false, env = {} }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const port = await freePort();
   const probe = isProbed ? ['--expose-gc', '--import', PROBE_FILE] : [];
@@ -47,7 +49,7 @@ export async function startServerProcess(
     process.execPath,
     ['--max-semi-space-size=64', '--import', 'tsx', ...probe, 'src/main.ts'],
     {
-      cwd: ROOT_FOLDER,
+      cwd: root,
       env: {
         PATH: process.env['PATH'],
         HTTP_HOST: '127.0.0.1',

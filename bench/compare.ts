@@ -1,0 +1,90 @@
+/**
+ * `npm run bench:compare -- <folder of another checkout>`: the same load on this build and on another one, in turn, each on
+ * a new data folder. It prints the processor time that each server takes for a request, which depends less on what
+ * else the machine does than throughput, and both throughputs.
+ */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { runClosedLoop } from './lib/load/closed-loop.ts';
+import { seedPeer } from './lib/servers/seed-peer.ts';
+import { ROOT_FOLDER, type ServerProcess, startServerProcess } from './lib/servers/server-process.ts';
+import { median } from './lib/statistics.ts';
+import { create } from './scenarios/create.ts';
+import { flagList } from './scenarios/flag-list.ts';
+import { flagRead } from './scenarios/flag-read.ts';
+import { overview } from './scenarios/overview.ts';
+import { strategyPatch } from './scenarios/strategy-patch.ts';
+import { toggle } from './scenarios/toggle.ts';
+
+const SCENARIOS = [flagRead, flagList, overview, toggle, strategyPatch, create];
+const CONNECTIONS = 64;
+const FLAGS = 1_000;
+/** Runs for nothing before those that count: a server compiles what it runs often. */
+const WARM_UP_ROUNDS = 2;
+
+/** `USER_HZ`, in which Linux counts the time of processes, whatever the kernel's own tick. */
+const TICKS_PER_SECOND = 100;
+
+interface Run {
+  readonly cpuMicros: number;
+  readonly perSecond: number;
+}
+
+/** Of all threads of the process, those included that write to the disk. */
+function cpuMicrosOf({ child }: ServerProcess): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+  // After the name in parentheses, which may hold spaces: user and system time are the 14th and 15th field.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
+}
+
+async function compare(other: string, options: { readonly rounds: string; readonly seconds: string }) {
+  const folder = await mkdtemp(join(tmpdir(), 'flagstaff-bench-'));
+  const servers = new Map<string, ServerProcess>();
+  try {
+    for (const root of [ROOT_FOLDER, resolve(other)]) {
+      const server = await startServerProcess(join(folder, String(servers.size)), { root });
+      servers.set(root, server);
+      await seedPeer(server.target, FLAGS);
+    }
+    const [ours, theirs] = [...servers.values()] as [ServerProcess, ServerProcess];
+    process.stdout.write('scenario         ours µs  theirs µs   ratio    ours/s  theirs/s\n');
+    for (const scenario of SCENARIOS) {
+      const run = async (server: ServerProcess): Promise<Run> => {
+        const operation = await scenario.prepare(server.target, { flags: FLAGS, connections: CONNECTIONS });
+        const before = cpuMicrosOf(server);
+        const load = { target: server.target, operation, connections: CONNECTIONS, folder };
+        const { requests, perSecond } = await runClosedLoop({ ...load, seconds: Number(options.seconds) });
+        return { cpuMicros: (cpuMicrosOf(server) - before) / requests, perSecond };
+      };
+      const pairs: (readonly [Run, Run])[] = [];
+      for (let round = -WARM_UP_ROUNDS; round < Number(options.rounds); round += 1) {
+        const pair = [await run(ours), await run(theirs)] as const;
+        if (round >= 0) pairs.push(pair);
+      }
+      process.stdout.write(`${rowOf(scenario.name, pairs)}\n`);
+    }
+  } finally {
+    for (const server of servers.values()) await server.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The ratio is the median over pairs of neighbours, as in paired.ts. */
+function rowOf(name: string, pairs: readonly (readonly [Run, Run])[]): string {
+  const of = (at: 0 | 1, key: keyof Run): number => median(pairs.map((pair) => pair[at][key]));
+  const ratio = median(pairs.map(([ours, theirs]) => ours.cpuMicros / theirs.cpuMicros));
+  const cells = [of(0, 'cpuMicros').toFixed(2), of(1, 'cpuMicros').toFixed(2), ratio.toFixed(3)];
+  const rates = [of(0, 'perSecond').toFixed(0), of(1, 'perSecond').toFixed(0)];
+  return `${name.padEnd(16)}${[...cells, ...rates].map((cell) => cell.padStart(9)).join(' ')}`;
+}
+
+await new Command('bench:compare')
+  .argument('<folder>', 'of another checkout with its node_modules')
+  .option('--rounds <number>', 'pairs of runs for each scenario', '7')
+  .option('--seconds <number>', 'of each run', '2')
+  .action(compare)
+  .parseAsync();
