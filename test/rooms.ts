@@ -170,6 +170,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/state',
       'http/admin/flags',
+      'http/admin/playground',
       'http/admin/projects',
       'http/admin/service',
       'http/admin/targeting',
@@ -254,6 +255,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/transport',
       'persistence/event-log',
+    ],
+  },
+  'http/admin/playground': {
+    purpose: 'routes that say why flags are on or off',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/admin/flags',
+      'http/admin/schemas',
+      'http/dispatch',
+      'http/evaluation',
     ],
   },
   'http/admin/usage': {

@@ -40,6 +40,8 @@ export interface PastFlag {
   readonly project: ProjectState;
   /** The last event of the change that led to this state. */
   readonly eventId: number;
+  /** When that change was made, in milliseconds since 1970; null where only a snapshot tells of it. */
+  readonly atMs: number | null;
 }
 
 export interface PastFlagQuery {
@@ -48,6 +50,8 @@ export interface PastFlagQuery {
   readonly eventId: number;
   /** Nothing newer may be shown (invariant 4). */
   readonly durableId: number;
+  /** What an evaluation needs besides: segments, and these flags as they were. */
+  readonly evaluation?: { readonly parents: readonly string[] };
   /** Nobody waits for the flag any more once it is aborted: the reading rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -65,7 +69,7 @@ export class FlagHistory {
     if (eventId < 1 || eventId > durableId) {
       return notFound(`There is no event ${eventId}: the newest is ${durableId}.`);
     }
-    const end = await this.#endOfChange(eventId);
+    const { id: end, atMs } = await this.#endOfChange(eventId);
     const world = emptyWorld();
     const start = await this.#startOf(world, query, end);
     if (start === null) return notFound(this.#tooOld(eventId));
@@ -79,13 +83,13 @@ export class FlagHistory {
         `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`,
       );
     }
-    return { flag, world, project, eventId: end };
+    return { flag, world, project, eventId: end, atMs };
   }
 
   /** For an event that is no longer kept, only a snapshot of exactly that event can show the flag. */
-  async #endOfChange(eventId: number): Promise<number> {
+  async #endOfChange(eventId: number): Promise<{ readonly id: number; readonly atMs: number | null }> {
     const frame = await this.#options.eventLog.readFrame(eventId);
-    return frame === null ? eventId : lastEventId(frame);
+    return frame === null ? { id: eventId, atMs: null } : { id: lastEventId(frame), atMs: frame.at };
   }
 
   /**
@@ -139,22 +143,31 @@ async function loadInto(
 function clear(world: World): void {
   world.projects.clear();
   world.directory.flagProjects.clear();
+  world.directory.segments.clear();
   world.directory.environments = [];
 }
 
 /** Loads only the part of a snapshot that the flag's shape depends on. */
-function concerns(section: string, record: unknown, { project, flag }: PastFlagQuery): boolean {
+function concerns(section: string, record: unknown, query: PastFlagQuery): boolean {
+  const { project, flag, evaluation } = query;
   if (section === 'environments') return true;
   if (section === 'projects') return (record as { settings: { id: string } }).settings.id === project;
+  if (section === 'segments') return evaluation !== undefined;
   if (section !== 'flags') return false;
   const { flag: recorded } = record as { flag: Flag };
-  return recorded.name === flag && recorded.project === project;
+  const isWanted = recorded.name === flag || evaluation?.parents.includes(recorded.name) === true;
+  return isWanted && recorded.project === project;
 }
 
-/** The events that determine a flag's shape. */
-function aspectsOf({ project, flag }: PastFlagQuery): readonly EventFilter[] {
+/** The events that determine a flag's shape, and what an evaluation needs besides. */
+function aspectsOf({ project, flag, evaluation }: PastFlagQuery): readonly EventFilter[] {
+  const besides: readonly EventFilter[] =
+    evaluation === undefined
+      ? []
+      : [{ types: SEGMENT_TYPES }, ...evaluation.parents.map((feature) => ({ project, feature }))];
   return [
     { project, feature: flag },
+    ...besides,
     { project, types: PROJECT_TYPES },
     { project, types: DEPENDENCY_TYPES },
     { types: ENVIRONMENT_TYPES },
@@ -178,6 +191,12 @@ const ENVIRONMENT_TYPES: readonly DomainEvent['type'][] = [
   'environment-created',
   'environment-updated',
   'environment-deleted',
+];
+
+const SEGMENT_TYPES: readonly DomainEvent['type'][] = [
+  'segment-created',
+  'segment-updated',
+  'segment-deleted',
 ];
 
 /** Applies a selection of events, with placeholders for the other flags that events about dependencies name. */

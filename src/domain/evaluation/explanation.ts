@@ -3,7 +3,7 @@
  * goes on where that would stop, so that all strategies and constraints are told. Where chance decides, each rule is
  * asked once, and the outcome follows from the answers shown.
  */
-import type { Dependency } from '../flags/flag.ts';
+import type { Dependency, Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
 import type { CompiledConstraint, ConstraintSource } from './constraint-test.ts';
@@ -24,6 +24,7 @@ export type DecidedBy =
   | { readonly kind: 'no-strategy-matched' };
 
 export interface Explanation {
+  readonly flag: Flag;
   readonly outcome: Outcome;
   readonly decidedBy: DecidedBy;
   readonly parents: readonly ParentResult[];
@@ -97,12 +98,12 @@ export function explainFlag(flag: CompiledFlag, scope: CompiledScope, run: Run):
   if (decidedBy.kind !== 'strategy' && decidedBy.kind !== 'no-strategies') {
     const outcome =
       decidedBy.kind === 'parent' || decidedBy.kind === 'no-strategy-matched' ? flag.missed : flag.disabled;
-    return { outcome, decidedBy, parents, strategies, variant: null };
+    return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant: null };
   }
   const ofStrategy = explainChoice(strategy?.choice ?? null, 'strategy', run);
   const found = ofStrategy ?? explainChoice(flag.choice, 'flag', run);
   const outcome = found?.outcome ?? strategy?.on ?? flag.on;
-  return { outcome, decidedBy, parents, strategies, variant: found?.variant ?? null };
+  return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant: found?.variant ?? null };
 }
 
 interface Decision {

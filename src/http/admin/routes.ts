@@ -9,6 +9,8 @@ import { historyRoutes } from './flags/history.ts';
 import { strategyRoutes } from './flags/strategies.ts';
 import { tagRoutes } from './flags/tags.ts';
 import { variantRoutes } from './flags/variants.ts';
+import { explainRoutes } from './playground/explain.ts';
+import { playgroundRoutes } from './playground/playground.ts';
 import { memberRoutes } from './projects/members.ts';
 import { projectAccessRoutes } from './projects/project-access.ts';
 import { projectAdminRoutes } from './projects/project-admin.ts';
@@ -55,6 +57,8 @@ export const ROUTES: readonly Route[] = [
   ...userAdminRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
+  ...playgroundRoutes,
+  ...explainRoutes,
   ...flagUsageRoutes,
   ...applicationRoutes,
   ...instanceRoutes,

@@ -8,6 +8,7 @@ import type { JsonSchema } from './component-schemas.ts';
 import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
 import { FRONTEND_EXAMPLES } from './frontend-examples.ts';
+import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
 import { TARGETING_EXAMPLES } from './targeting-examples.ts';
 import { USAGE_EXAMPLES } from './usage-examples.ts';
 
@@ -18,6 +19,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...CLIENT_EXAMPLES,
   ...FRONTEND_EXAMPLES,
   ...TARGETING_EXAMPLES,
+  ...PLAYGROUND_EXAMPLES,
   ...USAGE_EXAMPLES,
 };
 

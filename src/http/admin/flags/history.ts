@@ -45,12 +45,18 @@ function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<Pa
   return reads.flagAt({ project, flag, eventId, durableId: engine.durableId }, asker);
 }
 
-/** The response of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
-export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
+/** The event that the query names as `at`. */
+export function eventIdIn(context: Pick<RequestContext<unknown>, 'query'>): number | Refusal {
   const text = context.query('at');
   const eventId = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
-  if (eventId === 0)
-    return invalid(`The parameter at must be ${EVENT_ID_PHRASE}, not "${text}".`, '/query/at');
+  if (eventId > 0) return eventId;
+  return invalid(`The parameter at must be ${EVENT_ID_PHRASE}, not "${text}".`, '/query/at');
+}
+
+/** The response of `GET …/features/:featureName?at=N`. The flag may have been deleted since. */
+export async function readPastFlag(context: RequestContext<unknown>): Promise<ReadResponse | Refusal> {
+  const eventId = eventIdIn(context);
+  if (isRefusal(eventId)) return eventId;
   const past = await pastFlag(context, eventId);
   if (past.refused) return past;
   return {

@@ -1,0 +1,315 @@
+/**
+ * Many flags evaluated for a context, or for many contexts and environments, each with its explanation
+ * (docs/specification/playground.md). The shapes are those of Unleash's playground.
+ */
+import * as v from 'valibot';
+import { ALL } from '../../../domain/decide/token-commands.ts';
+import type { Evaluator } from '../../../domain/evaluation/evaluator.ts';
+import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
+import { environmentOf } from '../../../domain/flags/flag.ts';
+import { isJsonObject } from '../../../domain/json/json.ts';
+import { list } from '../../../domain/json/list-schema.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { JSON_HEADERS } from '../../dispatch/json-response.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
+import { ContextSchema } from '../../evaluation/request-input.ts';
+import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
+import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
+import { playgroundInput } from './explain.ts';
+import { explanationView } from './explanation-view.ts';
+
+/** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
+const EVALUATIONS_MAX = 15_000;
+
+/** Of a response, in characters: explanations repeat strategies and segments, which may be large. */
+const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
+
+const ENVIRONMENTS_MAX = 20;
+const PROJECTS_MAX = 100;
+
+const PROJECTS_PHRASE = `"*", or a list of at most ${PROJECTS_MAX} project ids`;
+const ProjectsSchema = v.pipe(
+  v.optional(
+    v.union(
+      [v.literal(ALL), v.pipe(list(v.string(), PROJECTS_PHRASE), v.maxLength(PROJECTS_MAX, PROJECTS_PHRASE))],
+      PROJECTS_PHRASE,
+    ),
+    ALL,
+  ),
+  v.description('Whose flags to evaluate; those of every project by default.'),
+);
+
+const PlaygroundBody = v.pipe(
+  v.object({ environment: v.string(), projects: ProjectsSchema, context: ContextSchema }),
+  v.title('PlaygroundRequest'),
+);
+
+const ENVIRONMENTS_PHRASE = `a list of 1 to ${ENVIRONMENTS_MAX} names of environments`;
+const AdvancedPlaygroundBody = v.pipe(
+  v.object({
+    environments: v.pipe(
+      list(v.string(), ENVIRONMENTS_PHRASE),
+      v.minLength(1, ENVIRONMENTS_PHRASE),
+      v.maxLength(ENVIRONMENTS_MAX, ENVIRONMENTS_PHRASE),
+    ),
+    projects: ProjectsSchema,
+    context: v.pipe(
+      ContextSchema,
+      v.description(
+        'As that of the playground; a text with commas stands for several values, which are tried one by one.',
+      ),
+    ),
+  }),
+  v.title('AdvancedPlaygroundRequest'),
+);
+
+type Projects = readonly string[] | typeof ALL;
+type SentContext = Readonly<Record<string, unknown>>;
+
+/** A flag that is not archived. */
+interface NamedFlag {
+  readonly name: string;
+  readonly project: string;
+}
+
+/** By name. */
+function flagsOf(world: World, projects: Projects): NamedFlag[] | Refusal {
+  const unknown = projects === ALL ? undefined : projects.find((id) => !world.projects.has(id));
+  if (unknown !== undefined) return invalid(`There is no project "${unknown}".`, '/body/projects');
+  const found: NamedFlag[] = [];
+  for (const [project, { flags }] of world.projects) {
+    if (projects !== ALL && !projects.includes(project)) continue;
+    for (const { flag } of flags.values())
+      if (flag.archivedAt === null) found.push({ name: flag.name, project });
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function refuseNumber(flags: number, contexts: number, environments: number): Refusal | null {
+  if (flags * contexts * environments <= EVALUATIONS_MAX) return null;
+  return invalid(
+    `One request evaluates at most ${EVALUATIONS_MAX} times, and these are ${flags} flags, ${contexts} contexts and ${environments} environments; name fewer projects, values or environments.`,
+    '/body',
+  );
+}
+
+interface Place {
+  readonly environment: string;
+  readonly evaluator: Evaluator;
+}
+
+async function placeOf(
+  { engine, world }: RequestContext<unknown>,
+  environment: string,
+  path: string,
+): Promise<Place | Refusal> {
+  if (!world.directory.environments.some(({ name }) => name === environment)) {
+    return invalid(`There is no environment "${environment}".`, path);
+  }
+  // All projects: the evaluator of a set of them would be made for this request alone.
+  const scope = { projects: ALL, environment } as const;
+  const { evaluator } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
+  return { environment, evaluator };
+}
+
+/** A flag for one context in one environment; null for one that was archived meanwhile. */
+function evaluationOf(
+  { name, project }: NamedFlag,
+  { environment, evaluator }: Place,
+  input: EvaluationInput,
+) {
+  const explanation = evaluator.explain(name, input);
+  if (explanation === null) return null;
+  const view = explanationView(explanation, { project, flag: name, environment });
+  const { variants } = environmentOf(explanation.flag, environment);
+  return { name, projectId: project, ...view, variants };
+}
+
+/** JSON of many parts, made in slices: `next` gives one, null for none, and undefined at the end. */
+async function joined(next: () => string | null | undefined): Promise<string | Refusal> {
+  const parts: string[] = [];
+  let length = 0;
+  await inSlices(() => {
+    const part = next();
+    if (part === undefined) return true;
+    if (part !== null) parts.push(part);
+    length += part?.length ?? 0;
+    return length > RESPONSE_LENGTH_MAX;
+  });
+  if (length <= RESPONSE_LENGTH_MAX) return `[${parts.join(',')}]`;
+  return invalid(
+    `The explanations are longer than ${RESPONSE_LENGTH_MAX} characters; name fewer projects, values or environments.`,
+    '/body',
+  );
+}
+
+function jsonOf(input: unknown, features: string, rest = ''): ReadResponse['response'] {
+  const body = `{"input":${JSON.stringify(input)},"features":${features}${rest}}`;
+  return { status: 200, headers: JSON_HEADERS, body };
+}
+
+async function play(
+  context: RequestContext<v.InferOutput<typeof PlaygroundBody>>,
+): Promise<ReadResponse | Refusal> {
+  const { world, engine, body } = context;
+  const flags = flagsOf(world, body.projects);
+  if (isRefusal(flags)) return flags;
+  const tooMany = refuseNumber(flags.length, 1, 1);
+  if (tooMany !== null) return tooMany;
+  const input = playgroundInput(body.context, context.now());
+  if (isRefusal(input)) return input;
+  const place = await placeOf(context, body.environment, '/body/environment');
+  if (isRefusal(place)) return place;
+  let at = 0;
+  const features = await joined(() => {
+    const flag = flags[at++];
+    if (flag === undefined) return undefined;
+    const evaluation = evaluationOf(flag, place, input);
+    return evaluation === null ? null : JSON.stringify(evaluation);
+  });
+  if (isRefusal(features)) return features;
+  return { revision: engine.lastId, response: jsonOf(body, features) };
+}
+
+async function playAdvanced(
+  context: RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>,
+): Promise<ReadResponse | Refusal> {
+  const { world, engine, body } = context;
+  const flags = flagsOf(world, body.projects);
+  if (isRefusal(flags)) return flags;
+  const environments = [...new Set(body.environments)];
+  const choices = choicesIn(body.context);
+  const contextCount = choices.reduce((product, { values }) => product * values.length, 1);
+  const tooMany = refuseNumber(Math.max(1, flags.length), contextCount, environments.length);
+  if (tooMany !== null) return tooMany;
+  const places: Place[] = [];
+  for (const environment of environments) {
+    const place = await placeOf(context, environment, '/body/environments');
+    if (isRefusal(place)) return place;
+    places.push(place);
+  }
+  const inputs = await inputsOf(context, choices, contextCount);
+  if (isRefusal(inputs)) return inputs;
+  const features = await joined(featureSteps(flags, places, inputs));
+  if (isRefusal(features)) return features;
+  const warnings = ',"warnings":{"invalidContextProperties":[]}';
+  return { revision: engine.lastId, response: jsonOf(body, features, warnings) };
+}
+
+interface TriedContext {
+  readonly sent: SentContext;
+  readonly input: EvaluationInput;
+}
+
+/** Each step evaluates one flag for one context in one environment; the last one of a flag gives its JSON. */
+function featureSteps(
+  flags: readonly NamedFlag[],
+  places: readonly Place[],
+  contexts: readonly TriedContext[],
+): () => string | null | undefined {
+  const perFlag = places.length * contexts.length;
+  let step = 0;
+  let lists = places.map((): string[] => []);
+  return () => {
+    const flag = flags[Math.floor(step / perFlag)];
+    if (flag === undefined) return undefined;
+    const inFlag = step % perFlag;
+    step += 1;
+    const placeAt = Math.floor(inFlag / contexts.length);
+    const [place, tried] = [places[placeAt]!, contexts[inFlag % contexts.length]!];
+    const evaluation = evaluationOf(flag, place, tried.input);
+    if (evaluation !== null) {
+      const { environment } = place;
+      lists[placeAt]!.push(JSON.stringify({ ...evaluation, environment, context: tried.sent }));
+    }
+    if (inFlag < perFlag - 1) return null;
+    const made = lists.map((list, at) => `${JSON.stringify(places[at]!.environment)}:[${list.join(',')}]`);
+    lists = places.map(() => []);
+    const { name, project } = flag;
+    return `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{${made.join(',')}}}`;
+  };
+}
+
+/** A field of a context with the values that are tried, which are texts unless there is one alone. */
+interface Choice {
+  readonly name: string;
+  readonly isProperty: boolean;
+  readonly values: readonly unknown[];
+}
+
+function choicesIn({ properties, ...fields }: SentContext): Choice[] {
+  const below = isJsonObject(properties) ? properties : {};
+  return [...choicesOf(fields, false), ...choicesOf(below, true)];
+}
+
+function choicesOf(fields: SentContext, isProperty: boolean): Choice[] {
+  return Object.entries(fields).map(([name, value]) => ({ name, isProperty, values: valuesIn(value) }));
+}
+
+function valuesIn(value: unknown): readonly unknown[] {
+  if (typeof value !== 'string') return [value];
+  const values = value.split(',').map((one) => one.trim());
+  return [...new Set(values.filter((one) => one !== ''))].concat(
+    values.every((one) => one === '') ? [''] : [],
+  );
+}
+
+/** Every combination of the values. */
+async function inputsOf(
+  context: RequestContext<unknown>,
+  choices: readonly Choice[],
+  count: number,
+): Promise<readonly TriedContext[] | Refusal> {
+  const found: TriedContext[] = [];
+  let refusal: Refusal | null = null;
+  await inSlices(() => {
+    const sent = combination(choices, found.length);
+    const input = playgroundInput(sent, context.now());
+    if (isRefusal(input)) refusal = input;
+    else found.push({ sent, input });
+    return refusal !== null || found.length >= count;
+  });
+  return refusal ?? found;
+}
+
+/** The last field changes fastest. */
+function combination(choices: readonly Choice[], index: number): SentContext {
+  const fields: [string, unknown][] = [];
+  const properties: [string, unknown][] = [];
+  let rest = index;
+  for (const { name, isProperty, values } of choices.toReversed()) {
+    (isProperty ? properties : fields).unshift([name, values[rest % values.length]]);
+    rest = Math.floor(rest / values.length);
+  }
+  const below = properties.length === 0 ? {} : { properties: Object.fromEntries(properties) };
+  return { ...Object.fromEntries(fields), ...below };
+}
+
+export const playgroundRoutes: readonly Route[] = [
+  readRoute({
+    method: 'POST',
+    path: '/playground',
+    operationId: 'getPlayground',
+    tag: 'Playground',
+    summary: 'Evaluate flags for a context, each with what decided.',
+    permission: 'read',
+    body: PlaygroundBody,
+    success: { status: 200, schema: PlaygroundSchema },
+    refusals: ['ValidationError'],
+    read: play,
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/playground/advanced',
+    operationId: 'getAdvancedPlayground',
+    tag: 'Playground',
+    summary: 'Evaluate flags in several environments for every combination of the values of a context.',
+    permission: 'read',
+    body: AdvancedPlaygroundBody,
+    success: { status: 200, schema: AdvancedPlaygroundSchema },
+    refusals: ['ValidationError'],
+    read: playAdvanced,
+  }),
+];

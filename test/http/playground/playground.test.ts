@@ -1,0 +1,205 @@
+/** Why flags are on or off: for many flags at once as Unleash's playground has it, and for one flag at any moment. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-responses.ts';
+import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
+import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+const DEVELOPMENT = { environment: 'development', projects: ['default'] };
+
+const rollout = (percentage: number, groupId: string) => ({
+  name: 'flexibleRollout',
+  parameters: { rollout: percentage, stickiness: 'userId', groupId },
+});
+
+describeInterface('the playground', (server) => {
+  const play = async (body: object, path = '') => {
+    const answer = await server().call('POST', `/playground${path}`, body);
+    assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    return answer.body;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: a body of the interface.
+  const featureIn = (body: any, name: string) =>
+    body.features.find((one: { name: string }) => one.name === name);
+  const explain = (name: string, body: object, query = '') =>
+    server().call('POST', `${FEATURES}/${name}/explain${query}`, body);
+  const newestEvent = async (): Promise<number> => (await server().call('GET', '/events')).body.events[0].id;
+
+  it('says of each flag what decided: strategy, constraint, segment and bucket', async () => {
+    const { call } = server();
+    const segment = await call('POST', '/segments', {
+      name: 'europe',
+      constraints: [{ contextName: 'region', operator: 'IN', values: ['eu'] }],
+    });
+    await makeRunningFlag(call, 'targeted', {
+      ...rollout(50, 'g'),
+      segments: [segment.body.id],
+      constraints: [{ contextName: 'appName', operator: 'STR_STARTS_WITH', values: ['sh'] }],
+    });
+    const context = { appName: 'shop', userId: '7', properties: { region: 'eu' } };
+    const seen = featureIn(await play({ ...DEVELOPMENT, context }), 'targeted');
+    const [strategy] = seen.strategies.data;
+    const { bucket } = strategy.rollout;
+    assert.equal(strategy.rollout.result, bucket <= 50);
+    assert.deepEqual([seen.isEnabled, seen.strategies.result], [bucket <= 50, bucket <= 50]);
+    assert.deepEqual(
+      [strategy.constraints[0].contextValue, strategy.constraints[0].result, strategy.segments[0].result],
+      ['shop', true, true],
+    );
+    const elsewhere = { ...context, properties: { region: 'us' } };
+    const missed = featureIn(await play({ ...DEVELOPMENT, context: elsewhere }), 'targeted');
+    assert.deepEqual([missed.isEnabled, missed.decidedBy.kind], [false, 'no-strategy-matched']);
+    assert.equal(missed.strategies.data[0].segments[0].constraints[0].contextValue, 'us');
+    const off = featureIn(await play({ ...DEVELOPMENT, environment: 'production', context }), 'targeted');
+    assert.deepEqual([off.isEnabledInCurrentEnvironment, off.decidedBy.kind], [false, 'flag-disabled']);
+  });
+
+  it('agrees with what an application gets, for every flag and user', async () => {
+    const { call, callBelow } = server();
+    for (let at = 0; at < 8; at += 1) await makeRunningFlag(call, `shared-${at}`, rollout(40, `g${at}`));
+    await makeFlagWithVariants(call, 'shared-variants', [
+      { name: 'a', weight: 500 },
+      { name: 'b', weight: 500 },
+    ]);
+    const token = await addToken(server(), { type: 'frontend', environment: 'development' });
+    const results = new Set<boolean>();
+    for (let user = 0; user < 10; user += 1) {
+      const context = { userId: `u${user}` };
+      const { features } = await play({ ...DEVELOPMENT, context });
+      const { body } = await callBelow('/api/frontend')('POST', '', { context }, { token });
+      const toggles = new Map<string, { variant: { name: string } }>(
+        body.toggles.map((one: { name: string }) => [one.name, one]),
+      );
+      for (const { name, isEnabled, variant } of features) {
+        if (!name.startsWith('shared-')) continue;
+        results.add(isEnabled);
+        assert.equal(isEnabled, toggles.has(name), `${name} for u${user}`);
+        if (isEnabled) assert.equal(variant.name, toggles.get(name)?.variant.name);
+      }
+    }
+    assert.deepEqual([...results].sort(), [false, true]);
+  });
+
+  it('tries every combination of values and environments', async () => {
+    const { call } = server();
+    await makeRunningFlag(call, 'combined', {
+      constraints: [{ contextName: 'userId', operator: 'IN', values: ['2'] }],
+    });
+    const body = await play(
+      {
+        environments: ['development', 'production'],
+        projects: ['default'],
+        context: { userId: '1, 2', appName: 'shop', properties: { plan: 'free,paid' } },
+      },
+      '/advanced',
+    );
+    const { environments } = featureIn(body, 'combined');
+    const tried = environments.development.map(
+      (one: { context: { userId: string; properties: { plan: string } }; isEnabled: boolean }) => [
+        one.context.userId,
+        one.context.properties.plan,
+        one.isEnabled,
+      ],
+    );
+    assert.deepEqual(tried, [
+      ['1', 'free', false],
+      ['1', 'paid', false],
+      ['2', 'free', true],
+      ['2', 'paid', true],
+    ]);
+    assert.equal(environments.production.length, 4);
+    assert(environments.production.every(({ isEnabled }: { isEnabled: boolean }) => !isEnabled));
+  });
+
+  it('refuses what it cannot evaluate, and more than it would, and says what is wrong', async () => {
+    const context = { userId: '1' };
+    const many = Array.from({ length: 200 }, (_, at) => at).join(',');
+    const cases: readonly (readonly [string, object, string])[] = [
+      ['', { ...DEVELOPMENT, environment: 'nowhere', context }, '/body/environment'],
+      ['', { ...DEVELOPMENT, projects: ['none'], context }, '/body/projects'],
+      ['', { ...DEVELOPMENT, projects: 'default', context }, '/body/projects'],
+      ['', { ...DEVELOPMENT, context: [] }, '/body/context'],
+      ['', { ...DEVELOPMENT, context: { userId: 'x'.repeat(20_000) } }, '/body/context'],
+      ['/advanced', { projects: ['default'], environments: [], context }, '/body/environments'],
+      ['/advanced', { environments: ['nowhere'], context }, '/body/environments'],
+      ['/advanced', { environments: ['development'], context: { a: many, b: many } }, '/body'],
+    ];
+    for (const [path, body, at] of cases) {
+      const answer = await server().call('POST', `/playground${path}`, body);
+      assert.deepEqual(
+        [answer.status, answer.body.details?.[0].path],
+        [400, at],
+        JSON.stringify(answer.body),
+      );
+    }
+  });
+
+  it('explains a flag as it was at any moment, with the segments and parents of that moment', async () => {
+    const { call } = server();
+    const segment = await call('POST', '/segments', {
+      name: 'early',
+      constraints: [{ contextName: 'userId', operator: 'IN', values: ['1'] }],
+    });
+    await makeRunningFlag(call, 'parent');
+    await makeRunningFlag(call, 'past', { ...rollout(100, 'past'), segments: [segment.body.id] });
+    const linked = await call('POST', `${FEATURES}/past/dependencies`, { feature: 'parent' });
+    assert.equal(linked.status, 200);
+    const before = await newestEvent();
+    const path = `/segments/${segment.body.id}`;
+    const changed = await call('PUT', path, {
+      name: 'early',
+      constraints: [{ contextName: 'userId', operator: 'IN', values: ['2'] }],
+    });
+    assert.equal(changed.status, 204);
+    const between = await newestEvent();
+    await call('POST', `${environmentPath('parent')}/off`);
+    const body = { environment: 'development', context: { userId: '1' } };
+    const at = async (eventId: number | null) => {
+      const query = eventId === null ? '' : `?at=${eventId}`;
+      const answer = await explain('past', body, query);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return [answer.body.isEnabled, answer.body.decidedBy.kind, answer.body.eventId];
+    };
+    assert.deepEqual(await at(before), [true, 'strategy', before]);
+    assert.deepEqual(await at(between), [false, 'no-strategy-matched', between]);
+    assert.deepEqual(await at(null), [false, 'parent', null]);
+    const now = await explain('past', body);
+    assert.deepEqual(now.body.parentResults, [
+      { feature: 'parent', enabled: true, variants: [], result: false },
+    ]);
+    assert.equal((await server().call('DELETE', `${FEATURES}/past/dependencies`)).status, 200);
+    assert.deepEqual(await at(before), [true, 'strategy', before], 'the past does not change');
+  });
+
+  it('explains by the clock of that moment', async () => {
+    const { call } = server();
+    await makeFlag(call, 'timed');
+    const after = new Date().toISOString();
+    await addStrategy(call, 'timed', {
+      name: 'default',
+      constraints: [
+        { contextName: 'currentTime', operator: 'DATE_AFTER', value: '2999-01-01T00:00:00.000Z' },
+      ],
+    });
+    await call('POST', `${environmentPath('timed')}/on`);
+    const body = { environment: 'development' };
+    const answer = await explain('timed', body, `?at=${await newestEvent()}`);
+    assert.deepEqual([answer.status, answer.body.isEnabled], [200, false]);
+    const later = { ...body, context: { currentTime: '2999-01-02T00:00:00.000Z' } };
+    assert.equal((await explain('timed', later)).body.isEnabled, true);
+    assert(after < '2999');
+  });
+
+  it('refuses to explain what is not there', async () => {
+    await makeRunningFlag(server().call, 'gone');
+    const body = { environment: 'development' };
+    assert.equal((await explain('none', body)).status, 404);
+    assert.equal((await explain('gone', body, '?at=0')).body.details[0].path, '/query/at');
+    assert.equal((await explain('gone', body, '?at=999999')).status, 404);
+    const elsewhere = await explain('gone', { environment: 'nowhere' });
+    assert.deepEqual([elsewhere.status, elsewhere.body.details[0].path], [400, '/body/environment']);
+    await server().call('DELETE', `${FEATURES}/gone`);
+    assert.equal((await explain('gone', body)).status, 404);
+  });
+});
