@@ -15,7 +15,7 @@ import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decide/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
-import { apply } from '../domain/state/apply.ts';
+import { applyChange } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import {
   RESPONSE_LIFETIME_MS,
@@ -370,14 +370,15 @@ export class Engine {
   }
 
   #applyAll(events: readonly DomainEvent[], createdAt: string, rules = RULES_VERSION): void {
-    let id = this.lastId;
+    const id = this.lastId + 1;
     try {
-      for (const event of events) {
-        id += 1;
-        apply(this.world, event, { id, createdAt, rules });
-      }
+      applyChange(this.world, events, { id, createdAt, rules });
     } catch (error) {
-      this.#options.stop(new Error(`event ${id} could not be applied to the state`, { cause: error }));
+      this.#options.stop(
+        new Error(`the change that begins with event ${id} could not be applied to the state`, {
+          cause: error,
+        }),
+      );
       throw error;
     }
   }

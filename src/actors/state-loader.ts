@@ -1,5 +1,5 @@
 /** Rebuilds the state from a snapshot and frames of the journal, for a start and for every tool that needs it. */
-import { apply } from '../domain/state/apply.ts';
+import { applyChange } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import type { World } from '../domain/state/world.ts';
@@ -44,9 +44,7 @@ export function replayFrame(
 ): void {
   const { rules, lineage } = frame;
   if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
-  for (const [index, event] of frame.events.entries()) {
-    apply(world, event as DomainEvent, { id: frame.id + index, createdAt, rules });
-  }
+  applyChange(world, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
   if (frame.answer !== undefined) {
     world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
   }

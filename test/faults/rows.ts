@@ -322,6 +322,35 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
+    fault: 'Flags that grow without end, by patches, clones and rollbacks',
+    promise:
+      'Refused with 400, which names the limit and its setting; what is beyond it already stays and can shrink.',
+    tests: [
+      ...named('faults/limits/growth.test.ts')(
+        'is refused with 400 whichever way it comes',
+        'is refused in a rollback and in its dry run',
+        'hinders nobody to read, switch and shrink what is there',
+      ),
+      ...named('domain/state/strategy-run.test.ts')('are as if its events had been applied one by one'),
+    ],
+  },
+  {
+    fault: 'A state that fits in memory while its flags share their parts, and not after a restart',
+    promise: 'Refused with 507 before it is accepted; what was accepted loads with the same settings.',
+    tests: [
+      ...named('faults/limits/memory.test.ts')(
+        'refuses what makes it larger with 507',
+        'refuses clones before a restart could not load them any more',
+      ),
+      ...named('domain/decide/random-commands.test.ts')(
+        'the memory of the state is what counting it anew gives',
+      ),
+      ...named('domain/json/memory-size.test.ts')('grows by the difference of the sizes'),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
     fault: 'A document to import or export that is larger than a string or the memory',
     promise: 'It is read and written flag by flag; what it takes in memory does not grow with it.',
     tests: [

@@ -3,7 +3,7 @@
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
-import { apply } from '../../src/domain/state/apply.ts';
+import { applyChange } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
@@ -30,10 +30,8 @@ export class TestWorld {
   record(events: readonly DomainEvent[]): void {
     const createdAt = this.#now();
     if (events.length > 0) this.frames.push(events);
-    for (const event of events) {
-      this.#eventCount += 1;
-      apply(this.world, event, { id: this.#eventCount, createdAt, rules: RULES_VERSION });
-    }
+    applyChange(this.world, events, { id: this.#eventCount + 1, createdAt, rules: RULES_VERSION });
+    this.#eventCount += events.length;
   }
 
   decide(command: Command, actor: Actor = TOKEN_ACTOR): Decision {

@@ -19,6 +19,7 @@ import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
 import { noteFlag } from './records.ts';
+import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
@@ -52,6 +53,21 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
   }
   const record = recordOf(project, event.featureName, stamp);
   replaceFlag(world, record, { flag: changed(record.flag, event, project, stamp), revision: stamp.id });
+}
+
+/** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */
+export function applyStrategyRun(world: World, run: readonly StrategyEvent[], last: EventStamp): boolean {
+  const [first] = run;
+  const project = first === undefined ? undefined : world.projects.get(first.project);
+  if (first === undefined || project === undefined) return false;
+  const record = recordOf(project, first.featureName, last);
+  const before = environmentOf(record.flag, first.environment).strategies;
+  const strategies = strategiesAfter(before, run, strategyOf);
+  if (strategies === null) return false;
+  project.revision = last.id;
+  const flag = withEnvironment(record.flag, first.environment, { strategies });
+  replaceFlag(world, record, { flag, revision: last.id });
+  return true;
 }
 
 type FlagEnvironmentEvent = Extract<FlagEvent, { readonly environment: string }>;

@@ -7,11 +7,26 @@
  * that the journal does not belong to this state. Neither may be ignored.
  */
 import { applyDirectoryEvent } from './apply-directory.ts';
-import { applyFlagEvent } from './apply-flag.ts';
+import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
 import { applyProjectEvent } from './apply-project.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { DirectoryEvent, DomainEvent, FlagEvent, ProjectEvent } from './events.ts';
+import { strategyRun } from './strategy-run.ts';
 import type { World } from './world.ts';
+
+/** Applies the events of one change, in their order. `first` is the stamp of the first of them. */
+export function applyChange(world: World, events: readonly DomainEvent[], first: EventStamp): void {
+  let at = 0;
+  while (at < events.length) {
+    const run = strategyRun(events, at);
+    const end = at + Math.max(run.length, 1);
+    const last = { ...first, id: first.id + end - 1 };
+    if (run.length === 0 || !applyStrategyRun(world, run, last)) {
+      for (let one = at; one < end; one += 1) apply(world, events[one]!, { ...first, id: first.id + one });
+    }
+    at = end;
+  }
+}
 
 export function apply(world: World, event: DomainEvent, stamp: EventStamp): void {
   if (event.featureName !== null) applyFlagEvent(world, event as FlagEvent, stamp);

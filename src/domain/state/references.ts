@@ -32,10 +32,11 @@ export class References {
     // Most changes concern no strategy, and a replay sees hundreds of thousands of them.
     if (gone.length + come.length === 0) return;
     const [old, fresh] = [referencesOf(gone), referencesOf(come)];
+    const [isLeft, wasThere] = [lookUpIn(after, old.size), lookUpIn(before, fresh.size)];
     for (const [key, one] of old)
-      if (!fresh.has(key) && !refersTo(after, one)) this.#count(key, before!.project, -1);
+      if (!fresh.has(key) && !isLeft(key, one)) this.#count(key, before!.project, -1);
     for (const [key, one] of fresh)
-      if (!old.has(key) && !refersTo(before, one)) this.#count(key, after!.project, 1);
+      if (!old.has(key) && !wasThere(key, one)) this.#count(key, after!.project, 1);
   }
 
   /** Numbers of flags that refer to it, by project id. */
@@ -107,6 +108,16 @@ function referencesOf(strategies: readonly Strategy[]): ReadonlyMap<string, Refe
     for (const { contextName } of constraints) add('context-field', contextName);
   }
   return found;
+}
+
+/** Up to so many, looking each up in the strategies is quicker than listing what all of them refer to. */
+const FEW = 8;
+
+/** Whether strategies of the flag refer to something, for a caller that asks `count` times. */
+function lookUpIn(flag: Flag | null, count: number): (key: string, one: Reference) => boolean {
+  if (flag === null || count <= FEW) return (_key, one) => refersTo(flag, one);
+  const all = referencesOf(flag.environments.flatMap(({ strategies }) => strategies));
+  return (key) => all.has(key);
 }
 
 function refersTo(flag: Flag | null, { kind, name }: Reference): boolean {
