@@ -1,5 +1,5 @@
 /**
- * All reads of the event log that requests ask for, in one place: each waits for its turn, so that neither the event
+ * All reads of the event log that requests ask for, and all walks over the whole state, in one place: each waits for its turn, so that neither the event
  * loop, nor memory, nor file descriptors depend on how many ask. Text searches have a queue of their own, because one can take
  * a second, in a thread, of which lists and the past of a flag need not hear.
  */
@@ -10,6 +10,9 @@ import { type Asker, ReadQueue, type ReadQueueLimits } from './read-queue.ts';
 
 /** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
 export const READS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
+
+/** Walks over all flags, in slices. What one found may take megabytes. */
+export const WALKS: ReadQueueLimits = { runningMax: 4, runningPerAskerMax: 2, waitingMax: 64 };
 
 /** They share one thread. At a second a search on a large log, the last in the queue waits 16 s. */
 export const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMax: 1, waitingMax: 16 };
@@ -24,23 +27,29 @@ export class LogReads {
   readonly #options: LogReadsOptions;
   readonly #reads = new ReadQueue(READS);
   readonly #textSearches = new ReadQueue(TEXT_SEARCHES);
+  readonly #walks = new ReadQueue(WALKS);
 
   constructor(options: LogReadsOptions) {
     this.#options = options;
   }
 
   get runningCount(): number {
-    return this.#reads.runningCount + this.#textSearches.runningCount;
+    return this.#reads.runningCount + this.#textSearches.runningCount + this.#walks.runningCount;
   }
 
   get waitingCount(): number {
-    return this.#reads.waitingCount + this.#textSearches.waitingCount;
+    return this.#reads.waitingCount + this.#textSearches.waitingCount + this.#walks.waitingCount;
   }
 
   /** Nothing newer than `durableId` is shown (invariant 4). */
   search(query: EventQuery, durableId: number, asker: Asker): Promise<EventPage | Refusal> {
     const queue = query.query ? this.#textSearches : this.#reads;
     return queue.run(() => this.#options.eventLog.search(query, durableId, asker.signal), asker);
+  }
+
+  /** Runs `walk` over the state in its turn. It must work in slices, and stop with the asker's signal. */
+  walk<T>(walk: () => Promise<T>, asker: Asker): Promise<T | Refusal> {
+    return this.#walks.run(walk, asker);
   }
 
   /** Also refuses with a 404, as `FlagHistory` does. */

@@ -33,7 +33,7 @@ interface Line {
 
 const BUSY: Refusal = refuse(
   'ServiceUnavailableError',
-  'Too many reads of the event log are waiting. Try again in a few seconds.',
+  'Too many reads that take long are waiting. Try again in a few seconds.',
 );
 
 export class ReadQueue {

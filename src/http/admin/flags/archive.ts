@@ -14,6 +14,7 @@ import {
   readRoute,
   writeRoute,
 } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
@@ -44,39 +45,46 @@ const PAGE = pageParameters({
   offsetPhrase: 'an integer from 0',
 });
 
-function* archived(projects: Iterable<ProjectState>): Generator<LocatedFlag> {
-  for (const project of projects) {
-    for (const record of project.flags.values())
-      if (record.flag.archivedAt !== null) yield { project, record };
-  }
+/** All flags, so that each step of a walk is short. */
+function* flagsOf(projects: Iterable<ProjectState>): Generator<LocatedFlag, undefined> {
+  for (const project of projects) for (const record of project.flags.values()) yield { project, record };
 }
 
 /** A page of the archive. It ends with the flag that reaches one of its limits; more follow at `nextOffset`. */
-function archivePage(
+async function archivePage(
   context: RequestContext<unknown>,
   projects: Iterable<ProjectState>,
-): ReadResponse | Refusal {
+): Promise<ReadResponse | Refusal> {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
-  const { world, engine } = context;
-  const features: string[] = [];
-  let bytes = 0;
-  let position = 0;
-  let nextOffset: number | undefined;
-  for (const located of archived(projects)) {
-    position += 1;
-    if (position <= page.offset) continue;
-    if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
-      nextOffset = position - 1;
-      break;
-    }
-    const { archivedAt } = located.record.flag;
-    const feature = JSON.stringify({ ...dataOf(world, located), archivedAt });
-    features.push(feature);
-    bytes += Buffer.byteLength(feature);
-  }
-  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset }).slice(1);
-  const body = `{"features":[${features.join(',')}],${rest}`;
+  const { world, engine, reads, asker } = context;
+  const found = await reads.walk(async () => {
+    const flags = flagsOf(projects);
+    const features: string[] = [];
+    let bytes = 0;
+    let position = 0;
+    let nextOffset: number | undefined;
+    await inSlices(() => {
+      const { done, value: located } = flags.next();
+      if (done === true) return true;
+      if (located.record.flag.archivedAt === null) return false;
+      position += 1;
+      if (position <= page.offset) return false;
+      if (features.length >= page.limit || bytes >= PAGE_BYTES_MAX) {
+        nextOffset = position - 1;
+        return true;
+      }
+      const { archivedAt } = located.record.flag;
+      const feature = JSON.stringify({ ...dataOf(world, located), archivedAt });
+      features.push(feature);
+      bytes += Buffer.byteLength(feature);
+      return false;
+    }, asker.signal);
+    return { features, nextOffset };
+  }, asker);
+  if (isRefusal(found)) return found;
+  const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset: found.nextOffset }).slice(1);
+  const body = `{"features":[${found.features.join(',')}],${rest}`;
   return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 

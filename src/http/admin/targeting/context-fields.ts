@@ -6,6 +6,7 @@ import {
   ContextFieldNameSchema,
   LegalValueSchema,
 } from '../../../domain/flags/context-field.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
 import { contextFields } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -124,8 +125,8 @@ export const contextFieldRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategyUsesSchema },
     refusals: ['NotFoundError'],
     read: async (context, field) => {
-      const strategies = await strategyUses(context.world, 'context-field', field.name);
-      return settledResponse(context, { strategies });
+      const strategies = await strategyUses(context, 'context-field', field.name);
+      return isRefusal(strategies) ? strategies : settledResponse(context, { strategies });
     },
   }),
   writeRoute({

@@ -3,8 +3,7 @@ import * as v from 'valibot';
 import { refuseTakenSegmentName } from '../../../domain/decide/segment-commands.ts';
 import { type Segment, SegmentInputSchema, SegmentNameSchema } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import type { World } from '../../../domain/state/world.ts';
+import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import {
   type ReadResponse,
@@ -146,8 +145,8 @@ export const segmentRoutes: readonly Route[] = [
     success: { status: 200, schema: StrategyUsesSchema },
     refusals: ['NotFoundError'],
     read: async (context, segment) => {
-      const strategies = await strategyUses(context.world, 'segment', segment.id);
-      return settledResponse(context, { strategies });
+      const strategies = await strategyUses(context, 'segment', segment.id);
+      return isRefusal(strategies) ? strategies : settledResponse(context, { strategies });
     },
   }),
   readRoute({
@@ -159,7 +158,8 @@ export const segmentRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: SegmentsSchema },
     read: async (context) => {
-      const segments = await segmentsOfStrategy(context.world, context.params.strategyId);
+      const segments = await segmentsOfStrategy(context);
+      if (isRefusal(segments)) return segments;
       return textResponse(context, segmentsText(context.world, segments));
     },
   }),
@@ -173,9 +173,11 @@ export const segmentRoutes: readonly Route[] = [
     body: StrategySegmentsBody,
     success: { status: 201, schema: StrategySegmentsSchema },
     refusals: ['NotFoundError', 'InvalidOperationError', 'PayloadTooLargeError'],
-    command: async ({ world, body }) => {
+    command: async (context) => {
+      const { body } = context;
       const { projectId: project, environmentId, strategyId, segmentIds: segments } = body;
-      const found = await findStrategy(world, [project], strategyId);
+      const found = await findStrategy(context, [project], strategyId);
+      if (isRefusal(found)) return found;
       if (found === null || found.environment !== environmentId) return noStrategy(body);
       const { flag, environment } = found;
       return { type: 'set-strategy-segments', project, flag: flag.name, environment, strategyId, segments };
@@ -196,13 +198,14 @@ function noStrategy({
 }
 
 /** None for a strategy that does not exist, as Unleash answers. */
-async function segmentsOfStrategy(world: World, strategyId: string): Promise<readonly Segment[]> {
-  const { directory, references } = world;
+async function segmentsOfStrategy(context: RequestContext<unknown>): Promise<readonly Segment[] | Refusal> {
+  const { directory, references } = context.world;
   const projects = new Set<string>();
   for (const id of directory.segments.keys()) {
     for (const project of references.flagCounts('segment', id).keys()) projects.add(project);
   }
-  const found = await findStrategy(world, projects, strategyId);
+  const found = await findStrategy(context, projects, context.params.strategyId);
+  if (isRefusal(found)) return found;
   const segments = found?.strategy.segments.map((id) => directory.segments.get(id)) ?? [];
   return segments.filter((segment) => segment !== undefined);
 }

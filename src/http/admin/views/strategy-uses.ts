@@ -1,17 +1,18 @@
 /**
  * Strategies found by what they are, and not by the path to them: those that use a segment or a context field, or have
- * an id. Such a search walks over flags, in slices, so that it holds up no other request.
+ * an id. Such a search walks over flags: in slices, so that it holds up no other request, and in a queue that is fair
+ * between callers, so that few of them keep what they found in memory.
  */
-import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import type { Strategy } from '../../../domain/flags/strategy.ts';
 import type { ReferenceKind } from '../../../domain/state/references.ts';
+import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
+import type { RequestContext } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
-const SLICE_MS = 5;
 
 interface StrategyUse {
   readonly id: string;
@@ -27,41 +28,47 @@ interface FoundStrategy {
   readonly strategy: Strategy;
 }
 
-/** All strategies of the projects' flags. */
-export async function* strategiesIn(world: World, projects: Iterable<string>): AsyncGenerator<FoundStrategy> {
-  let sliceEnd = performance.now() + SLICE_MS;
-  for (const project of projects) {
-    for (const { flag } of world.projects.get(project)?.flags.values() ?? []) {
-      for (const { name: environment, strategies } of flag.environments) {
-        for (const strategy of strategies) yield { flag, environment, strategy };
-      }
-      if (performance.now() < sliceEnd) continue;
-      await nextTurn();
-      sliceEnd = performance.now() + SLICE_MS;
-    }
-  }
+/** Calls `see` with each strategy of the projects' flags until it returns true. */
+function lookThrough(
+  world: World,
+  projects: Iterable<string>,
+  { see, signal }: { see(found: FoundStrategy): boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  const flags = flagsOf(world, projects);
+  return inSlices(() => {
+    const { done, value: flag } = flags.next();
+    if (done === true) return true;
+    return flag.environments.some(({ name: environment, strategies }) =>
+      strategies.some((strategy) => see({ flag, environment, strategy })),
+    );
+  }, signal);
 }
 
-/** Strategies of flags that are not archived and refer to `name`. */
+function* flagsOf(world: World, projects: Iterable<string>): Generator<Flag, undefined> {
+  for (const project of projects)
+    for (const { flag } of world.projects.get(project)?.flags.values() ?? []) yield flag;
+}
+
+type Context = Pick<RequestContext<unknown>, 'world' | 'reads' | 'asker'>;
+
+/** Strategies of flags that are not archived and refer to `name`; a 503 when too many others look for something. */
 export async function strategyUses(
-  world: World,
+  { world, reads, asker }: Context,
   kind: Exclude<ReferenceKind, 'strategy-type'>,
   name: string | number,
-): Promise<readonly StrategyUse[]> {
-  const uses: StrategyUse[] = [];
+): Promise<readonly StrategyUse[] | Refusal> {
   const projects = [...world.references.flagCounts(kind, name).keys()];
-  for await (const { flag, environment, strategy } of strategiesIn(world, projects)) {
-    if (flag.archivedAt !== null || !refersTo(strategy, name)) continue;
-    uses.push({
-      id: strategy.id,
-      projectId: flag.project,
-      featureName: flag.name,
-      environment,
-      strategyName: strategy.name,
-    });
-    if (uses.length === STRATEGY_USES_MAX) break;
-  }
-  return uses;
+  return reads.walk(async () => {
+    const uses: StrategyUse[] = [];
+    const see = ({ flag, environment, strategy }: FoundStrategy): boolean => {
+      if (flag.archivedAt !== null || !refersTo(strategy, name)) return false;
+      const { id, name: strategyName } = strategy;
+      uses.push({ id, projectId: flag.project, featureName: flag.name, environment, strategyName });
+      return uses.length === STRATEGY_USES_MAX;
+    };
+    await lookThrough(world, projects, { see, signal: asker.signal });
+    return uses;
+  }, asker);
 }
 
 /** Ids of segments are numbers, names of context fields texts. */
@@ -71,14 +78,20 @@ function refersTo({ segments, constraints }: Strategy, name: string | number): b
     : constraints.some(({ contextName }) => contextName === name);
 }
 
-/** The strategy with an id, in any of the projects. */
+/** The strategy with an id, in any of the projects; a 503 when too many others look for something. */
 export async function findStrategy(
-  world: World,
+  { world, reads, asker }: Context,
   projects: Iterable<string>,
   strategyId: string,
-): Promise<FoundStrategy | null> {
-  for await (const found of strategiesIn(world, projects)) {
-    if (found.strategy.id === strategyId) return found;
-  }
-  return null;
+): Promise<FoundStrategy | Refusal | null> {
+  return reads.walk(async () => {
+    let wanted: FoundStrategy | null = null;
+    const see = (found: FoundStrategy): boolean => {
+      if (found.strategy.id !== strategyId) return false;
+      wanted = found;
+      return true;
+    };
+    await lookThrough(world, projects, { see, signal: asker.signal });
+    return wanted;
+  }, asker);
 }

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import { describe, it } from 'node:test';
+import { inSlices } from '../../../src/http/dispatch/slices.ts';
+
+/** Longer than a slice, so that each call is one. */
+function spin(): void {
+  const end = performance.now() + 6;
+  while (performance.now() < end);
+}
+
+describe('work in slices', () => {
+  it('runs one slice in each round of the event loop, however much work is under way', async () => {
+    let round = 0;
+    let isOver = false;
+    const count = (): void => {
+      round += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const slices: { readonly round: number; readonly job: number }[] = [];
+    const work = (job: number): Promise<void> => {
+      let left = 3;
+      return inSlices(() => {
+        slices.push({ round, job });
+        spin();
+        left -= 1;
+        return left === 0;
+      });
+    };
+    await Promise.all([1, 2, 3, 4].map(work));
+    isOver = true;
+    const rounds = slices.map((slice) => slice.round);
+    assert.equal(new Set(rounds).size, 12, `two slices in one round: ${rounds}`);
+    const early = new Set(slices.slice(0, 6).map(({ job }) => job));
+    assert.equal(early.size, 4, 'nobody waits until others are done');
+  });
+
+  it('stops with its signal, and what comes after it goes on', async () => {
+    const given = new AbortController();
+    let calls = 0;
+    const abandoned = inSlices(() => {
+      calls += 1;
+      spin();
+      given.abort();
+      return false;
+    }, given.signal);
+    await assert.rejects(abandoned, (error) => error === given.signal.reason);
+    assert.equal(calls, 1);
+    let isDone = false;
+    await inSlices(() => {
+      isDone = true;
+      return true;
+    });
+    assert(isDone);
+  });
+});
