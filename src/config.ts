@@ -11,11 +11,18 @@ import { MEMORY_BUDGET_SETTING } from './domain/decide/refuse-memory.ts';
 import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
+import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const AUTH_TYPES = ['open-source', 'none'] as const;
+
+/** Nobody; server-side SDKs; OpenFeature clients besides. */
+const STREAMING_HINTS = ['off', 'sdk', 'all'] as const;
+
+/** Each takes a connection, and some 4 KiB. */
+const STREAMS_MAX_MAX = 100_000;
 
 export interface Config {
   readonly host: string;
@@ -45,6 +52,10 @@ export interface Config {
   readonly memoryBudgetBytes: number;
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
+  /** Which clients are told to stream, although they were not made to. */
+  readonly streamingHint: (typeof STREAMING_HINTS)[number];
+  /** Streams that may be open at once. */
+  readonly streamsMax: number;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
 }
@@ -87,6 +98,8 @@ export function readConfig(env: Environment): Config {
     frontendOrigins: frontendOrigins(env),
     memoryBudgetBytes: memoryBudget(env),
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
+    streamingHint: oneOf(env, 'STREAMING_HINT', STREAMING_HINTS, 'off'),
+    streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
     importFile: text(env, 'IMPORT_FILE') ?? null,
   };
 }

@@ -171,6 +171,7 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
     handle: (request, response) => front.handle(request, response),
     admit: (head) => front.admit(head),
     refuse: (...refused) => front.refuse(...refused),
+    limits: { streamsMax: config.streamsMax },
     log,
   });
 }
@@ -227,6 +228,11 @@ function createHandler(
     ],
     basePath,
     frontendOrigins: config.frontendOrigins,
+    streaming: {
+      forSdks: config.streamingHint !== 'off',
+      forPages: config.streamingHint === 'all',
+      basePath,
+    },
     log,
     now: Date.now,
     monotonicMs: () => performance.now(),

@@ -22,6 +22,7 @@ describe('configuration', () => {
     assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
+    assert.deepEqual([rest.streamingHint, rest.streamsMax], ['off', 10_000]);
   });
 
   it('has a setting for each limit on the parts of a flag', () => {

@@ -324,8 +324,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/json', 'domain/state', 'http/dispatch'],
   },
   'http/ofrep': {
-    purpose: 'the OpenFeature Remote Evaluation Protocol: flags evaluated for one context',
-    imports: ['domain/evaluation', 'domain/flags', 'domain/state', 'http/dispatch', 'http/evaluation'],
+    purpose:
+      'the OpenFeature Remote Evaluation Protocol: flags evaluated for one context, and streams of changes',
+    imports: [
+      'domain/evaluation',
+      'domain/flags',
+      'domain/state',
+      'http/client-flags',
+      'http/dispatch',
+      'http/evaluation',
+      'http/watch',
+    ],
   },
   'http/evaluation': {
     purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',

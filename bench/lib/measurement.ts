@@ -8,6 +8,9 @@ export const TABLES = [
   'latency',
   'alone',
   'metrics',
+  'kill-switch',
+  'idle-streams',
+  'beside-streams',
   'peer',
   'micro',
   'flags',
@@ -53,6 +56,10 @@ export interface Effort {
   readonly projectSizes: readonly number[];
   readonly eventSizes: readonly number[];
   readonly flagsAmongProjects: number;
+  /** Open at once. */
+  readonly streams: number;
+  readonly killSwitchStreams: number;
+  readonly killSwitches: number;
 }
 
 export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
@@ -69,6 +76,9 @@ export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
     projectSizes: [1, 100, 1_000],
     eventSizes: [10_000, 100_000, 1_000_000],
     flagsAmongProjects: 10_000,
+    streams: 10_000,
+    killSwitchStreams: 1_000,
+    killSwitches: 100,
   },
   quick: {
     name: 'quick',
@@ -83,6 +93,9 @@ export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
     projectSizes: [10],
     eventSizes: [2_000],
     flagsAmongProjects: 100,
+    streams: 100,
+    killSwitchStreams: 20,
+    killSwitches: 5,
   },
   tiny: {
     name: 'tiny',
@@ -97,6 +110,9 @@ export const EFFORTS: Readonly<Record<Effort['name'], Effort>> = {
     projectSizes: [2],
     eventSizes: [60],
     flagsAmongProjects: 8,
+    streams: 4,
+    killSwitchStreams: 2,
+    killSwitches: 2,
   },
 };
 

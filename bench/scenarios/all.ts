@@ -12,6 +12,7 @@ import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { overview } from './overview.ts';
 import { strategyPatch } from './strategy-patch.ts';
+import { streams } from './streams.ts';
 import { toggle } from './toggle.ts';
 import { variantsPut } from './variants-put.ts';
 
@@ -27,6 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
   eventFilter,
   eventText,
   metrics,
+  streams,
   micro,
   growthFlags,
   growthProjects,

@@ -44,12 +44,16 @@ import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
-  CONNECTIONS_MAX,
+  CONNECTIONS_BESIDE_STREAMS_MAX,
   DESCRIPTORS_RESERVED,
   HEADER_BLOCK_BYTES_MAX,
   HEADERS_MAX,
   resolveLimits,
+  STREAMS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
+import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
+import { NARROWED_STREAMED_MAX } from '../../src/http/watch/scope-watches.ts';
+import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 
@@ -192,15 +196,26 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
   },
   {
     title: 'Connections and queues',
-    introduction: 'These are constants.',
+    introduction: 'One of these is a setting.',
     rows: [
       row(
         'connections',
-        `${number(CONNECTIONS_MAX)}, or ${DESCRIPTORS_RESERVED} fewer than the process may have open files`,
+        `${number(CONNECTIONS_BESIDE_STREAMS_MAX)} more than streams, or ${DESCRIPTORS_RESERVED} fewer than the process may have open files`,
         'the new one is closed, and the log warns once',
       ),
       row('silence of a connection', seconds(transport.idleMs), 'it is closed'),
-      row('streams', number(transport.streamsMax), '503'),
+      row('streams', `${number(STREAMS_MAX)}, or 5 of 6 connections`, '503', 'STREAMS_MAX'),
+      row('streams of pages, for OFREP', number(PAGE_STREAMS_MAX), '503'),
+      row(
+        'queries narrowed by a query string that streams are open for',
+        number(NARROWED_STREAMED_MAX),
+        '503',
+      ),
+      row(
+        'changes that a stream, or a client of `/api/client/delta`, may have missed',
+        `${number(LOG_CHARACTERS_MAX)} characters`,
+        'the client gets all flags again',
+      ),
       row(
         'what waits for the client of a stream',
         bytes(transport.streamBufferBytesMax),

@@ -44,6 +44,11 @@ export function clientQuery(
   if (scope.environment === ALL) {
     return makeQuery(scope, { inlineSegments, environment: defaultEnvironment(context.world) });
   }
+  return queryOfScope(scope, inlineSegments);
+}
+
+/** For all that a token covers; it names an environment. */
+export function queryOfScope(scope: CallerScope, inlineSegments: boolean): ClientQuery {
   let known = queriesOfScopes.get(scope);
   if (known === undefined) {
     known = [false, true].map((inline) => makeQuery(scope, { inlineSegments: inline }));

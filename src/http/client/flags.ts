@@ -5,7 +5,7 @@ import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { ClientDocument } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import { clientQuery, coversProject } from '../client-flags/client-query.ts';
-import { JSON_HEADERS } from '../dispatch/json-response.ts';
+import { JSON_HEADERS, TaggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { QUERY_PARAMETERS } from './query-parameters.ts';
 import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
@@ -14,10 +14,29 @@ function documentResponse(
   { revision, encoded }: ClientDocument,
   context: RequestContext<undefined>,
 ): ReadResponse | Promise<ReadResponse> {
+  const readResponse = (response: TaggedResponse): ReadResponse => ({
+    revision,
+    response: context.streaming.forSdks ? hinting(response) : response,
+  });
   const response = encoded.response(context.header('accept-encoding'));
-  if (!(response instanceof Promise)) return { revision, response };
-  return response.then((late) => ({ revision, response: late }));
+  return response instanceof Promise ? response.then(readResponse) : readResponse(response);
 }
+
+/** Tells SDKs that know the header to stream from now on. They do not use the body, and ignore the hint where streams fail. */
+function hinting(response: TaggedResponse): TaggedResponse {
+  let known = hintingResponses.get(response);
+  if (known === undefined) {
+    known = new TaggedResponse(
+      response.etag,
+      response.body,
+      response.headers.with('fetch-mode', 'streaming'),
+    );
+    hintingResponses.set(response, known);
+  }
+  return known;
+}
+
+const hintingResponses = new WeakMap<TaggedResponse, TaggedResponse>();
 
 export const clientFlagRoutes: readonly Route[] = [
   readRoute({

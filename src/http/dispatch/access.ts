@@ -186,7 +186,7 @@ function resolveDigest(world: World, digest: string): Remembered | null {
   return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(personal.expiresAt) };
 }
 
-function scopeOf({ projects, environment }: ApiToken): CallerScope {
+export function scopeOf({ projects, environment }: ApiToken): CallerScope {
   return { projects: projects.includes(ALL) ? ALL : projects, environment };
 }
 

@@ -20,6 +20,7 @@ export const PARAM_NAMES = [
   'legalValue',
   'strategyName',
   'appName',
+  'ticket',
 ] as const;
 
 export type ParamName = (typeof PARAM_NAMES)[number];

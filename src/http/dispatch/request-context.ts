@@ -8,7 +8,7 @@ import type { Responder, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { Params } from './params.ts';
-import type { RequestContext } from './route.ts';
+import type { RequestContext, StreamingHints } from './route.ts';
 
 /** What all requests share. */
 export interface ContextSources {
@@ -16,6 +16,7 @@ export interface ContextSources {
   readonly reads: LogReads;
   readonly instance: Instance;
   readonly usage: Usage;
+  readonly streaming: StreamingHints;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -67,6 +68,10 @@ export class Context implements RequestContext<unknown> {
 
   get usage(): Usage {
     return this.#shared.usage;
+  }
+
+  get streaming(): StreamingHints {
+    return this.#shared.streaming;
   }
 
   get now(): () => number {

@@ -32,6 +32,7 @@ export interface RequestContext<Body> {
   readonly instance: Instance;
   /** What applications report. */
   readonly usage: Usage;
+  readonly streaming: StreamingHints;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
   readonly asker: Asker;
@@ -49,6 +50,14 @@ export interface RequestContext<Body> {
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;
+}
+
+/** Which clients are told that they may stream. */
+export interface StreamingHints {
+  readonly forSdks: boolean;
+  readonly forPages: boolean;
+  /** What stands before every path that a client is told of. */
+  readonly basePath: string;
 }
 
 export interface QueryParameter {

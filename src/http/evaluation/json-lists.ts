@@ -16,14 +16,14 @@ export class JsonLists<T extends object> {
   readonly #view: (item: T) => unknown;
   readonly #blocks = new WeakMap<T, Block>();
 
-  /** Bodies are objects with nothing but the list, in `field`; `view` gives an item as it is sent. */
+  /** Bodies are objects with the list in `field`; `view` gives an item as it is sent. */
   constructor(field: string, view: (item: T) => unknown) {
     this.#field = field;
     this.#view = view;
   }
 
-  /** `items` in the order in which they are sent. */
-  response(items: readonly T[]): TaggedResponse {
+  /** `items` in the order in which they are sent, followed by further fields, as JSON with a comma before each. */
+  response(items: readonly T[], furtherFields = ''): TaggedResponse {
     let list = '';
     let digests = '';
     for (const item of items) {
@@ -31,7 +31,8 @@ export class JsonLists<T extends object> {
       list += list === '' ? json : `,${json}`;
       digests += digest;
     }
-    return taggedResponse(`"${digestOf(digests)}"`, `{"${this.#field}":[${list}]}`);
+    const etag = `"${digestOf(digests + furtherFields)}"`;
+    return taggedResponse(etag, `{"${this.#field}":[${list}]${furtherFields}}`);
   }
 
   #blockOf(item: T): Block {

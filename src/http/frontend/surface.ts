@@ -3,6 +3,7 @@ import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { applicationReportRoutes } from '../usage/reports.ts';
 import { toggleRoutes } from './toggles.ts';
+import { unsupportedRoutes } from './unsupported.ts';
 
 export const frontendSurface: Surface = {
   prefix: '/api/frontend',
@@ -10,6 +11,7 @@ export const frontendSurface: Surface = {
   errors: SDK_ERRORS,
   routes: [
     ...toggleRoutes,
+    ...unsupportedRoutes,
     ...applicationReportRoutes({ side: 'frontend', below: '/client', tag: 'Frontend' }),
   ],
   isForPages: true,

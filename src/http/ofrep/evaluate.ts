@@ -9,6 +9,7 @@ import { evaluated } from '../evaluation/evaluated.ts';
 import { JsonLists } from '../evaluation/json-lists.ts';
 import { ContextSchema, type SentContext } from '../evaluation/request-input.ts';
 import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
+import { eventStreamsField } from './event-streams.ts';
 
 const TARGETING_KEY_PHRASE = 'an object whose field targetingKey, if it has one, is a string';
 
@@ -51,7 +52,7 @@ export const evaluateRoutes: readonly Route[] = [
     honoursIfNoneMatch: true,
     read: (request) =>
       evaluated(request, contextOf(request.body), (evaluator, input) => {
-        const response = EVALUATIONS.response(evaluator.evaluateAll(input));
+        const response = EVALUATIONS.response(evaluator.evaluateAll(input), eventStreamsField(request));
         return namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response;
       }),
   }),

@@ -20,6 +20,12 @@ export const EvaluationSchema = v.pipe(
 export const EvaluationsSchema = v.pipe(
   v.object({
     flags: v.pipe(v.array(EvaluationSchema), v.description('All that the token covers, by name.')),
+    eventStreams: v.pipe(
+      v.exactOptional(
+        v.array(v.object({ type: v.literal('sse'), endpoint: v.object({ requestUri: v.string() }) })),
+      ),
+      v.description('Where a client hears that it should evaluate again; only where the server offers it.'),
+    ),
   }),
   v.title('OfrepEvaluations'),
 );

@@ -3,6 +3,7 @@ import { sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { OFREP_ERRORS } from './errors.ts';
 import { evaluateRoutes } from './evaluate.ts';
+import { eventStreamRoute, STREAMS_PATH } from './event-streams.ts';
 
 export const ofrepSurface: Surface = {
   prefix: '/ofrep/v1',
@@ -12,4 +13,14 @@ export const ofrepSurface: Surface = {
   isForPages: true,
   description: `\`/ofrep/v1\` is the OpenFeature Remote Evaluation Protocol: flags evaluated for one context, of the projects and
 the environment that a frontend or client token covers. Pages of other origins may call it.`,
+};
+
+/** The streams that evaluations name; their path is what shows that a client may open them. */
+export const ofrepStreamSurface: Surface = {
+  prefix: STREAMS_PATH,
+  access: null,
+  errors: OFREP_ERRORS,
+  routes: [eventStreamRoute],
+  isForPages: true,
+  description: `\`${STREAMS_PATH}\` are the streams that evaluations name. They need no token.`,
 };

@@ -24,6 +24,7 @@ const OFREP_SUCCESS = {
 const EDGE_TOKEN = `default:development.${'a'.repeat(64)}`;
 
 export const FRONTEND_EXAMPLES: Readonly<Record<string, unknown>> = {
+  EdgeReport: { appName: 'edge', edgeVersion: '19.6.3', connectedStreamingClients: 12 },
   ClientBulkUsage: {
     applications: [{ appName: 'shop', instanceId: 'shop-1', environment: 'development' }],
     metrics: [

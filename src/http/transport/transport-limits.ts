@@ -45,39 +45,47 @@ export interface TransportLimits {
   readonly connectionsPerAddressMax: number;
 }
 
-/** More than this many connections at once is a flood even where descriptors abound: 10,000 streams, and requests. */
-export const CONNECTIONS_MAX = 12_000;
+export const STREAMS_MAX = 10_000;
+/** More connections than this beside those of streams are a flood even where descriptors abound. */
+export const CONNECTIONS_BESIDE_STREAMS_MAX = 2_000;
+/** Of all connections, where descriptors are few. */
+const STREAMS_SHARE_MAX = 5 / 6;
 /** Descriptors kept for the journal, snapshots, workers and what Node opens itself. */
 export const DESCRIPTORS_RESERVED = 200;
 /** With no more descriptors than are reserved, serve a few connections rather than none. */
 const CONNECTIONS_MIN = 32;
 
 export function resolveLimits(overrides: Partial<TransportLimits> = {}): TransportLimits {
+  const { streamsMax = STREAMS_MAX } = overrides;
+  const connectionsMax =
+    overrides.connectionsMax ??
+    connectionsWithin(descriptorLimit(), streamsMax + CONNECTIONS_BESIDE_STREAMS_MAX);
   return {
     bodyBytesMax: 1024 * 1024,
     bodiesBytesMax: 64 * 1024 * 1024,
     targetBytesMax: 8 * 1024,
     requestDeadlineMs: 30_000,
     responseDeadlineMs: 120_000,
-    streamsMax: 10_000,
     streamStallMs: 10_000,
     streamBufferBytesMax: 1024 * 1024,
     unreadBytesMax: 64 * 1024 * 1024,
     idleMs: 10_000,
     connectionsPerAddressMax: Number.POSITIVE_INFINITY,
-    connectionsMax: overrides.connectionsMax ?? connectionsWithin(descriptorLimit()),
+    connectionsMax,
     ...overrides,
+    streamsMax: Math.min(streamsMax, Math.floor(connectionsMax * STREAMS_SHARE_MAX)),
   };
 }
 
-export function connectionsWithin(descriptorsMax: number): number {
-  return Math.max(CONNECTIONS_MIN, Math.min(CONNECTIONS_MAX, descriptorsMax - DESCRIPTORS_RESERVED));
+export function connectionsWithin(descriptorsMax: number, connectionsMax: number): number {
+  return Math.max(CONNECTIONS_MIN, Math.min(connectionsMax, descriptorsMax - DESCRIPTORS_RESERVED));
 }
 
-/** The soft limit on open files. Node has no call for it, but its diagnostic report carries it (not on Windows). */
+/** The soft limit on open files; infinite where it is unknown. Node has no call for it, but its diagnostic report carries it (not on Windows). */
 function descriptorLimit(): number {
   const report: unknown = process.report.getReport();
-  if (typeof report !== 'object' || report === null || !('userLimits' in report)) return CONNECTIONS_MAX;
+  if (typeof report !== 'object' || report === null || !('userLimits' in report))
+    return Number.POSITIVE_INFINITY;
   const { open_files: openFiles } = report.userLimits as { open_files?: { soft?: number | string } };
-  return typeof openFiles?.soft === 'number' ? openFiles.soft : CONNECTIONS_MAX;
+  return typeof openFiles?.soft === 'number' ? openFiles.soft : Number.POSITIVE_INFINITY;
 }

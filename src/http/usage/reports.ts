@@ -8,7 +8,7 @@ import { emptyResponse } from '../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import { BulkUsageBody, RegisterBody, UsageBody } from './schemas.ts';
+import { BulkUsageBody, EdgeReportBody, RegisterBody, UsageBody } from './schemas.ts';
 
 /** A report shows no state, so it waits for nothing. */
 const NOTHING_SHOWN = 0;
@@ -178,5 +178,16 @@ export const bulkReportRoutes: readonly Route[] = [
       reportBulk(context);
       return acknowledge('backend');
     },
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/metrics/edge',
+    operationId: 'reportEdge',
+    tag: 'Client',
+    summary: 'Report how Unleash Edge itself fares. Nothing of it is kept.',
+    permission: 'scope',
+    body: EdgeReportBody,
+    success: { status: 202, schema: null },
+    read: () => acknowledge('backend'),
   }),
 ];

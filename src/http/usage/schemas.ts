@@ -150,3 +150,6 @@ export const BulkUsageBody = v.pipe(
   }),
   v.title('ClientBulkUsage'),
 );
+
+/** Versions of Unleash Edge differ in what they report of themselves. */
+export const EdgeReportBody = v.pipe(v.looseObject({}), v.title('EdgeReport'));

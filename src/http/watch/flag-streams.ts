@@ -18,6 +18,9 @@ import type { ScopeWatch } from './scope-watch.ts';
 import { NARROWED_STREAMED_MAX, ScopeWatches } from './scope-watches.ts';
 import type { StreamFormat } from './stream-format.ts';
 
+/** Anybody can open pages, so these leave room for the streams of server-side SDKs. */
+export const PAGE_STREAMS_MAX = 5_000;
+
 const TICK_MS = 1_000;
 
 /**
@@ -54,8 +57,9 @@ export class FlagStreams {
   readonly watches: ScopeWatches;
   readonly #engine: Engine;
   readonly #streams = new Set<FlagStream>();
+  #pageStreamCount = 0;
   readonly #byWatch = new Map<ScopeWatch, Set<FlagStream>>();
-  readonly #work = new PacedWork(() => this.#advance());
+  readonly #work: PacedWork;
   #timer: NodeJS.Timeout | null = null;
   /** Streams that were not told of the newest changes, perhaps. */
   #hasNews = false;
@@ -70,6 +74,10 @@ export class FlagStreams {
   constructor(engine: Engine) {
     this.#engine = engine;
     this.watches = new ScopeWatches(engine);
+    this.#work = new PacedWork({
+      advance: () => this.#advance(),
+      areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
+    });
     engine.feed.subscribe((changes) => this.#hear(changes));
   }
 
@@ -80,6 +88,7 @@ export class FlagStreams {
   /** Makes what a new stream begins with. */
   async open(request: StreamRequest): Promise<StreamOpening | Refusal> {
     if (!this.watches.hasRoomFor(request.query)) return TOO_MANY_FILTERS;
+    if (request.format.isForPages && this.#pageStreamCount >= PAGE_STREAMS_MAX) return TOO_MANY_PAGES;
     const prepared = await this.#prepare(request);
     return {
       revision: prepared.sentId,
@@ -115,6 +124,7 @@ export class FlagStreams {
 
   #add(stream: FlagStream): void {
     this.#streams.add(stream);
+    if (stream.format.isForPages) this.#pageStreamCount += 1;
     let streams = this.#byWatch.get(stream.watch);
     if (streams === undefined) {
       streams = new Set();
@@ -126,7 +136,8 @@ export class FlagStreams {
   }
 
   #forget(stream: FlagStream): void {
-    this.#streams.delete(stream);
+    if (!this.#streams.delete(stream)) return;
+    if (stream.format.isForPages) this.#pageStreamCount -= 1;
     const streams = this.#byWatch.get(stream.watch);
     streams?.delete(stream);
     if (streams?.size === 0) {
@@ -250,6 +261,11 @@ const TOKEN_EVENTS: ReadonlySet<string> = new Set(['api-token-updated', 'api-tok
 const TOO_MANY_FILTERS: Refusal = refuse(
   'ServiceUnavailableError',
   `Streams are open for ${NARROWED_STREAMED_MAX} different filters already; ask without project, namePrefix and tag.`,
+);
+
+const TOO_MANY_PAGES: Refusal = refuse(
+  'ServiceUnavailableError',
+  `${PAGE_STREAMS_MAX} pages have a stream open already; ask again from time to time.`,
 );
 
 /** -1, which no client has seen, for what is no id. */

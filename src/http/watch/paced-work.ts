@@ -1,17 +1,23 @@
 /**
  * Work that never ends while changes go on, such as telling thousands of streams of them. It runs in short slices, with other
- * requests in between; and when there is much of it, it rests after each slice, so that it takes a bounded share of the time
- * and writes go on beside it.
+ * requests in between. While others want the event loop too, it also rests between slices, so that it takes a bounded share of
+ * the time, and writes go on beside it.
  */
 
 /** How long a slice holds the event loop. */
 const SLICE_MS = 5;
 
-/** Of the time, over long. */
+/** Of the time, over long, while others want it. */
 const SHARE = 0.1;
 
-/** What may be taken at once after a rest: one change for several thousand streams. */
+/** What may be taken after a rest although others want it: one change for several thousand streams. */
 const BURST_MS = 100;
+
+/** Others who take longer between two slices are busy. */
+const OTHERS_MS = 1;
+
+/** How soon it looks again whether others are still busy. */
+const REST_MS = 10;
 
 export interface WorkClock {
   /** Milliseconds, monotonic. */
@@ -21,27 +27,32 @@ export interface WorkClock {
   later(delayMs: number, slice: () => void): void;
 }
 
-export const WORK_CLOCK: WorkClock = {
+const WORK_CLOCK: WorkClock = {
   now: () => performance.now(),
-  defer: setImmediate,
-  later: (delayMs, slice) => {
-    setTimeout(slice, delayMs);
-  },
+  defer: (slice) => void setImmediate(slice),
+  later: (delayMs, slice) => void setTimeout(slice, delayMs),
 };
 
+export interface PacedWorkOptions {
+  /** Does a little of the work, well below a millisecond; true when nothing is left. Must not throw. */
+  advance(): boolean;
+  /** Whether others wait for something that a slice would delay. */
+  areOthersWaiting(): boolean;
+  readonly clock?: WorkClock;
+}
+
 export class PacedWork {
-  readonly #advance: () => boolean;
+  readonly #options: PacedWorkOptions;
   readonly #clock: WorkClock;
   #isRunning = false;
   #isWanted = false;
   #creditMs = BURST_MS;
   #creditedAt: number;
 
-  /** `advance` does a little of the work, well below a millisecond; true when nothing is left. Must not throw. */
-  constructor(advance: () => boolean, clock: WorkClock = WORK_CLOCK) {
-    this.#advance = advance;
-    this.#clock = clock;
-    this.#creditedAt = clock.now();
+  constructor(options: PacedWorkOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? WORK_CLOCK;
+    this.#creditedAt = this.#clock.now();
   }
 
   /** There is work, perhaps. */
@@ -49,25 +60,31 @@ export class PacedWork {
     this.#isWanted = true;
     if (this.#isRunning) return;
     this.#isRunning = true;
-    this.#clock.defer(() => this.#run());
+    this.#defer();
   }
 
-  #run(): void {
+  #defer(): void {
+    const deferredAt = this.#clock.now();
+    this.#clock.defer(() => this.#run(this.#clock.now() - deferredAt));
+  }
+
+  #run(othersMs: number): void {
     const startedAt = this.#clock.now();
     this.#creditMs = Math.min(BURST_MS, this.#creditMs + (startedAt - this.#creditedAt) * SHARE);
-    const isDone = this.#slice(startedAt + Math.min(SLICE_MS, Math.max(this.#creditMs, 1)));
-    this.#creditedAt = this.#clock.now();
-    this.#creditMs -= this.#creditedAt - startedAt;
+    this.#creditedAt = startedAt;
+    const isShared = othersMs > OTHERS_MS || this.#options.areOthersWaiting();
+    if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#run(0));
+    const isDone = this.#slice(startedAt + SLICE_MS);
+    if (isShared) this.#creditMs -= this.#clock.now() - startedAt;
     if (isDone) this.#isRunning = false;
-    else if (this.#creditMs > 0) this.#clock.defer(() => this.#run());
-    else this.#clock.later(Math.ceil((SLICE_MS - this.#creditMs) / SHARE), () => this.#run());
+    else this.#defer();
   }
 
   /** True when nothing is left. */
   #slice(end: number): boolean {
     do {
       this.#isWanted = false;
-      if (this.#advance() && !this.#isWanted) return true;
+      if (this.#options.advance() && !this.#isWanted) return true;
     } while (this.#clock.now() < end);
     return false;
   }

@@ -5,6 +5,8 @@ import type { Hydration } from './hydration.ts';
 import type { WatchFrame } from './watch-log.ts';
 
 export interface StreamFormat {
+  /** Whether pages open such streams, of which there can be any number. */
+  readonly isForPages: boolean;
   /** What a client gets that has seen nothing yet, or too little. */
   start(hydration: Hydration): readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
   /** What a client gets that comes back and has missed these. */
@@ -38,6 +40,7 @@ const updates = new FrameMessages(
 
 /** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
 export const DELTA_FORMAT: StreamFormat = {
+  isForPages: false,
   start: async (hydration) => [
     Buffer.from(`${eventHead('unleash-connected', hydration.id)}{"events":[`),
     ...(await hydration.parts()),
@@ -50,4 +53,19 @@ export const DELTA_FORMAT: StreamFormat = {
     return [Buffer.from(`${eventHead('unleash-connected', last.id)}{"events":[${changes}]}${EVENT_END}`)];
   },
   update: (frame) => updates.of(frame),
+};
+
+const refetch = (id: number): string => `${eventHead(null, id)}{"type":"refetchEvaluation"}${EVENT_END}`;
+
+const refetches = new FrameMessages(({ id }) => refetch(id));
+
+/**
+ * For OpenFeature clients, which evaluate again when they are told that something has changed: at once too, since it may have
+ * changed before the stream was open.
+ */
+export const REFETCH_FORMAT: StreamFormat = {
+  isForPages: true,
+  start: ({ id }) => [Buffer.from(refetch(id))],
+  resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches.of(missed.at(-1)!)],
+  update: (frame) => refetches.of(frame),
 };

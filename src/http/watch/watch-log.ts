@@ -9,7 +9,7 @@ export interface WatchFrame {
 }
 
 /** A client that has missed more gets everything anew. The newest frame is kept whatever its size. */
-const LOG_CHARACTERS_MAX = 1024 * 1024;
+export const LOG_CHARACTERS_MAX = 1024 * 1024;
 
 export class WatchLog {
   readonly #charactersMax: number;

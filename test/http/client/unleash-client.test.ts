@@ -1,11 +1,11 @@
 /** The SDK for Node, unmodified, in each of its modes: it becomes ready, evaluates, and sees each change. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { Unleash, type UnleashConfig } from 'unleash-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { archive, environmentPath } from '../../support/interface.ts';
-import { describeInterface, type TestServer } from '../../support/server.ts';
+import { describeInterface, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
 
 const POLL_MS = 20;
 
@@ -71,6 +71,26 @@ for (const [mode, experimentalMode] of Object.entries(MODES)) {
         assert.deepEqual(errors, []);
       } finally {
         client.destroy();
+      }
+    });
+  });
+}
+
+for (const engine of ENGINES) {
+  describe(`unleash-client, polling a server that hints (${engine})`, () => {
+    it('goes over to the stream by itself', async () => {
+      const server = await startTestServer({ env: { HTTP_ENGINE: engine, STREAMING_HINT: 'sdk' } });
+      await makeRunningFlag(server.call, 'hinted');
+      const { client } = await startClient(server, MODES['polling']!);
+      try {
+        assert.equal(server.server.transport.openStreams, 1);
+        const changed = once(client, 'changed');
+        await server.call('POST', `${environmentPath('hinted')}/off`);
+        await changed;
+        assert.equal(client.isEnabled('hinted'), false);
+      } finally {
+        client.destroy();
+        await server.stop();
       }
     });
   });

@@ -181,6 +181,15 @@ describeInterface('the flags of a page', (server) => {
     assert.equal((await get(token, `?${query}`)).status, 200);
   });
 
+  it('are all that there is: no flags as SDKs in servers get them, and no health', async () => {
+    for (const path of ['/client/features', '/health']) {
+      // Not by a call that is checked against the description, which leaves out what there is not.
+      const response = await fetch(`${server().origin}/api/frontend${path}`);
+      const { name } = (await response.json()) as { name: string };
+      assert.deepEqual([response.status, name], [405, 'MethodNotAllowedError'], path);
+    }
+  });
+
   it('can be read by pages of other origins, errors included', async () => {
     const url = `${server().origin}/api/frontend`;
     const preflight = await fetch(url, {

@@ -264,6 +264,15 @@ describeInterface('reports of applications', (server) => {
     assert.deepEqual([sorted.status, sorted.body.details[0].path], [400, '/query/sortBy']);
   });
 
+  it('of Unleash Edge about itself are taken, whatever is in them', async () => {
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const { status } = await send('/api/client/metrics/edge', token, {
+      identifier: 'edge',
+      traffic: { a: [1] },
+    });
+    assert.equal(status, 202);
+  });
+
   it('need a token of the right kind', async () => {
     const token = await addToken(server(), { type: 'frontend', environment: 'development' });
     const bucket = bucketOf({});

@@ -1,0 +1,149 @@
+/**
+ * Streams of changes: how soon the last of many clients hears of a switch, what a stream costs that is idle, and what
+ * streams cost the writes beside them.
+ */
+import { runClosedLoop } from '../lib/load/closed-loop.ts';
+import { toggles } from '../lib/load/operation.ts';
+import { type StreamClients, startStreamClients } from '../lib/load/stream-clients.ts';
+import type { SwitchTimes } from '../lib/load/stream-clients-process.ts';
+import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
+import { runPaired } from '../lib/paired.ts';
+import { environmentPath, flagsInTurn } from '../lib/paths.ts';
+import { askProbe } from '../lib/servers/ask-probe.ts';
+import { dataFolderOf } from '../lib/servers/data-set.ts';
+import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
+import { quantile } from '../lib/statistics.ts';
+
+/** What a stream begins with is some 100 KB. */
+const FLAGS = 100;
+const CONNECTIONS = 64;
+
+const ENGINES = ['uws', 'node'] as const;
+
+export const streams: Scenario = {
+  name: 'streams',
+  title: 'Streams of changes',
+  run: async (bench) => [await killSwitch(bench), ...(await idleStreams(bench)), await togglesBeside(bench)],
+};
+
+interface Running {
+  readonly server: ServerProcess;
+  readonly clients: StreamClients;
+}
+
+async function withStreams<T>(
+  bench: BenchRun,
+  { env = {}, isProbed = false, areStreams = true }: Partial<Setting>,
+  measure: (running: Running) => Promise<T>,
+): Promise<T> {
+  const folder = await dataFolderOf(bench, { flags: FLAGS, projects: 1, events: 0 });
+  const server = await startServerProcess(folder, { env, isProbed });
+  try {
+    const clients = await startStreamClients(server.target, areStreams);
+    try {
+      return await measure({ server, clients });
+    } finally {
+      await clients.stop();
+    }
+  } finally {
+    await server.kill();
+  }
+}
+
+interface Setting {
+  readonly env: Readonly<Record<string, string>>;
+  readonly isProbed: boolean;
+  readonly areStreams: boolean;
+}
+
+function killSwitch(bench: BenchRun): Promise<Measurement> {
+  const { killSwitchStreams: count, killSwitches } = bench.effort;
+  return withStreams(bench, {}, async ({ clients }) => {
+    await clients.open(count);
+    const times: SwitchTimes[] = [];
+    // Twice as many: the server compiles what it runs often.
+    for (let round = 0; round < killSwitches * 2; round += 1) {
+      const path = environmentPath(Math.floor(round / 2) % FLAGS);
+      times.push(await clients.switchFlag(`${path}/${round % 2 === 0 ? 'on' : 'off'}`));
+    }
+    const measured = times.slice(killSwitches);
+    const [first, last] = [measured.map(({ firstMs }) => firstMs), measured.map(({ lastMs }) => lastMs)];
+    const values = {
+      firstP50: quantile(first, 0.5),
+      firstP99: quantile(first, 0.99),
+      lastP50: quantile(last, 0.5),
+      lastP99: quantile(last, 0.99),
+    };
+    bench.say(`kill switch, ${count} streams: last p99 ${values.lastP99.toFixed(1)} ms`);
+    return { table: 'kill-switch', what: 'switch', at: count, values };
+  });
+}
+
+async function idleStreams(bench: BenchRun): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (const engine of ENGINES) {
+    const sockets = await memoryOfEach(bench, engine, false);
+    const streams = await memoryOfEach(bench, engine, true);
+    const values = {
+      heap: streams.heap,
+      rss: streams.rss,
+      socketHeap: sockets.heap,
+      socketRss: sockets.rss,
+      ownHeap: streams.heap - sockets.heap,
+      ownRss: streams.rss - sockets.rss,
+    };
+    bench.say(`idle streams on ${engine}: ${Math.round(values.heap)} B of heap each`);
+    measurements.push({ table: 'idle-streams', what: engine, at: bench.effort.streams, values });
+  }
+  return measurements;
+}
+
+/** Bytes, after garbage collections. */
+function memoryOfEach(bench: BenchRun, engine: (typeof ENGINES)[number], areStreams: boolean) {
+  // With the first one, as many as the server takes.
+  const count = bench.effort.streams - 1;
+  const setting = { env: { HTTP_ENGINE: engine }, isProbed: true, areStreams };
+  return withStreams(bench, setting, async ({ server, clients }) => {
+    // What is made once, such as what streams begin with, is no stream's own.
+    await clients.open(1);
+    const before = await askProbe(server, 'memory');
+    await clients.open(count);
+    const after = await askProbe(server, 'memory');
+    return { heap: (after.heap - before.heap) / count, rss: (after.rss - before.rss) / count };
+  });
+}
+
+function togglesBeside(bench: BenchRun): Promise<Measurement> {
+  const { effort, folder } = bench;
+  return withStreams(bench, {}, async ({ server, clients }) => {
+    await clients.open(effort.streams);
+    const quiet = await startServerProcess(
+      await dataFolderOf(bench, { flags: FLAGS, projects: 1, events: 0 }),
+    );
+    try {
+      const operation = {
+        requests: toggles(flagsInTurn({ flags: FLAGS, connections: CONNECTIONS }).map(environmentPath)),
+      };
+      const run = ({ target }: ServerProcess) =>
+        runClosedLoop({ target, operation, connections: CONNECTIONS, seconds: effort.runSeconds, folder });
+      await run(server);
+      await run(quiet);
+      const runs = await runPaired(
+        effort.roundsForGoals,
+        () => run(server),
+        () => run(quiet),
+      );
+      const open = await clients.count();
+      if (open !== effort.streams) throw new Error(`${effort.streams - open} streams ended beside switches`);
+      const values = {
+        perSecond: runs.ours.perSecond,
+        withoutPerSecond: runs.theirs.perSecond,
+        share: runs.share,
+      };
+      bench.say(`switches beside ${open} streams: ${Math.round(values.share * 100)} % of without`);
+      return { table: 'beside-streams', what: 'toggle', at: open, values };
+    } finally {
+      await quiet.kill();
+    }
+  });
+}
