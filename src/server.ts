@@ -10,6 +10,7 @@ import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import { Usage } from './actors/usage.ts';
 import { createAdminToken } from './admin-token.ts';
 import type { Config } from './config.ts';
+import { askServer } from './control/control-client.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { recordFirstEvents } from './first-start.ts';
@@ -28,7 +29,7 @@ import type { Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { dataFolder } from './persistence/disk/data-folder.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
-import { type FolderLock, lockFolder } from './persistence/disk/folder-lock.ts';
+import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { UsageFolder } from './persistence/usage/usage-folder.ts';
@@ -61,6 +62,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const lock = lockFolder(config.dataDir);
   let transport: Transport | null = null;
   try {
+    await refuseRunningServer(config.dataDir);
     // Listening comes first, so that a supervisor can tell a long replay from a dead process.
     const front: Front = {
       phase: 'starting',
@@ -96,6 +98,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     lock.release();
     throw error;
   }
+}
+
+/** Where somebody deleted the lock file, a second server gets a lock of its own, but the first one still answers. */
+async function refuseRunningServer(folder: string): Promise<void> {
+  const running = await askServer(folder, 'status');
+  if (running !== null) throw new FolderLockedError(folder, running.pid);
 }
 
 /**

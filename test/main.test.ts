@@ -82,6 +82,18 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('ends with 75 when a server runs on the folder whose lock file somebody deleted', async () => {
+    const folder = temporaryFolder();
+    const first = await spawnServer(folder);
+    rmSync(join(folder, 'flagstaff.lock'));
+    const { code, output } = await runToEnd({ DATA_DIR: folder });
+    assert.equal(code, 75);
+    assert.match(output, new RegExp(`^flagstaff: The process ${first.child.pid} has the data folder .*\\n$`));
+    assert.equal((await first.call('GET', '/projects/default')).status, 200);
+    await first.terminate();
+    rmSync(folder, { recursive: true });
+  });
+
   for (const [what, names] of [
     ['the journal that it writes to', ['journal']],
     ['the lock file of its folder', ['flagstaff.lock']],

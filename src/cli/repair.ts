@@ -1,7 +1,14 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
+import { Option } from 'commander';
 import { EXIT } from '../exit-codes.ts';
 import { finishRepair, repair } from '../operations/copy/repair.ts';
-import { type EventRange, planRepair, type RepairPlan } from '../operations/copy/repair-plan.ts';
+import {
+  type EventRange,
+  planRepair,
+  REPAIR_PREFERENCES,
+  type RepairPlan,
+  type RepairPreference,
+} from '../operations/copy/repair-plan.ts';
 import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
@@ -20,6 +27,7 @@ import { damageText } from './verify.ts';
 
 interface RepairCommandOptions extends CommonOptions {
   readonly yes?: boolean;
+  readonly prefer: RepairPreference;
   readonly dryRun?: boolean;
 }
 
@@ -27,6 +35,14 @@ export const addRepair: AddCommand = (program, context) => {
   withCommonOptions(program.command('repair'))
     .description('Salvage the consistent part of a damaged data folder, so that a server starts on it.')
     .option('--yes', 'do not ask for confirmation')
+    .addOption(
+      new Option(
+        '--prefer <what>',
+        'what to keep where not both can be: the newer state or the longer history',
+      )
+        .choices(REPAIR_PREFERENCES)
+        .default('state'),
+    )
     .option('--dry-run', 'only show what would be kept and what would be lost')
     .addHelpText(
       'after',
@@ -36,6 +52,7 @@ are moved, unchanged, into a folder damaged-<time> inside the data folder; nothi
 
 Examples:
   flagstaff repair --dry-run
+  flagstaff repair --dry-run --prefer history
   flagstaff repair --yes && flagstaff verify --deep`,
     )
     .action(async (options: RepairCommandOptions) => {
@@ -67,15 +84,16 @@ async function run(context: CommandContext, folder: string, options: RepairComma
       'Nothing is damaged; nothing was changed.',
     );
   }
-  const plan = planRepair(verified);
+  const plan = planRepair(verified, options.prefer);
   if (plan === null) throw new CommandFailure(EXIT.damagedData, NOTHING_WHOLE);
-  if (options.dryRun)
-    return printResult(context, options, planJson(verified, plan), planText(verified, plan));
-  if (!options.yes) await agree(context, planText(verified, plan));
+  const text = planText(verified, plan);
+  const choice = `${text}${alternativeText(verified, plan, options.prefer)}`;
+  if (options.dryRun) return printResult(context, options, planJson(verified, plan), choice);
+  if (!options.yes) await agree(context, choice);
   const asideName = `damaged-${new Date(context.now()).toISOString().replaceAll(':', '-')}`;
   const repaired = await repair({ fs, folder, plan, asideName });
-  const text = `${planText(verified, plan)}\nDone. What was there before is in ${repaired.aside}.`;
-  printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, text);
+  const done = `${text}\nDone. What was there before is in ${repaired.aside}.`;
+  printResult(context, options, { ...planJson(verified, plan), repaired: true, ...repaired }, done);
 }
 
 const NOTHING_WHOLE =
@@ -114,6 +132,19 @@ function planText({ damages }: FolderVerification, { lastId, lost, unlisted }: R
     lines.push(`The state contains ${rangeText(unlisted)}, but the event log would no longer show them.`);
   }
   return lines.join('\n');
+}
+
+/** What the other preference would keep; empty when that is the same. */
+function alternativeText(
+  verified: FolderVerification,
+  { lastId, firstSegment }: RepairPlan,
+  preference: RepairPreference,
+): string {
+  const other = preference === 'state' ? 'history' : 'state';
+  const plan = planRepair(verified, other);
+  if (plan === null || (plan.lastId === lastId && plan.firstSegment === firstSegment)) return '';
+  const events = plan.firstSegment === null ? 'no events' : `the events from ${plan.firstSegment} on`;
+  return `\nWith --prefer ${other} it would have the state of event ${plan.lastId} and show ${events}.`;
 }
 
 const rangeText = ({ from, to }: EventRange): string =>

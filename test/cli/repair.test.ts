@@ -51,9 +51,9 @@ describe('flagstaff repair', () => {
   }
 
   /** Repairs, and checks what has to hold after every repair. */
-  async function repaired(folder: string) {
+  async function repaired(folder: string, args: readonly string[] = []) {
     const old = filesOf(folder);
-    const output = await outputOf(['repair', '--yes', '-d', folder]);
+    const output = await outputOf(['repair', '--yes', ...args, '-d', folder]);
     assert.equal(output.repaired, true);
     const aside = filesOf(output.aside);
     for (const [name, bytes] of old) {
@@ -77,6 +77,24 @@ describe('flagstaff repair', () => {
     assert.deepEqual([plan.stateOfEvent, plan.lost, stateHash], [newest.id, null, newest.stateHash]);
     assert.equal(plan.unlisted.from, 1);
     assert.equal(plan.events.from, plan.unlisted.to + 1);
+  });
+
+  it('keeps the longer history instead of the newer state when that is preferred, and says what each would keep', async () => {
+    const folder = damaged((copy) => flipByte(fileAt(segmentsIn(copy), 1), 200));
+    const state = await flagstaff(['repair', '--dry-run', '-d', folder]);
+    const history = await flagstaff(['repair', '--dry-run', '--prefer', 'history', '-d', folder]);
+    assert.match(
+      state.out,
+      /With --prefer history it would have the state of event \d+ and show the events from 1 on/,
+    );
+    assert.match(
+      history.out,
+      new RegExp(`With --prefer state it would have the state of event ${newest.id} and`),
+    );
+    const { plan, stateHash } = await repaired(folder, ['--prefer', 'history']);
+    assert.deepEqual([plan.events.from, plan.unlisted, plan.lost.to], [1, null, newest.id]);
+    assert.equal(stateHash, past.moments.find(({ id }) => id === plan.stateOfEvent)?.stateHash);
+    assert.equal((await flagstaff(['repair', '--prefer', 'both', '-d', folder])).code, 64);
   });
 
   it('cuts the journal before the damage when no snapshot reaches beyond it', async () => {

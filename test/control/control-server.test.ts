@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { askServer } from '../../src/control/control-client.ts';
+import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { SOCKET_FILE_NAME } from '../../src/control/control-protocol.ts';
 import { type ControlHandlers, openControl } from '../../src/control/control-server.ts';
 
@@ -84,5 +84,31 @@ it('a folder in the place of the socket costs the channel, and not the server', 
   const log = { warn: (_: object, message: string) => void warnings.push(message) };
   const control = await openControl({ folder, handlers, log });
   assert.deepEqual(warnings, ['The control socket could not be opened.']);
+  await control.close();
+});
+
+it('a server that does not respond is said to be there, and nobody waits for it for ever, nor for its snapshot', async (t) => {
+  const folder = folderOf(t);
+  const stopped = createServer(() => undefined);
+  stopped.listen(join(folder, SOCKET_FILE_NAME));
+  await once(stopped, 'listening');
+  for (const command of ['status', 'flush', 'snapshot'] as const) {
+    await assert.rejects(askServer(folder, command, { timeoutMs: 20 }), (error) => {
+      assert(error instanceof ControlError);
+      assert.match(error.message, /did not respond within 0\.02 seconds.*SIGSTOP/);
+      return true;
+    });
+  }
+  stopped.close();
+});
+
+it('a snapshot may take longer than any other response', async (t) => {
+  const folder = folderOf(t);
+  const snapshot = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    return handlers.snapshot();
+  };
+  const control = await openControl({ folder, handlers: { ...handlers, snapshot }, log: silent });
+  assert.equal((await askServer(folder, 'snapshot', { timeoutMs: 200 }))?.id, 2);
   await control.close();
 });

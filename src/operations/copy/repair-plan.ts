@@ -3,7 +3,8 @@
  * the part of the event log that is consistent with it.
  *
  * A state can be reached from nothing, or from a good snapshot, along frames that follow each other without a fault.
- * The plan takes the way that reaches the newest event, and among several the one with the longest event log.
+ * By default the plan takes the way that reaches the newest event, and among several the one with the longest event log.
+ * An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
  */
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import type { FolderVerification, VerifiedSnapshot } from '../verify/verify-folder.ts';
@@ -37,11 +38,25 @@ interface Way {
   readonly firstSegment: number | null;
 }
 
+/** What to keep where not both can be: the newer state, or the event log from further back. */
+export const REPAIR_PREFERENCES = ['state', 'history'] as const;
+export type RepairPreference = (typeof REPAIR_PREFERENCES)[number];
+
+const newerState = (a: Way, b: Way): number => b.lastId - a.lastId;
+const longerHistory = (a: Way, b: Way): number => firstListed(a) - firstListed(b);
+
 /** Null when nothing intact is left to start from. */
-export function planRepair(verified: FolderVerification): RepairPlan | null {
+export function planRepair(
+  verified: FolderVerification,
+  preference: RepairPreference = 'state',
+): RepairPlan | null {
   const runs = joinRuns(verified.journal.runs);
   const ways = [...waysFromNothing(runs), ...waysFromSnapshots(verified, runs)];
-  const [best] = ways.sort((a, b) => b.lastId - a.lastId || firstListed(a) - firstListed(b));
+  const [best] = ways.sort((a, b) =>
+    preference === 'state'
+      ? newerState(a, b) || longerHistory(a, b)
+      : longerHistory(a, b) || newerState(a, b),
+  );
   if (best === undefined) return null;
   const highest = Math.max(
     verified.mark?.lastId ?? 0,

@@ -5,11 +5,11 @@
 import { watch } from 'node:fs';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
-import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
 import { dataText, type LoggedEvent, toLoggedEvent } from '../../persistence/event-log/logged-event.ts';
 import { readDurableMark } from '../../persistence/journal/durable-mark.ts';
 import { type Frame, lastEventId } from '../../persistence/journal/frame.ts';
-import { listSegments } from '../../persistence/journal/segment-file.ts';
+import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { boundaryAt, readJournal, segmentOf } from './journal-reading.ts';
 import { endsEarly, newestOfStopped } from './newest-event.ts';
 
@@ -42,7 +42,8 @@ export interface ReadEventsOptions {
 export async function newestEvents(options: ReadEventsOptions, limit: number): Promise<NewestEvents> {
   const { fs, folder, selection } = options;
   const durableId = await durableEvent(options);
-  const segments = await listSegments({ fs, folder: dataFolder(folder).journal });
+  const source = { fs, folder: dataFolder(folder).journal };
+  const segments = await listSegments(source);
   let events: LoggedEvent[] = [];
   let end = Math.min(durableId, selection.upTo ?? durableId);
   // Begins with the newest segment, so that old segments are read only when the newer ones have too few events.
@@ -50,17 +51,34 @@ export async function newestEvents(options: ReadEventsOptions, limit: number): P
     const afterId = Math.max(selection.afterId ?? 0, firstId - 1);
     if (events.length < limit && afterId < end) {
       const found: LoggedEvent[] = [];
-      const lastSeen = await readFrom({ fs, folder, selection, end }, afterId, (event) => {
+      const reading = readFrom({ fs, folder, selection, end }, afterId, (event) => {
         found.push(event);
         // Shortened only now and then, because a shift for each event would cost more than reading it.
         if (found.length >= 2 * limit) found.splice(0, found.length - limit);
       });
+      const lastSeen = await unlessDeleted(source, firstId, reading);
+      // Retention of a running server has deleted it meanwhile, and what is older before it.
+      if (lastSeen === null) break;
       if (lastSeen < end) throw endsEarly(folder, { lastId: lastSeen, knownId: end });
       events = [...found, ...events].slice(-limit);
     }
     end = Math.min(end, firstId - 1);
   }
   return { events, durableId };
+}
+
+/** Null when the segment is gone. */
+async function unlessDeleted<T>(
+  source: JournalSource,
+  firstId: number,
+  reading: Promise<T>,
+): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isMissing(error) && !(await listSegments(source)).includes(firstId)) return null;
+    throw error;
+  }
 }
 
 export interface NewestEvents {

@@ -44,6 +44,14 @@ export class FreeSpace {
     return this.#freeBytes - this.#options.reserveBytes >= bytes * SPARE_FACTOR;
   }
 
+  /**
+   * Counts bytes that were written since the last look. Those that overwrite zeros written ahead take no more space, so
+   * the count is too low for a second at most, and never too high.
+   */
+  wrote(bytes: number): void {
+    this.#freeBytes -= bytes;
+  }
+
   get freeBytes(): number {
     return this.#freeBytes;
   }

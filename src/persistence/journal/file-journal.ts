@@ -305,6 +305,7 @@ export class FileJournal implements Journal {
     this.#batches += 1;
     this.#frames += batch.frames;
     this.#bytes += batch.bytes;
+    this.#space.wrote(batch.bytes);
     batch.clear();
     this.#inFlight = null;
     this.commit();

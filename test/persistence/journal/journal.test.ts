@@ -197,6 +197,21 @@ test('a short write, the first sign of a full disk, ends the journal though no e
   assert.equal(recovered.report.tornBytesCut, 50);
 });
 
+test('what was written since the last look at the disk counts: a burst within a second is refused before it is full', async () => {
+  const fs = new MemoryFileSystem({ capacityBytes: 10_000 });
+  await fs.makeFolder(JOURNAL);
+  const { journal } = await openJournal(fs, { reserveBytes: 5_000, monotonicMs: () => 0 });
+  let lastId = 0;
+  while (journal.writable) {
+    lastId += 1;
+    journal.append(frameOf(lastId));
+    await journal.flush();
+    assert(fs.roomLeft() > 4_000, 'the reserve is not written to');
+  }
+  assert.match(journal.refusalReason ?? '', /almost full/);
+  assert(lastId > 20);
+});
+
 test('below the reserve writes are refused with a reason, and accepted again when space is back', async () => {
   const fs = new MemoryFileSystem({ capacityBytes: 10_000 });
   await fs.makeFolder(JOURNAL);
