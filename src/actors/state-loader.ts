@@ -6,7 +6,8 @@ import type { World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import type { RecordedFrame } from '../persistence/journal/frame.ts';
 import type { Loader } from '../persistence/recovery/recovery.ts';
-import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
+import { PART_SIZE_MIN } from './shared-parts.ts';
+import { clearWorld, loadSnapshotRecord, shareParts } from './world-snapshot.ts';
 
 /** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
 export function loaderOf(world: World): Loader {
@@ -16,7 +17,8 @@ export function loaderOf(world: World): Loader {
   return {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
-    replay: (frame) => {
+    replay: (frame, position) => {
+      if (position.length >= PART_SIZE_MIN) shareParts(frame.events);
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
       at = frame.at;
       replayFrame(world, frame, createdAt);

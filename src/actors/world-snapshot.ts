@@ -14,6 +14,7 @@ import type { StrategyType } from '../domain/flags/strategy-type.ts';
 import type { DatedResponse } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
 import { noteFlag, putRecord } from '../domain/state/records.ts';
+import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -25,6 +26,7 @@ import type {
 } from '../domain/state/world.ts';
 import { emptyWorld } from '../domain/state/world.ts';
 import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
+import { SharedParts } from './shared-parts.ts';
 import { SharedStrings } from './shared-strings.ts';
 
 /** The counters of the directory: revisions, and the last ids, which are never reused. */
@@ -98,6 +100,15 @@ function countersOf(directory: DirectoryState): Counters {
 
 /** Shared by all states that this process loads; a server loads one. */
 const strings = new SharedStrings();
+const parts = new SharedParts();
+
+/** To be called with the events of a frame before they are applied. */
+export function shareParts(events: readonly RecordedEvent[]): void {
+  for (const { data, hidden } of events) {
+    parts.shareIn(data);
+    parts.shareIn(hidden);
+  }
+}
 
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
 export function loadSnapshotRecord(world: World, section: string, record: unknown): void {
@@ -142,6 +153,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
       strings.shareIn(flag.environments);
+      parts.shareIn(flag.environments);
       project.flags.set(flag.name, { flag, revision, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
       noteFlag(world, null, flag);
