@@ -138,7 +138,7 @@ export class ChangeFeed {
     );
     this.#durableId = id;
     for (const entry of fresh) this.#keep(entry);
-    this.#tell(fresh.map(({ change }) => change));
+    if (this.#listeners.size > 0) this.#tell(fresh.map(({ change }) => change));
   }
 
   #takePending(id: number): readonly Entry[] {
@@ -149,7 +149,6 @@ export class ChangeFeed {
   }
 
   #tell(changes: readonly Change[]): void {
-    if (this.#listeners.size === 0) return;
     // A copy: who subscribes meanwhile has these changes from `since` already.
     for (const listener of [...this.#listeners]) {
       try {

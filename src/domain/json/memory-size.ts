@@ -107,16 +107,21 @@ function listGrowth(before: readonly unknown[], after: readonly unknown[], isFre
 
 function objectGrowth(before: JsonObject, after: JsonObject, isFreeForm: boolean): number {
   let growth = 0;
-  let [gone, come] = [0, 0];
+  let come = 0;
+  let shared = 0;
   for (const key in after) {
     come += 1;
-    growth += Object.hasOwn(before, key)
-      ? growthOf(before[key], after[key], isFreeForm || key === FREE_FORM_FIELD)
-      : fieldSize(after, key, isFreeForm);
+    // JSON has no undefined, so an equal value is that of a field which both have. Most are equal.
+    const isSame = before[key] === after[key];
+    if (isSame || Object.hasOwn(before, key)) {
+      shared += 1;
+      if (!isSame) growth += growthOf(before[key], after[key], isFreeForm || key === FREE_FORM_FIELD);
+    } else growth += fieldSize(after, key, isFreeForm);
   }
-  for (const key in before) {
-    gone += 1;
-    if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key, isFreeForm);
+  let gone = 0;
+  for (const _ in before) gone += 1;
+  if (gone > shared) {
+    for (const key in before) if (!Object.hasOwn(after, key)) growth -= fieldSize(before, key, isFreeForm);
   }
   return gone === come ? growth : growth + objectSize(come, isFreeForm) - objectSize(gone, isFreeForm);
 }

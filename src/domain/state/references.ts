@@ -28,8 +28,9 @@ export class References {
 
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
-    const [gone, come] = exchangedStrategies(before, after);
     // Most changes concern no strategy, and a replay sees hundreds of thousands of them.
+    if (before !== null && after !== null && haveSameStrategies(before, after)) return;
+    const [gone, come] = exchangedStrategies(before, after);
     if (gone.length + come.length === 0) return;
     const [old, fresh] = [referencesOf(gone), referencesOf(come)];
     const [isLeft, wasThere] = [lookUpIn(after, old.size), lookUpIn(before, fresh.size)];
@@ -68,13 +69,23 @@ export class References {
   }
 }
 
+/** Whether both have the same lists of strategies in the same order of environments; makes nothing to find out. */
+function haveSameStrategies({ environments: before }: Flag, { environments: after }: Flag): boolean {
+  if (before === after) return true;
+  if (before.length !== after.length) return false;
+  for (let at = 0; at < before.length; at += 1) {
+    if (before[at]?.strategies !== after[at]?.strategies || before[at]?.name !== after[at]?.name)
+      return false;
+  }
+  return true;
+}
+
 /**
  * The strategies that only `before` has, and those that only `after` has. What both share at the start and at the end of
  * a list is skipped: a change of very many events would otherwise look at the whole list for each of them.
  */
 function exchangedStrategies(before: Flag | null, after: Flag | null): [Strategy[], Strategy[]] {
   const [gone, come]: [Strategy[], Strategy[]] = [[], []];
-  if (before?.environments === after?.environments) return [gone, come];
   const names = [...(before?.environments ?? []), ...(after?.environments ?? [])].map(({ name }) => name);
   for (const name of new Set(names)) {
     const [old, fresh] = [strategiesIn(before, name), strategiesIn(after, name)];
