@@ -3,6 +3,7 @@
  * was decided or read from state that a crash could take back, is sent only after the sync of that event (invariants
  * 3 and 4).
  */
+import assert from 'node:assert/strict';
 
 interface Waiter {
   readonly id: number;
@@ -40,12 +41,22 @@ export class DurabilityWaiters {
 
   /** Releases, in order, everything that waits for events up to `id`, which are now on disk. */
   advance(id: number): void {
-    if (id < this.#durableId) throw new Error(`durability went back from event ${this.#durableId} to ${id}`);
+    assert(id >= this.#durableId, `durability went back from event ${this.#durableId} to ${id}`);
     this.#durableId = id;
     const due = this.#waiters.findIndex((waiter) => waiter.id > id);
     const ready = due === -1 ? this.#waiters : this.#waiters.slice(0, due);
     this.#waiters = due === -1 ? [] : this.#waiters.slice(due);
+    assert((ready.at(-1)?.id ?? 0) <= id, 'nobody is released before the event is on disk');
     resumeAll(ready);
+  }
+
+  /** Goes through all that wait, to see that they are in order and none is forgotten; for the simulation. */
+  audit(): void {
+    let before = this.#durableId;
+    for (const { id } of this.#waiters) {
+      assert(id > this.#durableId && id >= before, `a response waits for event ${id} behind event ${before}`);
+      before = id;
+    }
   }
 }
 

@@ -37,6 +37,7 @@ import { type Change, ChangeFeed } from './change-feed.ts';
 import { DurabilityWaiters } from './durability-waiters.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Outcome, Retry, Submission } from './submission.ts';
+import { auditWorld } from './world-audit.ts';
 
 /**
  * What may be appended and not yet synced. When the disk hangs, this bounds the memory, whatever the number of
@@ -79,6 +80,8 @@ export interface EngineOptions {
   /** Told what a listener of the change feed threw: its own fault, which stops nothing. */
   onListenerFault(error: unknown): void;
   readonly mailboxLengthMax?: number;
+  /** Goes through state, mailboxes and waiters after each turn; for the simulation. */
+  readonly audited?: boolean;
   readonly limits?: GrowthLimits;
   /** What the state may take of memory, in bytes; without a bound unless given. */
   readonly memoryBudgetBytes?: number;
@@ -148,6 +151,7 @@ export class Engine {
       afterTurn: () => {
         this.#turnTime = null;
         options.journal.commit();
+        if (options.audited) this.#audit();
       },
       defer: options.clock.defer,
       ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
@@ -256,8 +260,15 @@ export class Engine {
       'the journal tells of all that is on disk, and no more',
     );
     this.feed.advance(id);
+    assert(this.feed.durableId === id, 'the feed has told of all that is on disk');
     this.#durabilityWaiters.advance(id);
     this.#scheduler.wake();
+  }
+
+  #audit(): void {
+    auditWorld(this.world, this.lastId);
+    this.#scheduler.audit();
+    this.#durabilityWaiters.audit();
   }
 
   #run({ submission, queuedAt }: Queued): void {
@@ -390,6 +401,7 @@ export class Engine {
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = change.at;
     this.eventLog.add(change, position);
+    assert(this.eventLog.lastId === this.lastId, 'the event log has each event that the journal has');
     this.feed.add(change, position.length);
     if (response !== undefined) this.world.directory.responses.remember(response, change.at, body.rules);
   }
@@ -434,6 +446,7 @@ export class Engine {
    * service is unavailable shows none, and must be told while the disk is stuck.
    */
   #finish(submission: Submission<unknown>, outcome: Outcome<unknown>): void {
+    assert(this.durableId <= this.lastId, 'nothing is durable that was not appended');
     if (outcome.kind === 'refusal' && outcome.refusal.name === 'ServiceUnavailableError') {
       return submission.done(outcome);
     }

@@ -8,6 +8,7 @@
  * Nobody ever saw a part of a change with several events, so an event in the middle of one stands for its end.
  */
 
+import assert from 'node:assert/strict';
 import type { Flag } from '../domain/flags/flag.ts';
 import { INITIAL_METADATA } from '../domain/flags/metadata.ts';
 import { apply } from '../domain/state/apply.ts';
@@ -73,6 +74,7 @@ export class FlagHistory {
     const world = emptyWorld();
     const start = await this.#startOf(world, query, end);
     if (start === null) return notFound(this.#tooOld(eventId));
+    assert(start <= end, 'the rebuild begins with an older state');
     const past = new PastWorld(world, projectId);
     const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal: query.signal };
     for await (const walked of this.#options.eventLog.iterateRecorded(walk)) past.apply(walked);
@@ -83,6 +85,7 @@ export class FlagHistory {
         `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`,
       );
     }
+    assert(flag.name === name && flag.project === projectId, 'the rebuilt flag is the one asked for');
     return { flag, world, project, eventId: end, atMs };
   }
 

@@ -2,6 +2,7 @@
  * The bounded queue of commands before one actor. A full mailbox refuses at once, so that a flood costs memory for
  * at most MAILBOX_LENGTH_MAX commands and clients learn that they should slow down (invariant 8).
  */
+import assert from 'node:assert/strict';
 
 /**
  * The number of commands that may wait for one actor. On the slowest useful disk (100 syncs a second, 64 commands
@@ -26,12 +27,14 @@ export class Mailbox<T> {
   offer(item: T): boolean {
     if (this.length >= this.lengthMax) return false;
     this.#items.push(item);
+    assert(this.length <= this.lengthMax, 'a mailbox holds no more than its limit');
     return true;
   }
 
   take(): T | undefined {
     if (this.#head === this.#items.length) return undefined;
     const item = this.#items[this.#head];
+    assert(item !== undefined, 'a mailbox gives back what was put into it, each item once');
     this.#items[this.#head] = undefined;
     this.#head += 1;
     // Taken items are dropped in bulk: a mailbox that is never quite empty must not grow with all it ever held.

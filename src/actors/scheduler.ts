@@ -6,6 +6,7 @@
  * Commands do not run when they are offered, but in a turn right afterwards. So all requests that arrived in one poll
  * of the sockets share one commit, without any timer.
  */
+import assert from 'node:assert/strict';
 import { Mailbox } from './mailbox.ts';
 
 export interface SchedulerOptions<T> {
@@ -74,15 +75,36 @@ export class Scheduler<T> {
     if (ran) this.#options.afterTurn();
   }
 
+  /** Goes through all mailboxes, to see that their counts are right; for the simulation. */
+  audit(): void {
+    let queued = 0;
+    for (const [actor, { length }] of this.#mailboxes) {
+      assert(
+        length > 0 && this.#ready.includes(actor),
+        `the mailbox of "${actor}" is kept, and never served`,
+      );
+      queued += length;
+    }
+    assert.equal(queued, this.#queuedCount, 'the count of commands that wait');
+  }
+
   /** One command of each actor that has one. */
   #round(): void {
     const actors = this.#ready;
+    assert(
+      actors.length === this.#mailboxes.size,
+      'each actor whose mailbox holds something is served once a round',
+    );
     this.#ready = [];
     for (const actor of actors) {
       const mailbox = this.#mailboxes.get(actor);
       const item = mailbox?.take();
-      if (mailbox === undefined || item === undefined) throw new Error(`the mailbox of ${actor} is empty`);
+      assert(
+        mailbox !== undefined && item !== undefined,
+        'an actor is ready only while its mailbox holds something',
+      );
       this.#queuedCount -= 1;
+      assert(this.#queuedCount >= 0, 'no more commands are taken than were offered');
       if (mailbox.length > 0) this.#ready.push(actor);
       else this.#mailboxes.delete(actor);
       this.#options.run(actor, item);

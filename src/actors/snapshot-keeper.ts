@@ -3,6 +3,7 @@
  * written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
  * tried again at the next occasion.
  */
+import assert from 'node:assert/strict';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
@@ -100,6 +101,7 @@ export class SnapshotKeeper {
   /** A snapshot of the state as it is now; null when the newest one is of this state already. */
   async take(): Promise<TakenSnapshot | null> {
     while (this.#running !== null) await this.#running.catch(() => null);
+    assert(this.#running === null, 'one snapshot is taken at a time');
     this.#running = this.#write();
     try {
       return await this.#running;
@@ -128,6 +130,7 @@ export class SnapshotKeeper {
   async #write(): Promise<TakenSnapshot | null> {
     const { engine, fs, folder, monotonicMs, now } = this.#options;
     const id = engine.lastId;
+    assert(id >= this.#newestId, 'the state never goes back behind a snapshot of it');
     if (id === this.#newestId) return null;
     const at = now();
     const startedAt = monotonicMs();
@@ -145,6 +148,7 @@ export class SnapshotKeeper {
       yieldToEventLoop: () => this.#betweenSlices(),
     });
     const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };
+    assert(engine.durableId >= id, 'no snapshot is ahead of the journal');
     this.#newestId = id;
     this.#dueId = id + this.#interval;
     this.#lastTaken = taken;

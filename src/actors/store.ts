@@ -29,6 +29,7 @@ import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { indexingLoader } from './state-loader.ts';
+import { auditWorld } from './world-audit.ts';
 
 export interface StoreOptions {
   readonly fs: FileSystem;
@@ -50,6 +51,8 @@ export interface StoreOptions {
   readonly reserveBytes?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
+  /** Also asserts what costs more than what it checks; for the simulation. */
+  readonly audited?: boolean;
   /** The defaults unless given. */
   readonly limits?: GrowthLimits;
   /** What the state may take of memory, in bytes; without a bound unless given. */
@@ -98,6 +101,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('onProgress', options.onProgress),
   });
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
+  if (options.audited) auditWorld(world, recovery.lastId);
   if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const journal = await FileJournal.open({
     fs,
@@ -131,6 +135,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('limits', options.limits),
     ...given('memoryBudgetBytes', options.memoryBudgetBytes),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
+    ...given('audited', options.audited),
   });
   const retention = new EventRetention({
     ...{ fs, folder: options.folder, eventLog, log },

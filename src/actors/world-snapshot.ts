@@ -5,13 +5,14 @@
  * Sections are taken in one step: immutable objects are collected by reference, so commands may go on while the
  * snapshot is being written in slices.
  */
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
 import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
-import type { DatedResponse } from '../domain/state/idempotency-cache.ts';
+import { type DatedResponse, IdempotencyCache } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
 import { noteFlag, putRecord } from '../domain/state/records.ts';
 import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
@@ -152,6 +153,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const { flag, revision } = record as FlagSnapshotRecord;
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
+      assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
       strings.shareIn(flag.environments);
       parts.shareIn(flag.environments);
       project.flags.set(flag.name, { flag, revision, projections: null });
@@ -166,6 +168,8 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
 
 function loadProject({ projects, memory }: World, record: ProjectRecord): void {
   const { settings, members, revision, environmentsRevision } = record;
+  assert(!projects.has(settings.id), 'a project is recorded once');
+  assert(environmentsRevision <= revision, 'a project is as new as its newest part');
   memory.replace(null, settings);
   for (const [, roleId] of members) memory.replace(null, roleId);
   projects.set(settings.id, {
@@ -184,9 +188,18 @@ export function clearWorld(world: World): void {
   world.references.clear();
   world.memory.clear();
   world.lineage.clear();
-  for (const part of Object.values(world.directory)) if (part instanceof Map) part.clear();
+  for (const part of Object.values(world.directory)) {
+    if (part instanceof Map || part instanceof IdempotencyCache) part.clear();
+  }
   world.directory.environments = [];
   Object.assign(world.directory, countersOf(fresh.directory));
+  const left = snapshotSections(world).find(({ name, records }) => name !== 'counters' && !isEmpty(records));
+  assert(left === undefined, `the ${left?.name} of another state are left`);
+}
+
+function isEmpty(records: Iterable<unknown>): boolean {
+  for (const _ of records) return false;
+  return true;
 }
 
 /**

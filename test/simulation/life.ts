@@ -177,6 +177,7 @@ export class Life implements Service {
       reserveBytes,
       memoryBudgetBytes: this.#around.memoryBudgetBytes,
       mailboxLengthMax,
+      audited: true,
     });
   }
 

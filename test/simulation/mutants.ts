@@ -75,6 +75,25 @@ export const MUTANTS: readonly Mutant[] = [
 /** More of them, for the long form. */
 export const MORE_MUTANTS: readonly Mutant[] = [
   {
+    // No response shows it before the segment or strategy type is to be deleted: an audit of the state does.
+    name: 'counts a deleted flag among those that refer to a segment or strategy type',
+    file: 'domain/state/apply-flag.ts',
+    find: '  world.references.replace(record.flag, null);\n',
+    replace: '',
+  },
+  {
+    name: 'leaves a project with the revision that it had before a change of a flag',
+    file: 'domain/state/apply-flag.ts',
+    find: '  project.revision = stamp.id;\n',
+    replace: '',
+  },
+  {
+    name: 'miscounts the commands that wait',
+    file: 'actors/scheduler.ts',
+    find: '      this.#queuedCount -= 1;\n',
+    replace: '      if (mailbox.length !== 1) this.#queuedCount -= 1;\n',
+  },
+  {
     name: 'syncs a tail whose sync had failed, without writing it again',
     file: 'persistence/recovery/tail-rewrite.ts',
     find: 'await writeFully(file, bytes.subarray(0, count), at);',

@@ -6,6 +6,7 @@
  * An event that does not match the state throws. For a live command that means a wrong decision, and for a replay
  * that the journal does not belong to this state. Neither may be ignored.
  */
+import assert from 'node:assert/strict';
 import { applyDirectoryEvent } from './apply-directory.ts';
 import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
 import { applyProjectEvent } from './apply-project.ts';
@@ -32,4 +33,13 @@ export function apply(world: World, event: DomainEvent, stamp: EventStamp): void
   if (event.featureName !== null) applyFlagEvent(world, event as FlagEvent, stamp);
   else if (event.project !== null) applyProjectEvent(world, event as ProjectEvent, stamp);
   else applyDirectoryEvent(world, event as DirectoryEvent, stamp);
+  assert(
+    revisionAfter(world, event) === stamp.id,
+    'an event leaves its id as the revision of what it changed',
+  );
+}
+
+/** Of the project that the event is about; of the directory where it is about none, or removed it. */
+function revisionAfter({ projects, directory }: World, { project }: DomainEvent): number {
+  return (project === null ? undefined : projects.get(project)?.revision) ?? directory.revision;
 }

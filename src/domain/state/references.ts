@@ -45,6 +45,11 @@ export class References {
     return this.#counts.get(`${kind}:${name}`) ?? NONE;
   }
 
+  /** Kind and name, as in `segment:3` → project → number of its flags that refer to it. */
+  get counts(): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    return this.#counts;
+  }
+
   clear(): void {
     this.#counts.clear();
     this.#bytes = 0;

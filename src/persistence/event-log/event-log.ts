@@ -160,6 +160,7 @@ export class EventLog {
    * searches run at once is up to the callers.
    */
   async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage> {
+    assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
     const { type, project, feature } = query;
     const filter = compileFilter(
       {

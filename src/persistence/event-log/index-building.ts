@@ -107,6 +107,7 @@ async function indexSegment(options: BuildOptions, segment: OpenSegment, place: 
       return frameEnd(raw) < place.stopAt;
     },
   );
+  assert(columns.bytesEnd === end.offset, 'the index ends where the last whole frame does');
   const judged = await judgeScanEnd(segment, end, place.isNewest);
   if (judged.kind !== 'damage') return;
   const details = {

@@ -7,6 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import type { CommitBatch } from './commit-log.ts';
+import { FRAME_BYTES_MAX } from './frame.ts';
 import { FRAME_FORMAT, FRAME_HEADER_BYTES, type FrameBody, frameEnd, sealFrame } from './frame-format.ts';
 
 /** Holds about two thousand frames of a typical command; most batches are far smaller. */
@@ -65,6 +66,7 @@ export class Batch implements CommitBatch {
   /** Adds a frame; returns its offset in the segment. */
   add({ payload, contentVersion, rules }: FrameBody, lastId: number): number {
     assert(lastId >= this.firstId && lastId > this.lastId, 'the frames of a batch follow each other');
+    assert(payload.length <= FRAME_BYTES_MAX, 'a frame that recovery would refuse');
     const at = this.bytes;
     this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
     this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
@@ -83,6 +85,7 @@ export class Batch implements CommitBatch {
 
   /** What has to be written at `place.offset`. */
   content(): Buffer {
+    assert(this.bytes <= this.#buffer.length, 'the buffer holds all of the batch');
     return this.#buffer.subarray(0, this.bytes);
   }
 

@@ -22,6 +22,7 @@
  *
  * History: 1, the first. A newer version is refused by name.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { newerFormat } from '../disk/data-folder-error.ts';
@@ -82,6 +83,7 @@ async function readNewestSlot(fs: FileSystem, path: string): Promise<Slot | 'abs
 }
 
 function encodeSlot(slot: Slot): Buffer {
+  assert(Number.isSafeInteger(slot.sequence) && slot.sequence > 0, 'each write has a sequence of its own');
   const bytes = Buffer.alloc(SLOT_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(MARK_VERSION, 8);
@@ -125,6 +127,7 @@ export class DurableMarkFile {
   /** Writes what is durable, without a sync (see `close`). Callers wait for one write before they start the next. */
   async write(mark: DurableMark): Promise<void> {
     this.#file ??= await this.#open();
+    assert(mark.segment > 0 && mark.offset > 0, 'a mark names a place in a segment');
     this.#sequence += 1;
     const slot = encodeSlot({ ...mark, sequence: this.#sequence });
     await writeFully(this.#file, slot, SLOT_AT[this.#sequence % 2 === 0 ? 0 : 1]);

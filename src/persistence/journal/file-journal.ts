@@ -223,6 +223,7 @@ export class FileJournal implements Journal {
     this.#offset = this.#open.end;
     this.#appendedId = this.#open.lastId;
     this.#appendedChain = this.#open.chain;
+    assert(this.#durable.lastId < this.#appendedId, 'an event is appended before it is durable');
     return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + body.payload.length };
   }
 
@@ -235,6 +236,10 @@ export class FileJournal implements Journal {
       this.#segment = firstId;
       this.#offset = SEGMENT_HEADER_BYTES;
     }
+    assert(
+      this.#offset >= SEGMENT_HEADER_BYTES && this.#segment <= firstId,
+      'a batch begins behind a header',
+    );
     const place = { segment: this.#segment, offset: this.#offset, rolls, chain: this.#appendedChain };
     this.#open.begin(place, firstId);
   }
@@ -283,6 +288,7 @@ export class FileJournal implements Journal {
    */
   async #roll(batch: Batch): Promise<OpenFile> {
     const { segment, chain } = batch.place;
+    assert(segment === batch.firstId, 'a segment bears the id of its first event');
     if (this.#file !== null) await this.#presence.check(this.#file, this.#pathOf(this.#durable.segment));
     const mode = segment === this.#olderSegment ? 'write' : 'create';
     const file = await this.#fs.open(this.#pathOf(segment), mode);
@@ -300,7 +306,9 @@ export class FileJournal implements Journal {
     // The mark may have failed meanwhile: this batch is on disk, but nothing is acknowledged after a failure.
     if (this.#failure !== null) return;
     const { lastId, end: offset, chain } = batch;
-    assert(lastId > this.#durable.lastId, 'what is durable only grows');
+    assert(batch === this.#inFlight && lastId <= this.#appendedId, 'what becomes durable was appended');
+    assert(batch.firstId === this.#durable.lastId + 1, 'batches become durable in order, without a gap');
+    assert(batch.previousChain === this.#durable.chain, 'a batch follows the one that is on disk');
     this.#durable = { lastId, segment: batch.place.segment, offset, chain };
     this.#batches += 1;
     this.#frames += batch.frames;
@@ -350,6 +358,7 @@ export class FileJournal implements Journal {
     const mark = this.#durable;
     try {
       await this.#markFile.write(mark);
+      assert(mark.lastId >= this.#markedId && mark.lastId <= this.durableId, 'a mark states what is durable');
       this.#markedId = mark.lastId;
     } catch (cause) {
       // The mark proves less than it could, but a disk that fails here is not to be trusted with the next batch.
@@ -380,6 +389,10 @@ export class FileJournal implements Journal {
     await this.#marking;
     await this.#preallocation.cut(this.#durable.offset);
     if (this.#failure !== null) throw this.#failure;
+    assert(
+      this.pendingFrames === 0 && this.durableId === this.#appendedId,
+      'a closed journal has all on disk',
+    );
     if (this.#durable.lastId > this.#markedId) await this.#markFile.write(this.#durable);
     await this.#markFile.close();
     await this.#file?.close();

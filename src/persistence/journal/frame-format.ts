@@ -43,6 +43,7 @@
  *
  * History: 1, the first. 2: the checksum no longer covers the place; content version and rules of replay.
  */
+import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
@@ -171,6 +172,7 @@ export function frameFormatOf(version: number): FrameFormat {
 
 /** Writes the header before a payload that is already in place; returns the checksum, the next frame's `previous`. */
 export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): number {
+  assert(links.batchStart > 0, 'a frame never begins with zeros');
   bytes.writeUInt32LE(links.batchStart, offset);
   bytes.writeUInt32LE(links.payloadBytes, offset + 12);
   bytes.writeUInt32LE(links.previous, offset + 16);

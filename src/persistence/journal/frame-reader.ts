@@ -7,6 +7,7 @@
  *
  * Checksums are verified again: bytes may go bad after the start, and a wrong event must not be shown as a true one.
  */
+import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { isMissing, type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import type { RecordedFrame } from './frame.ts';
@@ -32,10 +33,10 @@ export interface FramePlace {
 
 type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
 
-/** The frame at `offset` of `bytes`, which must be wholly there and unharmed. */
+/** The frame from `offset` to `end` of `bytes`, which must be wholly there and unharmed. */
 function decodeFrameAt(
   bytes: Buffer,
-  offset: number,
+  { offset, end }: { readonly offset: number; readonly end: number },
   format: FrameFormat,
 ): RecordedFrame | { readonly problem: string } {
   const raw = format.readHeader(bytes, offset);
@@ -43,6 +44,7 @@ function decodeFrameAt(
   if (format.checksum(bytes, offset, raw.payloadBytes) !== raw.checksum) {
     return { problem: 'a checksum does not match' };
   }
+  assert(frameEnd(raw) === end, 'the index has a frame end where the journal does');
   const decoded = decodePayload(bytes.subarray(offset + format.headerBytes, frameEnd(raw)), raw);
   return decoded.problem === null ? decoded.frame : { problem: decoded.problem };
 }
@@ -80,7 +82,8 @@ function readSegment<Place extends FramePlace>(
     for (const group of groups) {
       const bytes = await readExtent(file, path, group);
       for (const place of group.places) {
-        const frame = decodeFrameAt(bytes, place.offset - group.offset, header.format);
+        const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };
+        const frame = decodeFrameAt(bytes, extent, header.format);
         if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
         visit(frame, place);
       }

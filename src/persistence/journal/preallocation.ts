@@ -81,6 +81,7 @@ export class Preallocation {
     const from = Math.max(this.#end, offset);
     const to = Math.min(from + this.#sliceBytes, segmentBytes);
     if (to <= from || !hasRoomFor(to - from)) return;
+    assert(from >= offset && to <= segmentBytes, 'zeros lie behind all batches, within the segment');
     this.#slice = { from, written: this.#write(target, from, to) };
   }
 
@@ -94,6 +95,7 @@ export class Preallocation {
     const file = this.#target?.file;
     this.#target = null;
     await this.#slice?.written;
+    assert(this.#slice === null, 'no slice is begun any more');
     if (file === undefined || (await file.size()) === offset) return;
     await file.truncate(offset);
     await file.sync();
@@ -104,6 +106,7 @@ export class Preallocation {
     try {
       await writeFully(file, ZEROS.subarray(0, to - from), from);
       await file.datasync();
+      assert(to > this.#end, 'zeros are written further and further ahead');
       this.#end = to;
     } catch (cause) {
       // The next batch finds out by itself whether it fits.

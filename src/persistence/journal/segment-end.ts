@@ -3,6 +3,7 @@
  * cut off or that is still being written, or with damage. Every reader of segments asks here, so that all of them draw
  * the line in the same place.
  */
+import assert from 'node:assert/strict';
 import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
 import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
@@ -29,6 +30,7 @@ export async function judgeScanEnd(
   { offset, size, problem }: ScanEnd,
   isLast: boolean,
 ): Promise<SegmentEnd> {
+  assert(problem === null || offset < size, 'what is wrong lies within the file');
   if (problem === null) return { kind: 'whole' };
   if (!isLast || !problem.tornLike) return { kind: 'damage', offset, what: problem.what };
   const formats = header === null ? FRAME_FORMATS : [header.format];

@@ -29,6 +29,7 @@
  * History: 1, the first. 2: another format of frames, the header is as it was. A segment of format 1 is read and never
  * appended to: the first write of a newer build begins a segment. A newer version is refused by name.
  */
+import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { ADVICE_DAMAGED, DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
 import { type FrameFormat, frameFormatOf } from './frame-format.ts';
@@ -67,6 +68,7 @@ export function idInFileName(name: string, suffix: string): number | null {
 
 /** `version`: that of the frames which follow. */
 export function encodeSegmentHeader({ firstId, chain }: SegmentStart, version = SEGMENT_VERSION): Buffer {
+  assert(Number.isSafeInteger(firstId) && firstId > 0, 'a segment begins with an event');
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(version, 8);

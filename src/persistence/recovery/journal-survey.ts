@@ -8,6 +8,7 @@
  * Only the last segment can have a torn tail, or zeros ahead of its end: a segment is begun after the one before it is
  * full and on disk to its end.
  */
+import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { type Boundary, type Frame, lastEventId } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
@@ -151,9 +152,11 @@ class Surveyor {
       this.#lastId = lastEventId(last);
       this.#lastAt = last.at;
     }
+    assert(this.#lastId >= firstId - 1, 'a segment ends behind its beginning');
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
     this.#isEndAppendable = header.format.version === SEGMENT_VERSION;
     this.#lastBatchAt = walk.last?.batchStart ?? 0;
+    assert(this.#lastBatchAt <= end.offset, 'the last batch begins before the end');
     this.#bytesDone += end.size;
     this.#options.onProgress?.(this.#bytesDone);
     this.#endsAs(await judgeScanEnd(segment, end, isLast), path);

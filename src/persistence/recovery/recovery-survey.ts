@@ -1,4 +1,5 @@
 /** Surveys a whole data folder and collects the facts for recovery's decision. Changes nothing. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DAMAGED_SUFFIX, type DataFolder, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
@@ -79,6 +80,10 @@ interface Surveyed extends Chosen, Pick<FolderSurvey, 'journal' | 'leftovers' | 
 
 function surveyOf(surveyed: Surveyed): FolderSurvey {
   const { reading, recorded, journal, snapshot, badSnapshots, ...names } = surveyed;
+  assert(
+    badSnapshots.every(({ id }) => id > (snapshot?.id ?? 0)),
+    'no older snapshot is used before a good one',
+  );
   const mark = reading.state === 'good' ? reading.mark : null;
   const beginning = recorded.state === 'good' ? recorded.beginning : null;
   const replayFrom = journal.boundaries.get(snapshot?.id ?? 0) ?? null;

@@ -90,6 +90,10 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   const replayed = await replayJournal(survey, folder, options);
   const setAside = await tidyUp(survey, folder, options);
   const tail = tailOf(survey);
+  assert(
+    tail.lastId === startOf(survey) + replayed.replayedEvents,
+    'each event is in the snapshot, or was replayed',
+  );
   return {
     label,
     lastId: tail.lastId,
@@ -113,6 +117,9 @@ async function surveyAndLoad(folder: DataFolder, options: RecoverOptions): Promi
   if (survey.snapshot === null) loader.reset();
   return survey;
 }
+
+/** The event after which the replay begins. */
+const startOf = ({ snapshot }: FolderSurvey): number => snapshot?.id ?? 0;
 
 function tailOf({ journal, snapshot }: FolderSurvey): JournalTail {
   const lastAt = journal.lastAt ?? snapshot?.at ?? 0;
@@ -180,8 +187,8 @@ async function replayJournal(
   folder: DataFolder,
   options: RecoverOptions,
 ): Promise<{ replayedFrames: number; replayedEvents: number }> {
-  const { journal, replayFrom, snapshot } = survey;
-  const replay = new Replay(options, (snapshot?.id ?? 0) + 1);
+  const { journal, replayFrom } = survey;
+  const replay = new Replay(options, startOf(survey) + 1);
   if (replayFrom === null || journal.end === null) return replay.counts();
   await options.beforeReplay?.({ segments: journal.segments, from: replayFrom, to: journal.end });
   const source = { fs: options.fs, folder: folder.journal };
@@ -251,6 +258,7 @@ class Replay {
       throw new DataFolderError(problem, { ...place, advice: ADVICE_DAMAGED });
     }
     attempt(() => this.#options.loader.replay(frame, position), place, `event ${frame.id}`);
+    assert(lastEventId(frame) >= this.#nextId, 'a frame has an event');
     this.#nextId = lastEventId(frame) + 1;
     this.#frames += 1;
     this.#events += frame.events.length;
@@ -268,6 +276,10 @@ async function tidyUp(
 ): Promise<readonly string[]> {
   const { fs, log } = options;
   const { tail, end, lastBatchAt } = survey.journal;
+  assert(
+    tail === null || tail.offset === 0 || tail.offset === end?.offset,
+    'only what lies behind the end is cut off',
+  );
   if (tail !== null) announceTail(tail, log);
   if (tail?.offset === 0) await fs.remove(tail.path);
   if (end !== null) {

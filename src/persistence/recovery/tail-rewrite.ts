@@ -9,6 +9,7 @@
  * is set for the same reason even where the file seems to have it: a cut whose sync failed would come undone behind
  * the next segment, and pass for damage.
  */
+import assert from 'node:assert/strict';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
 
@@ -23,6 +24,7 @@ export interface Tail {
 }
 
 export async function rewriteTail(fs: FileSystem, { path, from, to }: Tail): Promise<void> {
+  assert(from <= to, 'the last batch begins before it ends');
   const file = await fs.open(path, 'write');
   try {
     await file.truncate(to);
@@ -38,5 +40,6 @@ export async function rewriteTail(fs: FileSystem, { path, from, to }: Tail): Pro
 async function rewrite(file: OpenFile, at: number, length: number): Promise<void> {
   const bytes = Buffer.allocUnsafe(length);
   const count = await file.read(bytes, 0, length, at);
-  await writeFully(file, bytes.subarray(0, count), at);
+  assert(count === length, 'what was verified is still there');
+  await writeFully(file, bytes, at);
 }

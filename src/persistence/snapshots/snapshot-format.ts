@@ -35,6 +35,7 @@
  * History: 1, of release 0.1.0: zeros instead of the content version, which was 1. 2: the content version. A newer
  * version of either is refused by name.
  */
+import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { newerFormat } from '../disk/data-folder-error.ts';
@@ -67,6 +68,7 @@ export interface SnapshotHeader extends SnapshotStamp {
 }
 
 export function encodeSnapshotHeader({ id, at, chain }: SnapshotStamp): Buffer {
+  assert(Number.isSafeInteger(id) && id > 0 && Number.isFinite(at), 'a snapshot is the state as of an event');
   const bytes = Buffer.alloc(SNAPSHOT_HEADER_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(SNAPSHOT_VERSION, 8);
@@ -103,6 +105,7 @@ export interface BlockHeader {
 
 /** Writes the header before a payload that is already in place in `block`. */
 export function sealBlock(block: Buffer, kind: number, count: number): void {
+  assert(block.length - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
   block.writeUInt32LE(block.length - BLOCK_HEADER_BYTES, 0);
   block.writeUInt32LE(kind, 8);
   block.writeUInt32LE(count, 12);

@@ -7,6 +7,7 @@
  *
  * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { FIRST } from '../codec/first-bytes.ts';
@@ -86,7 +87,7 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   await options.durable();
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
-  await verifyOrSetAside(options, path);
+  await verifyOrSetAside(options, path, writer);
   await removeOldSnapshots(options);
   return { path, bytes: writer.bytes, records: writer.records };
 }
@@ -104,16 +105,32 @@ async function writeTemporary(temporary: string, options: WriteSnapshotOptions):
 }
 
 /** Decodes every record, because a snapshot that cannot be loaded must not replace one that can. */
-async function verifyOrSetAside(options: WriteSnapshotOptions, path: string): Promise<void> {
+async function verifyOrSetAside(
+  options: WriteSnapshotOptions,
+  path: string,
+  written: SnapshotWriter,
+): Promise<void> {
   const { fs } = options;
   const slices = new Slices(options);
   const reading = await verifySnapshotFile({ fs, path, afterBlock: () => slices.endIfDue() });
-  if (reading.problem === null) return;
+  if (reading.problem === null) {
+    const { header, records, bytes } = reading;
+    const { id, at, chain } = header;
+    assert.deepEqual({ id, at, chain }, stampOf(options), 'the header of a snapshot says what was taken');
+    assert.deepEqual(
+      { records, bytes },
+      { records: written.records, bytes: written.bytes },
+      'all of it is there',
+    );
+    return;
+  }
   await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
   throw new Error(
     `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
   );
 }
+
+const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
 
 async function removeOldSnapshots({ fs, folder, keepOlder }: WriteSnapshotOptions): Promise<void> {
   const older = (await listSnapshots(fs, folder)).slice(0, -SNAPSHOTS_KEPT);

@@ -1,0 +1,76 @@
+/**
+ * Goes through the whole state and asserts what every event must leave true. It costs far more than an event, so only the
+ * simulation turns it on (`audited`), which thereby finds a broken state at the event that broke it, even where no
+ * response shows it.
+ */
+import assert from 'node:assert/strict';
+import { References } from '../domain/state/references.ts';
+import type { ProjectState, World } from '../domain/state/world.ts';
+
+/** `lastId`: the newest event that the state contains. */
+export function auditWorld(world: World, lastId: number): void {
+  auditDirectory(world, lastId);
+  let flags = 0;
+  for (const [id, project] of world.projects) {
+    assert.equal(project.settings.id, id, 'a project is kept under its id');
+    auditProject(world, project, lastId);
+    auditFlags(world, project);
+    flags += project.flags.size;
+  }
+  assert.equal(world.directory.flagProjects.size, flags, 'the names of flags that are taken');
+  auditReferences(world);
+}
+
+function auditDirectory({ directory, lineage }: World, lastId: number): void {
+  const { revision, environmentsRevision, accessRevision } = directory;
+  for (const part of [revision, environmentsRevision, accessRevision]) {
+    assert(part <= lastId, `the directory is of event ${part}, which is newer than ${lastId}`);
+  }
+  for (const id of directory.users.keys()) assert(id <= directory.lastUserId, `user ${id} is newer than all`);
+  for (const id of directory.segments.keys()) {
+    assert(id <= directory.lastSegmentId, `segment ${id} is newer than all`);
+  }
+  for (const { id, userId } of directory.personalTokens.values()) {
+    assert(id <= directory.lastPersonalTokenId, `personal token ${id} is newer than all`);
+    assert(directory.users.has(userId), `personal token ${id} belongs to nobody`);
+  }
+  let from = -1;
+  for (const entry of lineage.recorded) {
+    assert(entry.from > from, 'names of the lineage follow each other');
+    from = entry.from;
+  }
+}
+
+function auditProject({ directory }: World, project: ProjectState, lastId: number): void {
+  const { settings, revision, environmentsRevision, members } = project;
+  assert(revision <= lastId, `project ${settings.id} is of event ${revision}, which is newer than ${lastId}`);
+  assert(environmentsRevision <= revision, `project ${settings.id} is older than its environments`);
+  for (const name of settings.environments) {
+    const isKnown = directory.environments.some((environment) => environment.name === name);
+    assert(isKnown, `project ${settings.id} has an environment ${name} that the service has not`);
+  }
+  for (const id of members.keys())
+    assert(directory.users.has(id), `member ${id} of ${settings.id} is no user`);
+}
+
+function auditFlags({ directory }: World, { settings, revision, flags }: ProjectState): void {
+  for (const [name, record] of flags) {
+    const { flag } = record;
+    assert(flag.name === name && flag.project === settings.id, `flag ${name} is kept in its place`);
+    assert.equal(directory.flagProjects.get(name), settings.id, `the project that holds flag ${name}`);
+    assert(record.revision <= revision, `flag ${name} is newer than its project`);
+    for (const { feature } of flag.dependencies) {
+      const children = flags.get(feature)?.flag.children;
+      assert(children?.includes(name), `flag ${feature} does not list ${name}, which depends on it`);
+    }
+  }
+}
+
+/** The counts that events keep up to date against those of the flags as they are. */
+function auditReferences({ projects, references }: World): void {
+  const counted = new References();
+  for (const { flags } of projects.values()) {
+    for (const { flag } of flags.values()) counted.replace(null, flag);
+  }
+  assert.deepEqual(references.counts, counted.counts, 'what flags refer to');
+}
