@@ -462,6 +462,16 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ...named('persistence/event-log/index-file.test.ts')(
         'an index file that the disk cannot read is rebuilt',
       ),
+      ...named('persistence/event-log/unreadable-events.test.ts')(
+        'are named with file and offset to whoever asks for',
+        'do not keep the others from being shown',
+      ),
+      ...named('cli/unreadable-sectors.test.ts')(
+        'in a journal file: restore and backup refuse with file, offset and last good event',
+        'in an old journal file of a running server: backup says which file it could not copy',
+        'restore uses an older one, and comes to the same state',
+        'repair keeps what can be read, and the newest state',
+      ),
     ],
   },
   {

@@ -1,5 +1,6 @@
 /** Copies one file, or the beginning of it, and makes the copy durable. */
-import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
+import { type FileSystem, readLeniently, UNREADABLE, withFile } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
 import { OperationError } from '../operation-error.ts';
 
@@ -23,7 +24,9 @@ export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<numb
     const target = await fs.open(to, 'create');
     try {
       for (let at = 0; at < size; ) {
-        const count = await source.read(piece, 0, Math.min(piece.length, size - at), at);
+        const wanted = Math.min(piece.length, size - at);
+        const { count, unreadableAt } = await readLeniently(source, piece, wanted, at);
+        if (unreadableAt !== null) throw unreadable(from, unreadableAt);
         if (count === 0) throw new OperationError('unsound', `${from} became shorter while it was copied.`);
         await writeFully(target, piece.subarray(0, count), at);
         at += count;
@@ -36,3 +39,6 @@ export function copyFile(fs: FileSystem, options: CopyFileOptions): Promise<numb
     return size;
   });
 }
+
+const unreadable = (file: string, offset: number): DataFolderError =>
+  new DataFolderError(`A file cannot be copied: ${UNREADABLE}`, { file, offset, advice: ADVICE_DAMAGED });

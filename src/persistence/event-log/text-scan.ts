@@ -10,10 +10,11 @@
  * Runs in a thread of its own (log-reader-worker.ts); nothing here knows that.
  */
 import { changesEvents } from '../../domain/state/upgrade/upgrade.ts';
-import { type FileSystem, isMissing } from '../disk/file-system.ts';
+import { type FileSystem, isMissing, readLeniently, UNREADABLE } from '../disk/file-system.ts';
 import type { FrameFormat, RawFrame } from '../journal/frame-format.ts';
 import { FrameOutline } from '../journal/frame-outline.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
+import { unreadableEvent } from '../journal/frame-reader.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
@@ -136,12 +137,16 @@ class TextScan {
 
   async #judge(segment: OpenSegment, rows: Pick<Searched, 'view' | 'verdicts'>): Promise<Uint8Array | null> {
     const { path, header } = segment;
-    if (header === null) throw new Error(`the header of ${path} is damaged`);
+    if (header === null) {
+      const problem = 'the header of the file is damaged';
+      throw unreadableEvent({ id: rows.view.firstId, file: path, offset: 0, problem });
+    }
     const { format } = header;
     const prefilter = changesEvents(await oldestContent(segment, format)) ? null : this.#prefilter;
     for (const piece of piecesOf(rows.view, rows.verdicts)) {
       if (this.#isCancelled()) return null;
-      this.#judgePiece(await this.#read(segment, piece), piece, { ...rows, path, format, prefilter });
+      const bytes = await this.#read(segment, piece, rows.view);
+      this.#judgePiece(bytes, piece, { ...rows, path, format, prefilter });
     }
     return rows.verdicts;
   }
@@ -157,12 +162,20 @@ class TextScan {
     return verdicts;
   }
 
-  async #read({ file }: OpenSegment, { offset, bytesEnd }: Piece): Promise<Buffer> {
+  async #read(
+    { file, path }: OpenSegment,
+    { offset, bytesEnd, firstRow }: Piece,
+    view: SegmentView,
+  ): Promise<Buffer> {
     const length = bytesEnd - offset;
     const buffer = length <= PIECE_BYTES ? this.#buffer : Buffer.allocUnsafeSlow(length);
-    const count = await file.read(buffer, 0, length, offset);
-    if (count < length)
-      throw new Error(`a segment ends at ${offset + count}, but its index reaches ${bytesEnd}`);
+    const { count, unreadableAt } = await readLeniently(file, buffer, length, offset);
+    const badAt = unreadableAt ?? (count < length ? offset + count : null);
+    if (badAt !== null) {
+      const problem = unreadableAt === null ? 'the file is too short' : UNREADABLE;
+      const id = view.firstId + Math.max(firstRowAtOffset(view, badAt + 1, firstRow) - 1, firstRow);
+      throw unreadableEvent({ id, file: path, offset: badAt, problem });
+    }
     return buffer.subarray(0, length);
   }
 
@@ -193,7 +206,9 @@ class TextScan {
     const raw = format.readHeader(bytes, 0);
     const payload = bytes.subarray(format.headerBytes);
     if (raw === null || !this.#outline.read(payload) || this.#outline.eventCount !== endRow - firstRow) {
-      throw new Error(`${path} does not hold event ${view.firstId + firstRow} where its index says`);
+      const problem = 'it is not where its index says';
+      const offset = view.columns.offset[firstRow] ?? 0;
+      throw unreadableEvent({ id: view.firstId + firstRow, file: path, offset, problem });
     }
     for (let row = firstRow; row < endRow; row++) {
       if (verdicts[row] === OPEN)
@@ -214,7 +229,8 @@ class TextScan {
 /** Of the first frame: builds get newer along the journal, since none opens what a newer one wrote. */
 async function oldestContent({ file }: OpenSegment, format: FrameFormat): Promise<number> {
   const bytes = Buffer.alloc(format.headerBytes);
-  const count = await file.read(bytes, 0, bytes.length, SEGMENT_HEADER_BYTES);
+  // Where it cannot be read, the first event that is looked at in that place says so.
+  const { count } = await readLeniently(file, bytes, bytes.length, SEGMENT_HEADER_BYTES);
   return format.readHeader(bytes.subarray(0, count), 0)?.contentVersion ?? 1;
 }
 

@@ -29,6 +29,8 @@ export interface FramePlace {
   readonly segment: number;
   readonly offset: number;
   readonly bytesEnd: number;
+  /** The events in it that are asked for, where they are known. */
+  readonly ids?: readonly number[];
 }
 
 type VisitFrame<Place extends FramePlace> = (frame: RecordedFrame, place: Place) => void;
@@ -78,21 +80,38 @@ function readSegment<Place extends FramePlace>(
   visit: VisitFrame<Place>,
 ): Promise<void> {
   return withSegment(source, groups[0]?.segment ?? 0, async ({ path, file, header }) => {
-    if (header === null) throw damaged('the header of the file is damaged', path, 0);
+    const [first] = groups[0]?.places ?? [];
+    if (header === null) {
+      const problem = 'the header of the file is damaged';
+      throw unreadableEvent({ id: first?.ids?.[0], file: path, offset: 0, problem });
+    }
     for (const group of groups) {
       const bytes = await readExtent(file, path, group);
       for (const place of group.places) {
         const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };
         const frame = decodeFrameAt(bytes, extent, header.format);
-        if ('problem' in frame) throw damaged(frame.problem, path, place.offset);
+        if ('problem' in frame) {
+          const { problem } = frame;
+          throw unreadableEvent({ id: place.ids?.[0], file: path, offset: place.offset, problem });
+        }
         visit(frame, place);
       }
     }
   });
 }
 
-function damaged(problem: string, file: string, offset: number): DataFolderError {
-  return new DataFolderError(`An event cannot be read back: ${problem}`, {
+export interface UnreadableEvent {
+  /** Undefined where it is not known which event the place holds. */
+  readonly id: number | undefined;
+  readonly file: string;
+  readonly offset: number;
+  readonly problem: string;
+}
+
+/** The error for an event that the journal holds, and that cannot be read back from it. */
+export function unreadableEvent({ id, file, offset, problem }: UnreadableEvent): DataFolderError {
+  const what = id === undefined ? 'An event' : `Event ${id}`;
+  return new DataFolderError(`${what} cannot be read back: ${problem}`, {
     file,
     offset,
     advice: ADVICE_DAMAGED,
@@ -139,11 +158,15 @@ const fits = (group: Group<FramePlace>, place: FramePlace): boolean =>
 async function readExtent(
   file: OpenFile,
   path: string,
-  { offset, bytesEnd }: Group<FramePlace>,
+  { offset, bytesEnd, places }: Group<FramePlace>,
 ): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(bytesEnd - offset);
   const { count, unreadableAt } = await readLeniently(file, bytes, bytes.length, offset);
-  if (unreadableAt !== null) throw damaged(UNREADABLE, path, unreadableAt);
-  if (count < bytes.length) throw damaged('the file is too short', path, offset + count);
+  const badAt = unreadableAt ?? (count < bytes.length ? offset + count : null);
+  if (badAt !== null) {
+    const problem = unreadableAt === null ? 'the file is too short' : UNREADABLE;
+    const id = places.find((place) => place.bytesEnd > badAt)?.ids?.[0];
+    throw unreadableEvent({ id, file: path, offset: badAt, problem });
+  }
   return bytes;
 }

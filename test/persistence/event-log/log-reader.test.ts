@@ -138,7 +138,7 @@ test('a search that meets bad bytes fails with the reason, and the thread lives 
   const log = await openOn(search);
   const [view] = [{ firstId: 1, count: 1, bytesEnd: 100, columns: columnsOfOneRow(70) }];
   const request = { ...REQUEST, folder, segments: [view] as TextScanRequest['segments'] };
-  await assert.rejects(search.scan(request), /does not hold event 1 where/);
+  await assert.rejects(search.scan(request), /Event 1 cannot be read back: it is not where/);
   assert.equal(await total(log, 'launch'), EVENTS);
   assert.equal(started, 1);
   await log.close();
