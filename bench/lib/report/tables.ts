@@ -93,7 +93,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'idle-streams',
     title: 'Memory of an idle stream',
-    note: 'Of the server process, for each stream, after garbage collections; beside it what a connection takes that has had one response and has no stream. What the kernel keeps for a socket is in neither.',
+    note: 'Of the server process, for each stream of the second half, after garbage collections; beside it what a connection takes that has had one response and has no stream. What the kernel keeps for a socket is in neither.',
     what: 'HTTP engine',
     at: 'streams',
     columns: [

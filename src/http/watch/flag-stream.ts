@@ -14,6 +14,8 @@ export interface FlagStreamOptions {
   readonly format: StreamFormat;
   /** Null where no token was asked for. */
   readonly token: ApiToken | null;
+  /** What it begins with. */
+  readonly first: readonly Uint8Array[];
   /** What the client has once it has taken `first`. */
   readonly sentId: number;
 }
@@ -23,28 +25,34 @@ export class FlagStream {
   readonly format: StreamFormat;
   readonly #response: ResponseStream;
   readonly #token: ApiToken | null;
+  /** Milliseconds since 1970. */
+  readonly #expiresAtMs: number;
+  /** What it begins with and was not written yet; empty for most streams most of the time. */
+  #first: readonly Uint8Array[];
   #sentId: number;
 
-  constructor({ response, watch, format, token, sentId }: FlagStreamOptions) {
+  constructor({ response, watch, format, token, first, sentId }: FlagStreamOptions) {
     this.watch = watch;
     this.format = format;
     this.#response = response;
     this.#token = token;
+    const expiresAt = token?.expiresAt ?? null;
+    this.#expiresAtMs = expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+    this.#first = first;
     this.#sentId = sentId;
   }
 
   /** Whether the token that opened it is still what it was. */
   isEntitled({ directory }: World, nowMs: number): boolean {
     const token = this.#token;
-    if (token === null) return true;
-    if (directory.apiTokens.get(token.digest) !== token) return false;
-    return token.expiresAt === null || Date.parse(token.expiresAt) > nowMs;
+    return token === null || (directory.apiTokens.get(token.digest) === token && this.#expiresAtMs > nowMs);
   }
 
   /** Sends the changes up to event `durableId` that the client has not got, if it has taken everything before. */
   advance(durableId: number): void {
+    if (this.#isWaiting || !this.#writeFirst()) return;
     const { log } = this.watch;
-    if (this.#sentId === log.newestId || this.#isWaiting) return;
+    if (this.#sentId === log.newestId) return;
     const missed = log.since(this.#sentId);
     if (missed === null) return this.#response.giveUp();
     for (const frame of missed) {
@@ -54,8 +62,18 @@ export class FlagStream {
     }
   }
 
+  /** True when the client has taken all that the stream begins with. */
+  #writeFirst(): boolean {
+    while (this.#first.length > 0) {
+      const [part, ...rest] = this.#first;
+      this.#first = rest;
+      if (part !== undefined && !this.#response.write(part)) return false;
+    }
+    return true;
+  }
+
   keepAlive(): void {
-    if (!this.#isWaiting) this.#response.write(KEEP_ALIVE);
+    if (!this.#isWaiting && this.#first.length === 0) this.#response.write(KEEP_ALIVE);
   }
 
   end(): void {

@@ -56,6 +56,7 @@ interface Prepared {
 export class FlagStreams {
   readonly watches: ScopeWatches;
   readonly #engine: Engine;
+  readonly #now: () => number;
   readonly #streams = new Set<FlagStream>();
   #pageStreamCount = 0;
   readonly #byWatch = new Map<ScopeWatch, Set<FlagStream>>();
@@ -71,8 +72,10 @@ export class FlagStreams {
   #silentCount = 0;
   #silent: Iterator<FlagStream> = this.#streams.values();
 
-  constructor(engine: Engine) {
+  /** `now`: milliseconds since 1970. */
+  constructor(engine: Engine, now: () => number = Date.now) {
     this.#engine = engine;
+    this.#now = now;
     this.watches = new ScopeWatches(engine);
     this.#work = new PacedWork({
       advance: () => this.#advance(),
@@ -112,13 +115,14 @@ export class FlagStreams {
     { watch, first, sentId }: Prepared,
     response: ResponseStream,
   ): void {
-    const stream = new FlagStream({ response, watch, format, token, sentId });
+    // The response to HEAD is over when it begins.
+    if (!response.isOpen) return;
+    const stream = new FlagStream({ response, watch, format, token, first, sentId });
     // The token may be gone since the request came.
-    if (!stream.isEntitled(this.#engine.world, Date.now())) return stream.end();
+    if (!stream.isEntitled(this.#engine.world, this.#now())) return stream.end();
     response.onDrain(() => stream.advance(this.#engine.durableId));
     response.onAborted(() => this.#forget(stream));
     this.#add(stream);
-    for (const part of first) response.write(part);
     stream.advance(this.#engine.durableId);
   }
 
@@ -181,7 +185,7 @@ export class FlagStreams {
 
   #findUnentitled(): void {
     this.#haveTokensChanged = false;
-    const now = Date.now();
+    const now = this.#now();
     for (const stream of this.#streams) {
       if (!stream.isEntitled(this.#engine.world, now)) this.#ending.push(stream);
     }
@@ -237,7 +241,8 @@ export class FlagStreams {
   }
 
   /** What its streams show cannot be trusted: their clients come back. */
-  #fail({ streams }: Turn, error: unknown): void {
+  #fail({ watch, streams }: Turn, error: unknown): void {
+    this.watches.drop(watch);
     this.#ending.push(...streams);
     this.#work.want();
     this.#engine.feed.report(error);

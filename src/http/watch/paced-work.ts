@@ -73,7 +73,7 @@ export class PacedWork {
     this.#creditMs = Math.min(BURST_MS, this.#creditMs + (startedAt - this.#creditedAt) * SHARE);
     this.#creditedAt = startedAt;
     const isShared = othersMs > OTHERS_MS || this.#options.areOthersWaiting();
-    if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#run(0));
+    if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#defer());
     const isDone = this.#slice(startedAt + SLICE_MS);
     if (isShared) this.#creditMs -= this.#clock.now() - startedAt;
     if (isDone) this.#isRunning = false;

@@ -9,7 +9,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { type ClientQuery, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
-import { effectsOf } from './event-effects.ts';
+import { type EventEffects, effectsOf } from './event-effects.ts';
 import { Hydration } from './hydration.ts';
 import { ScopeContent, type VisibleChange } from './scope-content.ts';
 import { WatchLog } from './watch-log.ts';
@@ -20,11 +20,11 @@ export interface ScopeWatchOptions {
   readonly blocks: FlagBlocks;
 }
 
-/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
-const FLAGS_AT_ONCE = 2_000;
+/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where all of them have changed. */
+const FLAGS_AT_ONCE = 500;
 
 /** Flags looked at between two looks at the clock. */
-const FLAGS_A_STEP = 64;
+const FLAGS_A_STEP = 32;
 
 export class ScopeWatch {
   readonly query: ClientQuery;
@@ -62,25 +62,11 @@ export class ScopeWatch {
   /** Brings it up to date; in a promise where that takes long. */
   refresh(): undefined | Promise<void> {
     if (this.#looking !== null) return this.#looking;
-    const { lastId, feed } = this.#engine;
-    if (lastId === this.#checkedId) return undefined;
-    const changes = this.#log === null ? 'too-old' : feed.appliedSince(this.#checkedId);
-    if (changes === 'too-old') return this.#lookAtAll(lastId);
-    const effects = effectsOf(changes, this.query);
-    if (effects.everything !== null) return this.#lookAtAll(effects.everything);
-    for (const [id, eventId] of effects.segments)
-      this.#found.push(...this.#content.lookAtSegment(id, eventId));
-    for (const [name, eventId] of effects.flags) this.#found.push(...this.#content.lookAtFlag(name, eventId));
-    this.#tell(lastId);
-    return undefined;
-  }
-
-  /** What changes while many flags are looked at is looked at afterwards. */
-  #lookAtAll(eventId: number): undefined | Promise<void> {
     const { lastId } = this.#engine;
-    const names = this.#content.names();
-    const advance = (): boolean => this.#lookAtSome(names, eventId);
-    if (this.#flagCountInScope() <= FLAGS_AT_ONCE) {
+    if (lastId === this.#checkedId) return undefined;
+    const { flagCount, looks } = this.#looksDue();
+    const advance = (): boolean => this.#takeSome(looks);
+    if (flagCount <= FLAGS_AT_ONCE) {
       while (!advance());
       this.#tell(lastId);
       return undefined;
@@ -92,19 +78,31 @@ export class ScopeWatch {
       .then(() => {
         this.#log ??= this.#newLog();
         this.#checkedId = lastId;
+        // What has changed meanwhile is looked at afterwards.
         return this.refresh();
       });
     return this.#looking;
   }
 
-  /** True when there is no further name. */
-  #lookAtSome(names: Iterator<string>, eventId: number): boolean {
+  /** What has to be looked at since the last time, and about how many flags that are. */
+  #looksDue(): { readonly flagCount: number; readonly looks: Iterator<readonly VisibleChange[]> } {
+    const { lastId, feed } = this.#engine;
+    const changes = this.#log === null ? 'too-old' : feed.appliedSince(this.#checkedId);
+    const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
+    if (effects !== null && effects.everything === null) {
+      return { flagCount: effects.flags.size, looks: looksAt(this.#content, effects) };
+    }
+    const looks = looksAtAll(this.#content, effects?.everything ?? lastId);
+    return { flagCount: this.#flagCountInScope(), looks };
+  }
+
+  /** True when there is nothing further to look at. */
+  #takeSome(looks: Iterator<readonly VisibleChange[]>): boolean {
     for (let count = 0; count < FLAGS_A_STEP; count += 1) {
-      const next = names.next();
+      const next = looks.next();
       if (next.done === true) return true;
-      const visible = this.#content.lookAtFlag(next.value, eventId);
-      // Nobody has been given anything yet, so nobody has missed anything.
-      if (this.#log !== null) this.#found.push(...visible);
+      // Where nobody has been given anything yet, nobody has missed anything.
+      if (this.#log !== null) this.#found.push(...next.value);
     }
     return false;
   }
@@ -137,4 +135,16 @@ export class ScopeWatch {
     for (const { flags } of projectsOf(this.#engine.world, this.query)) count += flags.size;
     return count;
   }
+}
+
+function* looksAt(
+  content: ScopeContent,
+  { segments, flags }: EventEffects,
+): Generator<readonly VisibleChange[]> {
+  for (const [id, eventId] of segments) yield content.lookAtSegment(id, eventId);
+  for (const [name, eventId] of flags) yield content.lookAtFlag(name, eventId);
+}
+
+function* looksAtAll(content: ScopeContent, eventId: number): Generator<readonly VisibleChange[]> {
+  for (const name of content.names()) yield content.lookAtFlag(name, eventId);
 }

@@ -89,6 +89,13 @@ export class ScopeWatches {
     this.#cacheOf(watch.query).set(key, watch);
   }
 
+  /** What it shows is wrong: whoever asks next gets a new one. */
+  drop(watch: ScopeWatch): void {
+    const { key } = watch.query;
+    if (this.#streamed.get(key) === watch) this.#streamed.delete(key);
+    this.#cacheOf(watch.query).delete(key);
+  }
+
   /** Others may change the state again while a watch that took long is waited for. */
   #whenCurrent<T>(watch: ScopeWatch, read: (watch: ScopeWatch) => T): T | Promise<T> {
     const refreshing = watch.refresh();

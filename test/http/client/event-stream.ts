@@ -20,6 +20,8 @@ export interface OpenedStream {
   readonly ended: Promise<void>;
   /** Comments so far. */
   readonly comments: readonly string[];
+  /** Resolves with the next comment. */
+  comment(): Promise<void>;
   /** Stops reading, as a client does that hangs, and leaves the connection open. */
   pause(): void;
   close(): void;
@@ -57,6 +59,7 @@ function reading(sent: ClientRequest, response: IncomingMessage): OpenedStream {
   const events: SentEvent[] = [];
   const comments: string[] = [];
   const readers: Reader[] = [];
+  let onComment = (): void => undefined;
   let rest = '';
   let isOver = false;
   response.setEncoding('utf8');
@@ -65,6 +68,7 @@ function reading(sent: ClientRequest, response: IncomingMessage): OpenedStream {
     rest = blocks.pop() ?? '';
     for (const block of blocks) {
       const event = parsed(block, comments);
+      if (block.startsWith(':')) onComment();
       const reader = event === null ? undefined : readers.shift();
       if (event !== null && reader === undefined) events.push(event);
       else if (event !== null) reader?.resolve(event);
@@ -90,6 +94,10 @@ function reading(sent: ClientRequest, response: IncomingMessage): OpenedStream {
       if (isOver) throw over;
       return new Promise((resolve, reject) => readers.push({ resolve, reject }));
     },
+    comment: () =>
+      new Promise((resolve) => {
+        onComment = resolve;
+      }),
     pause: () => void response.pause(),
     close: () => void sent.destroy(),
   };

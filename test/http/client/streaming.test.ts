@@ -1,6 +1,7 @@
 /** The stream of changes: what a client gets first, what it is told, what it goes on from, and when it ends. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { flagStreams } from '../../../src/http/watch/flag-streams.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';
@@ -203,6 +204,15 @@ describeInterface('GET /api/client/streaming', (server) => {
     await makeFlag(server().call, 'after-the-token');
     assert.equal((await second.next()).data.events[0].feature.name, 'after-the-token');
     second.close();
+  });
+
+  it('responds to HEAD with the head alone, and opens no stream', async () => {
+    const response = await fetch(server().origin + STREAMING, {
+      method: 'HEAD',
+      headers: { authorization: await clientToken(server()) },
+    });
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/event-stream']);
+    assert.equal(flagStreams(server().server.store.engine).count, server().server.transport.openStreams);
   });
 
   it('asks for a client token', async () => {
