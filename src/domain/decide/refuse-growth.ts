@@ -141,16 +141,24 @@ class GrowthCheck {
     before: Strategy | undefined,
     after: Strategy,
   ): Refusal | null {
-    const subject = (): string => `A strategy of the flag ${inEnvironment(event)}`;
-    const refuse = (limit: GrowthLimitName, old: number, fresh: number): Refusal | null =>
-      fresh <= this.#limits[limit] ? null : this.#refuseCount(limit, old, fresh, subject());
+    const change = { before, after };
     return (
-      refuse('constraints', before?.constraints.length ?? 0, after.constraints.length) ??
+      this.#refuseParts(event, 'constraints', change) ??
       this.#refuseValues(event, before?.constraints ?? [], after.constraints) ??
-      refuse('segments', before?.segments.length ?? 0, after.segments.length) ??
-      refuse('variants', before?.variants.length ?? 0, after.variants.length) ??
-      this.#refuseParameters(before?.parameters ?? null, after.parameters, subject)
+      this.#refuseParts(event, 'segments', change) ??
+      this.#refuseParts(event, 'variants', change) ??
+      this.#refuseParameters(event, before?.parameters ?? null, after.parameters)
     );
+  }
+
+  #refuseParts(
+    event: InEnvironment,
+    limit: 'constraints' | 'segments' | 'variants',
+    { before, after }: { readonly before: Strategy | undefined; readonly after: Strategy },
+  ): Refusal | null {
+    const count = after[limit].length;
+    if (count <= this.#limits[limit]) return null;
+    return this.#refuseCount(limit, before?.[limit].length ?? 0, count, aStrategyOf(event));
   }
 
   /** Constraints have no ids: the largest is compared with what was the largest, the next with the next. */
@@ -175,12 +183,12 @@ class GrowthCheck {
   }
 
   #refuseParameters(
+    event: InEnvironment,
     before: JsonObject | null,
     after: JsonObject | null,
-    subject: () => string,
   ): Refusal | null {
     if (before === after || jsonSize(after) * BYTES_PER_SIZE_MAX <= this.#limits.parameterBytes) return null;
-    return this.#refuseCount('parameterBytes', jsonBytes(before), jsonBytes(after), subject());
+    return this.#refuseCount('parameterBytes', jsonBytes(before), jsonBytes(after), aStrategyOf(event));
   }
 
   #refuseVariants(event: FlagEvent, environments: readonly string[], count: number): Refusal | null {
@@ -230,6 +238,8 @@ const keyOf = ({ featureName, environment }: InEnvironment): string => `${featur
 
 const inEnvironment = ({ featureName, environment }: InEnvironment): string =>
   `"${featureName}" in the environment "${environment}"`;
+
+const aStrategyOf = (where: InEnvironment): string => `A strategy of the flag ${inEnvironment(where)}`;
 
 /** A character takes six bytes at most, as `\u0000`. */
 const BYTES_PER_SIZE_MAX = 6;

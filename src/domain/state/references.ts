@@ -28,8 +28,8 @@ export class References {
 
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
-    // Most changes concern no strategy, and a replay sees hundreds of thousands of them.
-    if (before !== null && after !== null && haveSameStrategies(before, after)) return;
+    // Most changes concern none of this, and a replay sees hundreds of thousands of them.
+    if (before !== null && after !== null && referToTheSame(before, after)) return;
     const [gone, come] = exchangedStrategies(before, after);
     if (gone.length + come.length === 0) return;
     const [old, fresh] = [referencesOf(gone), referencesOf(come)];
@@ -74,13 +74,30 @@ export class References {
   }
 }
 
-/** Whether both have the same lists of strategies in the same order of environments; makes nothing to find out. */
-function haveSameStrategies({ environments: before }: Flag, { environments: after }: Flag): boolean {
+/**
+ * Whether it is seen at a glance that both refer to the same: they have the same environments, and strategies that share
+ * what refers to something, as those of a switch or of a patched rollout do. Makes no objects to find out.
+ */
+function referToTheSame({ environments: before }: Flag, { environments: after }: Flag): boolean {
   if (before === after) return true;
   if (before.length !== after.length) return false;
   for (let at = 0; at < before.length; at += 1) {
-    if (before[at]?.strategies !== after[at]?.strategies || before[at]?.name !== after[at]?.name)
-      return false;
+    const old = before[at]!;
+    const fresh = after[at]!;
+    if (old.name !== fresh.name || !shareReferences(old.strategies, fresh.strategies)) return false;
+  }
+  return true;
+}
+
+function shareReferences(before: readonly Strategy[], after: readonly Strategy[]): boolean {
+  if (before === after) return true;
+  if (before.length !== after.length) return false;
+  for (let at = 0; at < before.length; at += 1) {
+    const old = before[at]!;
+    const fresh = after[at]!;
+    if (old === fresh) continue;
+    const shared = old.segments === fresh.segments && old.constraints === fresh.constraints;
+    if (!shared || old.name !== fresh.name) return false;
   }
   return true;
 }
@@ -117,13 +134,16 @@ interface Reference {
 
 function referencesOf(strategies: readonly Strategy[]): ReadonlyMap<string, Reference> {
   const found = new Map<string, Reference>();
-  const add = (kind: ReferenceKind, name: string | number) => found.set(`${kind}:${name}`, { kind, name });
   for (const { name, segments, constraints } of strategies) {
-    add('strategy-type', name);
-    for (const id of segments) add('segment', id);
-    for (const { contextName } of constraints) add('context-field', contextName);
+    add(found, 'strategy-type', name);
+    for (const id of segments) add(found, 'segment', id);
+    for (const { contextName } of constraints) add(found, 'context-field', contextName);
   }
   return found;
+}
+
+function add(found: Map<string, Reference>, kind: ReferenceKind, name: string | number): void {
+  found.set(`${kind}:${name}`, { kind, name });
 }
 
 /** Up to so many, looking each up in the strategies is quicker than listing what all of them refer to. */
