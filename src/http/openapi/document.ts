@@ -15,6 +15,7 @@ import { type ComponentSchemas, componentSchemas } from './component-schemas.ts'
 import { errorResponses, type OpenApiObject, type SurfaceRoute } from './error-responses.ts';
 import { operationOf } from './operations.ts';
 import { HEADER_PARAMETERS } from './parameters.ts';
+import { tagsOf } from './tags.ts';
 
 export interface DescriptionOptions {
   /** Their routes are described, except plain ones. */
@@ -59,11 +60,12 @@ export function describeInterface({
       description: [...surfaces.flatMap(({ description }) => description ?? []), limitsSection(limits)].join(
         '\n\n',
       ),
+      contact: { name: 'Whoever operates this server' },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     security: open ? [{}, { apiKey: [] }] : [{ apiKey: [] }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: tagsOf(routes.map((route) => route.tag)),
     paths: pathsOf(operations, schemas),
     components: {
       securitySchemes: { apiKey: apiKeyOf(surfaces) },

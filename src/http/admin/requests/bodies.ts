@@ -25,6 +25,10 @@ export const EnvironmentNameSchema = pathName((name) => urlNameIssue('environmen
 /** Characters of names and descriptions in lists; no screen shows more. */
 export const TEXT_LENGTH_MAX = 255;
 
+/** The Unicode category Cc in plain ranges: the description repeats the pattern, and Python has no `\P`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses.
+const NO_CONTROL_CHARACTERS = /^[^\u0000-\u001f\u007f-\u009f]*$/u;
+
 /** One line of text. Control characters would break the lists and logs that show it. */
 export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
   const phrase = `${what} of ${lengthMin} to ${lengthMax} characters, without control characters`;
@@ -32,7 +36,7 @@ export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
     v.string(phrase),
     v.minLength(lengthMin, phrase),
     v.maxLength(lengthMax, phrase),
-    v.regex(/^\P{Cc}*$/u, phrase),
+    v.regex(NO_CONTROL_CHARACTERS, phrase),
   );
 }
 
