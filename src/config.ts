@@ -256,7 +256,9 @@ const TOKEN_PATTERN = /^([^:[\]]+):([^.:]+)\.[\x21-\x7e]{1,250}$/;
 
 /** Messages never repeat a token, because logs live longer than secrets. */
 function tokensOf(env: Environment, variable: string, type: ApiTokenType): readonly InitialToken[] {
-  const secrets = itemsOf(text(env, variable) ?? tokenFile(env, variable));
+  const given = text(env, variable);
+  const secrets = itemsOf(given ?? tokenFile(env, variable));
+  const source = given === undefined ? `${variable}_FILE (${text(env, `${variable}_FILE`)})` : variable;
   return [...new Set(secrets)].map((secret, index) => {
     const [, project = '', environment = ''] = TOKEN_PATTERN.exec(secret) ?? [];
     const isForAll = project === '*' && environment === '*';
@@ -266,7 +268,7 @@ function tokensOf(env: Environment, variable: string, type: ApiTokenType): reado
       type === 'admin'
         ? 'admin tokens such as *:*.some-secret'
         : `${type} tokens such as default:development.some-secret, or with * for every project`;
-    throw new ConfigError(`${variable} must be ${like}, separated by commas; number ${index + 1} is not.`);
+    throw new ConfigError(`${source} must be ${like}, separated by commas; number ${index + 1} is not.`);
   });
 }
 

@@ -126,6 +126,18 @@ describe('configuration', () => {
     assert.throws(() => readConfig({ CONNECTIONS_PER_ADDRESS: '50', HTTP_ENGINE: 'uws' }), /HTTP_ENGINE=uws/);
   });
 
+  it('names the file when the tokens in it are wrong', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const file = join(folder, 'tokens');
+    writeFileSync(file, 'hunter2\n');
+    assert.throws(
+      () => readConfig({ INIT_ADMIN_API_TOKENS_FILE: file }),
+      (error) =>
+        error instanceof ConfigError && error.message.startsWith(`INIT_ADMIN_API_TOKENS_FILE (${file}) `),
+    );
+    rmSync(folder, { recursive: true });
+  });
+
   it('never repeats a token in a message', () => {
     const leaks = (error: unknown): boolean =>
       error instanceof ConfigError && !error.message.includes('hunter2');

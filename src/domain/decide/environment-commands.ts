@@ -1,7 +1,7 @@
 /** Decisions that create, change, order and delete the environments of the service. */
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
-import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
+import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { Environment, World } from '../state/world.ts';
 import type { Decision } from './decision.ts';
 import { tokensOfEnvironmentDeleted } from './token-commands.ts';
@@ -64,8 +64,8 @@ export interface OrderEnvironments {
 export function orderEnvironments(world: World, { order }: OrderEnvironments): Decision {
   const events: DomainEvent[] = [];
   for (const [name, sortOrder] of order) {
-    const environment = world.directory.environments.find((one) => one.name === name);
-    if (environment === undefined) return notFound(`There is no environment "${name}".`);
+    const environment = locateEnvironment(world, name);
+    if (isRefusal(environment)) return environment;
     events.push(...updateEvents(environment, { sortOrder }));
   }
   return events;

@@ -2,7 +2,8 @@
 
 import { urlNameFrom } from '../flags/url-name.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
-import { enabledFlagCount, locateEnvironment, locateProject } from '../state/locate.ts';
+import { enabledFlagCount, locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
+import { didYouMean } from '../state/nearest-name.ts';
 import {
   invalid,
   invalidOperation,
@@ -73,7 +74,7 @@ function newProjectEnvironments(
   const known = new Set(environments.map((one) => one.name));
   const unknown = wanted.findIndex((name) => !known.has(name));
   if (unknown >= 0) {
-    return invalid(`There is no environment "${wanted[unknown]}".`, `/body/environments/${unknown}`);
+    return invalid(noEnvironment(world, wanted[unknown] ?? ''), `/body/environments/${unknown}`);
   }
   return environments.map((one) => one.name).filter((name) => wanted.includes(name));
 }
@@ -170,7 +171,9 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
   const { environment } = command;
   const { id, environments } = project.settings;
   if (!environments.includes(environment)) {
-    return notFound(`The project "${id}" has no environment "${environment}".`);
+    return notFound(
+      `The project "${id}" has no environment "${environment}".${didYouMean(environment, environments)}`,
+    );
   }
   const enabledCount = enabledFlagCount(project, environment);
   if (enabledCount > 0) {

@@ -2,7 +2,7 @@
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX, type Segment, type SegmentInput } from '../flags/segment.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
-import { locateProject } from '../state/locate.ts';
+import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { locateSegment } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
@@ -97,7 +97,7 @@ export function refuseTakenSegmentName({ directory }: World, name: string): Refu
 
 function refuseUnknownProject(world: World, { project }: SegmentInput): Refusal | null {
   if (project === null || !isRefusal(locateProject(world, project))) return null;
-  return invalid(`There is no project "${project}".`, '/body/project');
+  return invalid(noProject(world, project), '/body/project');
 }
 
 function refuseForeignUse(world: World, segment: Segment, project: string | null): Refusal | null {

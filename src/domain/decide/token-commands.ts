@@ -8,7 +8,7 @@ import {
   type DomainEvent,
   type PersonalTokenData,
 } from '../state/events.ts';
-import { locatePersonalToken, locateUser } from '../state/locate.ts';
+import { locatePersonalToken, locateUser, refuseUnknownProjects } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { ADMIN_ROLE_ID } from '../state/roles.ts';
 import type { ApiToken, PersonalToken, World } from '../state/world.ts';
@@ -60,8 +60,7 @@ function refuseScope(world: World, { type, projects, environment }: CreateApiTok
       '/body/environment',
     );
   }
-  const unknown = projects.find((id) => id !== ALL && !world.projects.has(id));
-  return unknown === undefined ? null : invalid(`There is no project "${unknown}".`, '/body/projects');
+  return refuseUnknownProjects(world, projects);
 }
 
 export interface UpdateApiToken {

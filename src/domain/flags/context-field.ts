@@ -3,7 +3,7 @@
  * Constraints may name fields that are not defined here; a definition tells people and forms what to expect.
  */
 import * as v from 'valibot';
-import { list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/list-schema.ts';
 import { urlNameIssue } from './url-name.ts';
 
 export const CONTEXT_FIELDS_MAX = 100;
@@ -64,10 +64,7 @@ export const CONTEXT_FIELD_ENTRIES = {
     v.pipe(
       list(LegalValueSchema, VALUES_PHRASE),
       v.maxLength(LEGAL_VALUES_MAX, VALUES_PHRASE),
-      v.check(
-        (values) => new Set(values.map(({ value }) => value)).size === values.length,
-        'Legal values must differ from each other.',
-      ),
+      differentBy<v.InferOutput<typeof LegalValueSchema>, 'value'>('value', 'Legal values'),
     ),
   ),
 } as const;

@@ -4,7 +4,7 @@
  * a misspelled kind is refused and not served as "off".
  */
 import * as v from 'valibot';
-import { list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/list-schema.ts';
 import { STRATEGY_NAME_LENGTH_MAX } from './strategy.ts';
 
 export const STRATEGY_TYPES_MAX = 200;
@@ -43,10 +43,7 @@ export const STRATEGY_TYPE_ENTRIES = {
     v.pipe(
       list(ParameterDefinitionSchema, PARAMETERS_PHRASE),
       v.maxLength(PARAMETERS_MAX, PARAMETERS_PHRASE),
-      v.check(
-        (parameters) => new Set(parameters.map(({ name }) => name)).size === parameters.length,
-        'The names of the parameters must differ from each other.',
-      ),
+      differentBy<v.InferOutput<typeof ParameterDefinitionSchema>, 'name'>('name', 'Parameters'),
     ),
   ),
 } as const;

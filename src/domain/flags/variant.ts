@@ -7,7 +7,7 @@
  */
 import * as v from 'valibot';
 import { type Issue, issuesOf, shown } from '../json/issues.ts';
-import { list } from '../json/list-schema.ts';
+import { differentBy, list } from '../json/list-schema.ts';
 import { isNumberText } from './constraint-value.ts';
 
 /** Thousandths: a weight of 500 is half of the users. */
@@ -92,10 +92,13 @@ const listRules = v.rawCheck<v.InferOutput<typeof VariantSchema>[]>(({ dataset, 
   if (message !== null) addIssue({ message });
 });
 
-export const VariantListSchema = v.pipe(list(VariantSchema, 'a list of variants'), listRules);
+const NAMES_DIFFER = differentBy<v.InferOutput<typeof VariantSchema>, 'name'>('name', 'Variants');
+
+export const VariantListSchema = v.pipe(list(VariantSchema, 'a list of variants'), NAMES_DIFFER, listRules);
 
 export const StrategyVariantListSchema = v.pipe(
   list(StrategyVariantSchema, 'a list of variants'),
+  NAMES_DIFFER,
   listRules,
   v.description('Variants of this strategy, which take precedence over those of the flag.'),
 );
@@ -128,11 +131,6 @@ export function normaliseVariants(list: unknown): NormalisedVariants {
 
 function listIssue(variants: readonly Variant[]): string | null {
   if (variants.length === 0) return null;
-  const names = new Set<string>();
-  for (const { name } of variants) {
-    if (names.has(name)) return `Variants must have different names; there is more than one ${shown(name)}.`;
-    names.add(name);
-  }
   if (variants.every((variant) => variant.weightType === 'fix')) {
     return 'At least one variant must have the weightType variable; all of them are fix.';
   }

@@ -3,7 +3,7 @@
  * and 1 MiB of wrong items would hold the event loop for seconds, only for all but the first few to be thrown away.
  */
 import * as v from 'valibot';
-import { ISSUES_MAX } from './issues.ts';
+import { ISSUES_MAX, shown } from './issues.ts';
 
 /** `phrase` says what would be right, such as "a list of strings"; see issues.ts. */
 export function list<const Item extends v.GenericSchema>(
@@ -18,6 +18,36 @@ export function list<const Item extends v.GenericSchema>(
         ? checkItems(item, dataset.value, config)
         : schema['~run'](dataset, config),
   };
+}
+
+/**
+ * The rule that no two items have the same `key`. The issue is at the second of them. `what`: the items in the plural, as
+ * a sentence begins with them.
+ */
+export function differentBy<Item extends object, const Key extends keyof Item & string>(
+  key: Key,
+  what: string,
+): v.RawCheckAction<Item[]> {
+  return v.rawCheck<Item[]>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const seen = new Set<unknown>();
+    for (const [index, item] of dataset.value.entries()) {
+      const value = item[key];
+      if (seen.has(value)) {
+        const message = `${what} must have a different ${key} each; there is more than one ${shown(value)}.`;
+        return addIssue({ message, path: pathTo(dataset.value, index, key) });
+      }
+      seen.add(value);
+    }
+  });
+}
+
+function pathTo(input: readonly object[], index: number, key: string): [v.IssuePathItem, v.IssuePathItem] {
+  const item = input[index] as Record<string, unknown>;
+  return [
+    { type: 'array', origin: 'value', input: input as unknown[], key: index, value: item },
+    { type: 'object', origin: 'value', input: item, key, value: item[key] },
+  ];
 }
 
 type Outcome<Item extends v.GenericSchema> = v.OutputDataset<

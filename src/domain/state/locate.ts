@@ -4,7 +4,8 @@
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
-import { notFound, type Refusal } from './refusal.ts';
+import { didYouMean } from './nearest-name.ts';
+import { invalid, notFound, type Refusal } from './refusal.ts';
 import {
   type Environment,
   type FlagRecord,
@@ -16,7 +17,7 @@ import {
 } from './world.ts';
 
 export function locateProject(world: World, id: string): ProjectState | Refusal {
-  return world.projects.get(id) ?? notFound(`There is no project "${id}".`);
+  return world.projects.get(id) ?? notFound(noProject(world, id));
 }
 
 export interface LocatedFlag {
@@ -25,21 +26,42 @@ export interface LocatedFlag {
   readonly record: FlagRecord;
 }
 
+/** The message for a project id that names nothing, with the id that was probably meant. */
+export function noProject(world: World, id: string): string {
+  return `There is no project "${id}".${didYouMean(id, world.projects.keys())}`;
+}
+
+/** As `noProject`, for an environment of the service. */
+export function noEnvironment({ directory }: World, name: string): string {
+  const known = directory.environments.map((one) => one.name);
+  return `There is no environment "${name}".${didYouMean(name, known)}`;
+}
+
+/** A 400 at the first id in the field `projects` of the body that names nothing; `*` stands for every project. */
+export function refuseUnknownProjects(world: World, projects: readonly string[]): Refusal | null {
+  const index = projects.findIndex((id) => id !== '*' && !world.projects.has(id));
+  return index === -1 ? null : invalid(noProject(world, projects[index] ?? ''), `/body/projects/${index}`);
+}
+
 /**
  * A flag that is requested under another project than its own is not found (docs/specification/flags.md#projects).
  */
 export function locateFlag(world: World, projectId: string, name: string): LocatedFlag | Refusal {
   const project = world.projects.get(projectId);
-  if (project === undefined) return notFound(`There is no project "${projectId}".`);
+  if (project === undefined) return notFound(noProject(world, projectId));
   const record = project.flags.get(name);
-  if (record === undefined) return notFound(`There is no flag "${name}" in the project "${projectId}".`);
+  if (record === undefined) {
+    const advice = didYouMean(name, project.flags.keys());
+    return notFound(`There is no flag "${name}" in the project "${projectId}".${advice}`);
+  }
   return { project, record };
 }
 
 /** Finds a flag by its name alone, which is unique in the whole service. */
 export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Refusal {
   const projectId = world.directory.flagProjects.get(name);
-  if (projectId === undefined) return notFound(`There is no flag "${name}".`);
+  if (projectId === undefined)
+    return notFound(`There is no flag "${name}".${didYouMean(name, world.directory.flagProjects.keys())}`);
   return locateFlag(world, projectId, name);
 }
 
@@ -56,7 +78,8 @@ export function locateFlagEnvironment(
   const located = locateFlag(world, projectId, name);
   if (located.refused) return located;
   if (!located.project.settings.environments.includes(environment)) {
-    return notFound(`The project "${projectId}" has no environment "${environment}".`);
+    const advice = didYouMean(environment, located.project.settings.environments);
+    return notFound(`The project "${projectId}" has no environment "${environment}".${advice}`);
   }
   const { project, record } = located;
   return { project, record, flagEnvironment: environmentOf(record.flag, environment) };
@@ -107,7 +130,7 @@ export function defaultEnvironment({ directory: { environments } }: World): stri
 
 export function locateEnvironment(world: World, name: string): Environment | Refusal {
   const environment = world.directory.environments.find((one) => one.name === name);
-  return environment ?? notFound(`There is no environment "${name}".`);
+  return environment ?? notFound(noEnvironment(world, name));
 }
 
 /** Finds a user's token by its id. A token of another user is not found. */

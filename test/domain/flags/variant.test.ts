@@ -123,7 +123,10 @@ test('distributing twice changes nothing, so a list that is written back stays a
 
 test('the rules over the whole list are refused with a sentence of their own', () => {
   assert.deepEqual(issues([variable('a'), variable('b'), variable('a')]), [
-    { path: '', message: 'Variants must have different names; there is more than one "a".' },
+    {
+      path: '/2/name',
+      message: 'Variants must have a different name each; there is more than one "a".',
+    },
   ]);
   assert.deepEqual(issues([fix('a', 10)]), [
     { path: '', message: 'At least one variant must have the weightType variable; all of them are fix.' },

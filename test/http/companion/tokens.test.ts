@@ -47,7 +47,7 @@ describeInterface('API tokens', (server) => {
       ['/body/environment', { ...client, environment: '*' }],
       ['/body/environment', { tokenName: 'x', type: 'admin', environment: 'development' }],
       ['/body/projects', { tokenName: 'x', type: 'admin', projects: ['default'] }],
-      ['/body/projects', { ...client, projects: ['nowhere'] }],
+      ['/body/projects/0', { ...client, projects: ['nowhere'] }],
       ['/body/projects', { ...client, projects: [] }],
       ['/body/expiresAt', { ...client, expiresAt: '2030-01-01' }],
       ['/body/expiresAt', { ...client, expiresAt: 1893456000000 }],

@@ -121,7 +121,7 @@ describeInterface('variants', (server) => {
       [[variable('a', { weight: '1' })], '/body/0/weight'],
       [[variable('a', { weightType: 'fixed' })], '/body/0/weightType'],
       [[variable('a', { stickiness: 5 })], '/body/0/stickiness'],
-      [[variable('a'), variable('a')], '/body'],
+      [[variable('a'), variable('a')], '/body/1/name'],
       [[fix('a', 10)], '/body'],
       [[variable('a'), fix('b', 1000)], '/body'],
       [[variable('a'), fix('b', 500), fix('c', 500)], '/body'],

@@ -26,6 +26,24 @@ function described(basePath = '', open = false): Document {
   return JSON.parse(JSON.stringify(document));
 }
 
+/** Values of every key of that name, at any depth. */
+function valuesOf(document: Document, key: string): unknown[] {
+  if (typeof document !== 'object' || document === null) return [];
+  return Object.entries(document).flatMap(([name, value]) => [
+    ...(name === key && typeof value === 'string' ? [value] : []),
+    ...valuesOf(value, key),
+  ]);
+}
+
+it('its patterns are of the kind that every language reads, so without Unicode categories', () => {
+  const patterns = valuesOf(described(), 'pattern').map(String);
+  assert(patterns.length > 0);
+  assert.deepEqual(
+    patterns.filter((pattern) => /\\p\{/i.test(pattern)),
+    [],
+  );
+});
+
 interface Described {
   readonly operationId: string;
   readonly operation: Document;

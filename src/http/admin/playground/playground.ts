@@ -9,6 +9,7 @@ import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { noEnvironment, refuseUnknownProjects } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { JSON_HEADERS } from '../../dispatch/json-response.ts';
@@ -76,8 +77,8 @@ interface NamedFlag {
 
 /** By name. */
 function flagsOf(world: World, projects: Projects): NamedFlag[] | Refusal {
-  const unknown = projects === ALL ? undefined : projects.find((id) => !world.projects.has(id));
-  if (unknown !== undefined) return invalid(`There is no project "${unknown}".`, '/body/projects');
+  const unknown = projects === ALL ? null : refuseUnknownProjects(world, projects);
+  if (unknown !== null) return unknown;
   const found: NamedFlag[] = [];
   for (const [project, { flags }] of world.projects) {
     if (projects !== ALL && !projects.includes(project)) continue;
@@ -106,7 +107,7 @@ async function placeOf(
   path: string,
 ): Promise<Place | Refusal> {
   if (!world.directory.environments.some(({ name }) => name === environment)) {
-    return invalid(`There is no environment "${environment}".`, path);
+    return invalid(noEnvironment(world, environment), path);
   }
   // All projects: the evaluator of a set of them would be made for this request alone.
   const scope = { projects: ALL, environment } as const;
