@@ -9,6 +9,7 @@ import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from './actors/memory-budget.ts';
 import { MEMORY_BUDGET_SETTING } from './domain/decide/refuse-memory.ts';
 import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
+import { isOrigin } from './domain/state/frontend-origins.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
@@ -234,9 +235,7 @@ function itemsOf(list: string): readonly string[] {
 function frontendOrigins(env: Environment): readonly string[] {
   const name = 'UNLEASH_FRONTEND_API_ORIGINS';
   const origins = itemsOf(text(env, name) ?? '*');
-  const wrong = origins.find(
-    (origin) => origin !== '*' && !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/.test(origin),
-  );
+  const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return origins;
   throw new ConfigError(
     `${name} must be origins such as https://shop.example, separated by commas, or *, not "${wrong}".`,

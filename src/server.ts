@@ -197,6 +197,7 @@ function createHandler(
   };
   const instance = createInstance({
     version: VERSION,
+    configuredOrigins: config.frontendOrigins,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,
@@ -235,7 +236,6 @@ function createHandler(
       }),
     ],
     basePath,
-    frontendOrigins: config.frontendOrigins,
     streaming: {
       forSdks: config.streamingHint !== 'off',
       forPages: config.streamingHint === 'all',

@@ -11,6 +11,7 @@ export const TABLES = [
   'kill-switch',
   'idle-streams',
   'beside-streams',
+  'usage',
   'peer',
   'micro',
   'flags',

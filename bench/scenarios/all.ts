@@ -14,6 +14,7 @@ import { overview } from './overview.ts';
 import { strategyPatch } from './strategy-patch.ts';
 import { streams } from './streams.ts';
 import { toggle } from './toggle.ts';
+import { usage } from './usage.ts';
 import { variantsPut } from './variants-put.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -29,6 +30,7 @@ export const SCENARIOS: readonly Scenario[] = [
   eventText,
   metrics,
   streams,
+  usage,
   micro,
   growthFlags,
   growthProjects,

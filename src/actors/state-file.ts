@@ -82,11 +82,12 @@ function projectDocument({ settings, members, flags }: ProjectState) {
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
 function targetingDocument({
   directory,
-}: World): Pick<StateDocument, 'segments' | 'contextFields' | 'strategyTypes'> {
+}: World): Pick<StateDocument, 'segments' | 'contextFields' | 'strategyTypes' | 'settings'> {
   return {
     segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
+    settings: [...directory.settings.values()],
   } as unknown as StateDocument;
 }
 

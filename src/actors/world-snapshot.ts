@@ -12,6 +12,7 @@ import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
 import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
+import type { Setting } from '../domain/state/frontend-origins.ts';
 import { type DatedResponse, IdempotencyCache } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
 import { noteFlag, putRecord } from '../domain/state/records.ts';
@@ -71,6 +72,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'segments', records: [...directory.segments.values()] },
     { name: 'contextFields', records: [...directory.contextFields.values()] },
     { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
+    { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
     { name: 'personalTokens', records: [...directory.personalTokens.values()] },
@@ -130,6 +132,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'strategyTypes':
       putRecord(world, directory.strategyTypes, (record as StrategyType).name, record as StrategyType);
+      return;
+    case 'settings':
+      putRecord(world, directory.settings, (record as Setting).id, record as Setting);
       return;
     case 'users':
       putRecord(world, directory.users, (record as User).id, record as User);

@@ -155,6 +155,7 @@ describe('a state document', () => {
       'segments',
       'contextFields',
       'strategyTypes',
+      'settings',
     ]);
     assert(!JSON.stringify(plain).includes(digestOf('secret')));
     const { credentials } = exportState(world, { credentials: true });

@@ -107,6 +107,8 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: true } = {
   'strategy-deprecated': true,
   'strategy-reactivated': true,
   'strategy-deleted': true,
+  'setting-created': true,
+  'setting-updated': true,
   'user-created': true,
   'user-updated': true,
   'user-deleted': true,

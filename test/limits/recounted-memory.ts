@@ -4,12 +4,12 @@ import { recordSize } from '../../src/domain/state/state-memory.ts';
 import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
-  const { segments, contextFields, strategyTypes, users, apiTokens, personalTokens } = directory;
+  const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
   const records: readonly unknown[] = [
-    ...[segments, contextFields, strategyTypes, users, apiTokens, personalTokens].flatMap((map) => [
+    ...[segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens].flatMap((map) => [
       ...(map as ReadonlyMap<unknown, unknown>).values(),
     ]),
     ...directory.environments,

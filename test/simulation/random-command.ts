@@ -260,6 +260,10 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     deprecated: c.yes,
   }),
   'delete-strategy-type': (c) => ({ type: 'delete-strategy-type', name: c.of(STRATEGY_TYPES) }),
+  'set-frontend-origins': (c) => ({
+    type: 'set-frontend-origins',
+    origins: [c.of(['*', 'https://a.example', 'https://b.example'])],
+  }),
   'add-member': (c) => ({
     type: 'add-member',
     project: c.project(),

@@ -269,6 +269,7 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'update-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
   'delete-strategy-type': [1, { name: strategyType }],
+  'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
   'add-member': [2, { project, userId, roleId }],
   'change-member': [2, { project, userId, roleId }],
   'remove-member': [2, { project, userId, roleId }],

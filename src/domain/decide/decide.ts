@@ -88,6 +88,7 @@ import {
   type UpdateSegment,
   updateSegment,
 } from './segment-commands.ts';
+import { type SetFrontendOrigins, setFrontendOrigins } from './setting-commands.ts';
 import {
   type AddStrategy,
   addStrategy,
@@ -187,6 +188,7 @@ export type Command =
   | UpdateStrategyType
   | DeprecateStrategyType
   | DeleteStrategyType
+  | SetFrontendOrigins
   | CreateUser
   | UpdateUser
   | DeleteUser
@@ -249,6 +251,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-strategy-type': updateStrategyType,
   'deprecate-strategy-type': deprecateStrategyType,
   'delete-strategy-type': deleteStrategyType,
+  'set-frontend-origins': setFrontendOrigins,
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,

@@ -88,13 +88,15 @@ export class DocumentIssues {
   }
 
   #findInFrame(): void {
-    const { environments, projects, credentials, segments, contextFields, strategyTypes } = this.#document;
+    const { environments, projects, credentials, segments, contextFields, strategyTypes, settings } =
+      this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
     this.#unique(segments, '/segments', (one) => ['/id', one.id]);
     this.#unique(segments, '/segments', (one) => ['/name', one.name]);
     this.#unique(contextFields, '/contextFields', (one) => ['/name', one.name]);
     this.#unique(strategyTypes, '/strategyTypes', (one) => ['/name', one.name]);
+    this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { project }] of segments.entries()) {
       if (project !== null)
         this.#existing(this.#projectIds, project, `/segments/${index}/project`, 'project');

@@ -20,6 +20,7 @@ import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/stra
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
+import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
 import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
@@ -138,6 +139,11 @@ const StrategyTypeSchema = v.object({
   deprecated: v.boolean(),
 });
 
+const SettingSchema = v.object({
+  id: v.literal(FRONTEND_SETTING_ID),
+  frontendApiOrigins: v.array(v.pipe(v.string(), v.check(isOrigin, ORIGIN_PHRASE))),
+});
+
 const CredentialsSchema = v.object({
   apiTokens: v.array(
     v.object({
@@ -174,6 +180,7 @@ export const StateDocumentSchema = v.pipe(
     segments: v.optional(v.array(SegmentSchema), []),
     contextFields: v.optional(v.array(ContextFieldSchema), []),
     strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
+    settings: v.optional(v.array(SettingSchema), []),
     credentials: v.exactOptional(CredentialsSchema),
   }),
   v.title('State'),

@@ -158,7 +158,7 @@ export class ImportEvents {
   }
 }
 
-function targetingEvents({ segments, contextFields, strategyTypes }: StateDocument): DomainEvent[] {
+function targetingEvents({ segments, contextFields, strategyTypes, settings }: StateDocument): DomainEvent[] {
   return [
     ...segments.map(
       (data): DomainEvent => ({ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }),
@@ -168,6 +168,9 @@ function targetingEvents({ segments, contextFields, strategyTypes }: StateDocume
     ),
     ...strategyTypes.map(
       (data): DomainEvent => ({ type: 'strategy-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
+    ...settings.map(
+      (data): DomainEvent => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
   ];
 }

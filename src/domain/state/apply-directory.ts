@@ -43,6 +43,10 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
     case 'strategy-reactivated':
       putRecord(world, directory.strategyTypes, event.data.name, event.data);
       return;
+    case 'setting-created':
+    case 'setting-updated':
+      putRecord(world, directory.settings, event.data.id, event.data);
+      return;
     case 'strategy-deleted':
       dropRecord(world, directory.strategyTypes, event.preData.name);
       return;

@@ -12,6 +12,7 @@ import type { Segment } from '../flags/segment.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { Variant } from '../flags/variant.ts';
+import type { Setting } from './frontend-origins.ts';
 import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
 
 /** An event of type `T`, about the things that `Scope` names. */
@@ -131,6 +132,8 @@ export type DirectoryEvent =
   | About<'strategy-deprecated', Nothing, StrategyType, StrategyType>
   | About<'strategy-reactivated', Nothing, StrategyType, StrategyType>
   | About<'strategy-deleted', Nothing, null, StrategyType>
+  | About<'setting-created', Nothing, Setting>
+  | About<'setting-updated', Nothing, Setting, Setting>
   | About<'user-created', Nothing, User>
   | About<'user-updated', Nothing, User, User>
   | About<'user-deleted', Nothing, null, User>

@@ -13,6 +13,7 @@ import type { Flag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
+import type { Setting } from './frontend-origins.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import { References } from './references.ts';
@@ -105,6 +106,8 @@ export interface DirectoryState {
   readonly contextFields: Map<string, ContextField>;
   /** By name: those that were made, and predefined ones that were changed. */
   readonly strategyTypes: Map<string, StrategyType>;
+  /** By id: those that were changed. */
+  readonly settings: Map<string, Setting>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
   /** The responses that retries get. */
@@ -142,6 +145,7 @@ export function emptyWorld(): World {
       segments: new Map(),
       contextFields: new Map(),
       strategyTypes: new Map(),
+      settings: new Map(),
       flagProjects: new Map(),
       responses: new IdempotencyCache(),
       lastUserId: 0,

@@ -20,6 +20,7 @@ import { environmentRoutes } from './service/environments.ts';
 import { eventListRoutes } from './service/event-lists.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
+import { uiConfigRoutes } from './service/ui-config.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
@@ -62,4 +63,5 @@ export const ROUTES: readonly Route[] = [
   ...flagUsageRoutes,
   ...applicationRoutes,
   ...instanceRoutes,
+  ...uiConfigRoutes,
 ];

@@ -2,6 +2,7 @@
  * Requests of pages from other origins (the Fetch standard calls the protocol CORS). Every response says who may read it, errors
  * included, because a page that may not read an error cannot tell what went wrong.
  */
+import { ANY_ORIGIN } from '../../domain/state/frontend-origins.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, TransportRequest, TransportRequestHead } from '../transport/transport.ts';
 
@@ -12,9 +13,6 @@ export interface CrossOrigin {
   allow(request: TransportRequestHead, response: HttpResponse): HttpResponse;
 }
 
-/** Any origin. */
-const ANY = '*';
-
 /** How long a browser may remember the response to a preflight request. */
 const PREFLIGHT_MAX_AGE_SECONDS = '86400';
 
@@ -23,10 +21,10 @@ const HEADER_NAMES_PATTERN = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}$/;
 
 /** `origins`: such as `https://shop.example`; `*` among them stands for every one. */
 export function crossOriginOf(origins: readonly string[]): CrossOrigin {
-  const allowAny = origins.includes(ANY);
+  const allowAny = origins.includes(ANY_ORIGIN);
   const known = new Map(origins.map((origin) => [origin, pairsFor(origin)]));
   const pairsOf = (request: TransportRequestHead): readonly string[] =>
-    known.get(allowAny ? ANY : request.header('origin')) ?? FOR_NOBODY;
+    known.get(allowAny ? ANY_ORIGIN : request.header('origin')) ?? FOR_NOBODY;
   return {
     preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
     allow: (request, { status, headers, body }) => ({

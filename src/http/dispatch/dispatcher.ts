@@ -10,6 +10,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { Outcome } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
+import { frontendOrigins } from '../../domain/state/frontend-origins.ts';
 import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
@@ -58,8 +59,6 @@ export interface ApiOptions extends ContextSources {
   readonly surfaces: readonly Surface[];
   /** `BASE_URI_PATH`, the prefix of every path. */
   readonly basePath: string;
-  /** Origins of pages whose requests browsers let through, for surfaces that pages call; `*` for any. */
-  readonly frontendOrigins: readonly string[];
   readonly log: ApiLog;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
@@ -129,7 +128,7 @@ class Dispatcher {
   readonly #fixedPaths: readonly string[];
   readonly requestLog: RequestLog;
   readonly #isTimed: boolean;
-  readonly #crossOrigin: CrossOrigin;
+  #crossOrigin: CrossOrigin;
 
   constructor(options: ApiOptions) {
     this.#options = options;
@@ -137,7 +136,12 @@ class Dispatcher {
     this.#world = options.engine.world;
     this.requestLog = new RequestLog(options.log, options.monotonicMs);
     this.#isTimed = options.metered || this.requestLog.hasAccess;
-    this.#crossOrigin = crossOriginOf(options.frontendOrigins);
+    const { configuredOrigins } = options.instance;
+    this.#crossOrigin = crossOriginOf(frontendOrigins(this.#world.directory.settings, configuredOrigins));
+    // From events, which are durable by then: the state may be ahead of them (invariant 4).
+    options.engine.feed.subscribe((changes) => {
+      for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
+    });
     this.#matcher = compileRoutes(
       options.surfaces.flatMap((surface) => surface.routes.map((route) => this.#bind(surface, route))),
       options.basePath,
@@ -153,6 +157,11 @@ class Dispatcher {
     const meter = new RouteMeter(method, pattern);
     this.meters.push(meter);
     return { method, pattern, value: bindRoute(surface, route, meter) };
+  }
+
+  #noteOrigins(event: DomainEvent): void {
+    if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
+    this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
   }
 
   readonly handle: RequestHandler = (request, responder) => {

@@ -7,6 +7,8 @@ import type { Transport } from '../transport/transport.ts';
 export interface InstanceSources {
   /** Of this program. */
   readonly version: string;
+  /** Origins of pages that may call, as long as none are set through the interface. */
+  readonly configuredOrigins: readonly string[];
   readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
@@ -14,14 +16,17 @@ export interface InstanceSources {
   memoryUsage(): { readonly rss: number; readonly heapUsed: number };
 }
 
-export interface Instance {
+export interface Instance extends Pick<InstanceSources, 'version' | 'configuredOrigins'> {
   figures(engine: Engine, now: number): Promise<InstanceFigures>;
 }
 
 export type InstanceFigures = ReturnType<typeof figuresOf>;
 
 export function createInstance(sources: InstanceSources): Instance {
+  const { version, configuredOrigins } = sources;
   return {
+    version,
+    configuredOrigins,
     figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
   };
 }

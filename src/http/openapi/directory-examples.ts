@@ -105,6 +105,16 @@ const PERSONAL_TOKEN = {
 const SNAPSHOT = { eventId: 100_000, eventAt: AT, ageSeconds: 3600, bytes: 1_048_576 };
 
 export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
+  FrontendOrigins: { frontendApiOrigins: ['https://shop.example'] },
+  UiConfig: {
+    name: 'Flagstaff',
+    slogan: '',
+    version: '0.1.0',
+    environment: '',
+    flags: {},
+    links: [],
+    frontendApiOrigins: ['*'],
+  },
   AddProjectEnvironment: { environment: 'development' },
   ApiToken: API_TOKEN,
   ApiTokens: { tokens: [API_TOKEN] },

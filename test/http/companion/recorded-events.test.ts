@@ -113,6 +113,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/strategies/$', { title: 'new' }],
     events: ['strategy-updated'],
   },
+  setCors: {
+    when: ['/ui-config/cors', { frontendApiOrigins: ['https://shop.example'] }],
+    events: ['setting-created'],
+  },
   removeStrategy: { given: [STRATEGY_TYPE], when: ['/strategies/$'], events: ['strategy-deleted'] },
   deprecateStrategy: {
     given: [STRATEGY_TYPE],

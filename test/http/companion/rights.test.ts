@@ -49,6 +49,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'searchUsers',
     'getRoles',
     'getInstanceStats',
+    'getUiConfig',
     'getPlayground',
     'getAdvancedPlayground',
     'explainFeature',
@@ -129,6 +130,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
   ],
   'project:create': ['createProject'],
   admin: [
+    'setCors',
     'updateUser',
     'createEnvironment',
     'removeEnvironment',

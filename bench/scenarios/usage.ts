@@ -1,0 +1,103 @@
+/**
+ * Reads of flags beside ten reports of applications a second, each with counts of 350 flags: latencies at a fixed rate on one server,
+ * with and without the reports in turn.
+ */
+import { request } from '../lib/load/client.ts';
+import { type Latencies, runOpenLoop } from '../lib/load/open-loop.ts';
+import type { BenchRun, Effort, Scenario } from '../lib/measurement.ts';
+import { dataFolderOf, flagName } from '../lib/servers/data-set.ts';
+import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
+import { median } from '../lib/statistics.ts';
+import { flagReadRandom } from './flag-read-random.ts';
+
+const FLAGS_MAX = 350;
+const REPORTS_PER_SECOND = 10;
+const READS_PER_SECOND = 1_000;
+const CONNECTIONS = 16;
+
+/** The tail of a second is that of ten reads, so that one round says little. */
+const ROUNDS: Readonly<Record<Effort['name'], number>> = { full: 15, quick: 2, tiny: 1 };
+const SECONDS_PER_ROUND = 2;
+
+export const usage: Scenario = {
+  name: 'usage',
+  title: 'Reports of applications',
+  async run(bench) {
+    const { effort } = bench;
+    const flags = Math.min(FLAGS_MAX, effort.flags);
+    const server = await startServerProcess(await dataFolderOf(bench, { flags, projects: 1, events: 0 }));
+    try {
+      const reporter = await reporterFor(server, flags);
+      const operation = await flagReadRandom.prepare(server.target, { flags, connections: CONNECTIONS });
+      const seconds = effort.name === 'full' ? SECONDS_PER_ROUND : effort.openLoopSeconds;
+      const plan = { target: server.target, operation, connections: CONNECTIONS, seconds };
+      const read = (): Promise<Latencies> =>
+        runOpenLoop({ ...plan, perSecond: READS_PER_SECOND, folder: bench.folder });
+      const rounds: { readonly beside: Latencies; readonly alone: Latencies }[] = [];
+      await read();
+      for (let round = 0; round < ROUNDS[effort.name]; round += 1) {
+        const beside = await reporter.during(read);
+        rounds.push({ beside, alone: await read() });
+      }
+      const values = valuesOf(bench, rounds, reporter.sentCount);
+      return [{ table: 'usage', what: 'flag-read-random', at: READS_PER_SECOND, values }];
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+function valuesOf(
+  bench: BenchRun,
+  rounds: readonly { readonly beside: Latencies; readonly alone: Latencies }[],
+  reports: number,
+) {
+  const values = {
+    p50: median(rounds.map(({ beside }) => beside.p50)),
+    aloneP50: median(rounds.map(({ alone }) => alone.p50)),
+    p99: median(rounds.map(({ beside }) => beside.p99)),
+    aloneP99: median(rounds.map(({ alone }) => alone.p99)),
+    ratio: median(rounds.map(({ beside, alone }) => beside.p99 / alone.p99)),
+  };
+  const { p99, aloneP99 } = values;
+  bench.say(`reads beside ${reports} reports: p99 ${p99.toFixed(2)} ms, alone ${aloneP99.toFixed(2)} ms`);
+  return values;
+}
+
+/** Reports of one application after another, each of all flags. */
+async function reporterFor({ target }: ServerProcess, flags: number) {
+  const made = await request(target, {
+    method: 'POST',
+    path: '/api-tokens',
+    body: { tokenName: 'reporter', type: 'client', environment: 'development' },
+  });
+  const { secret } = JSON.parse(made.body.toString()) as { readonly secret: string };
+  const counts = { yes: 10, no: 2, variants: { disabled: 12 } };
+  const toggles = Object.fromEntries(Array.from({ length: flags }, (_, at) => [flagName(at), counts]));
+  let sentCount = 0;
+  const send = async (): Promise<void> => {
+    sentCount += 1;
+    const now = new Date().toISOString();
+    const { status } = await fetch(`${target.origin}/api/client/metrics`, {
+      method: 'POST',
+      headers: { authorization: secret, 'content-type': 'application/json' },
+      body: JSON.stringify({ appName: `app-${sentCount % 10}`, bucket: { start: now, stop: now, toggles } }),
+    });
+    if (status !== 202) throw new Error(`a report got ${status}`);
+  };
+  return {
+    get sentCount(): number {
+      return sentCount;
+    },
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      const sending: Promise<void>[] = [send()];
+      const timer = setInterval(() => sending.push(send()), 1_000 / REPORTS_PER_SECOND);
+      try {
+        return await work();
+      } finally {
+        clearInterval(timer);
+        await Promise.all(sending);
+      }
+    },
+  };
+}
