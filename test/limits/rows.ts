@@ -52,7 +52,7 @@ import {
   STREAMS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
-import { NARROWED_STREAMED_MAX } from '../../src/http/watch/scope-watches.ts';
+import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';

@@ -4,8 +4,8 @@ import { clientQuery } from '../client-flags/client-query.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, readRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
-import type { ScopeWatch } from '../watch/scope-watch.ts';
-import type { ScopeWatches } from '../watch/scope-watches.ts';
+import type { QueryWatch } from '../watch/query-watch.ts';
+import type { QueryWatches } from '../watch/query-watches.ts';
 import { QUERY_PARAMETERS } from './query-parameters.ts';
 import { DeltaSchema } from './schemas.ts';
 
@@ -37,7 +37,7 @@ interface FoundEvents {
 }
 
 /** All flags where it is not known what a client has missed that has seen `seenId`. */
-function eventsAfter(watches: ScopeWatches, watch: ScopeWatch, seenId: number): FoundEvents {
+function eventsAfter(watches: QueryWatches, watch: QueryWatch, seenId: number): FoundEvents {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);
   if (missed === null) return { newestId, events: watches.hydrationOf(watch).parts() };

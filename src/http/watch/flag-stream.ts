@@ -5,12 +5,12 @@
 import type { ApiToken, World } from '../../domain/state/world.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { KEEP_ALIVE } from './event-stream.ts';
-import type { ScopeWatch } from './scope-watch.ts';
+import type { QueryWatch } from './query-watch.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 export interface FlagStreamOptions {
   readonly response: ResponseStream;
-  readonly watch: ScopeWatch;
+  readonly watch: QueryWatch;
   readonly format: StreamFormat;
   /** Null where no token was asked for. */
   readonly token: ApiToken | null;
@@ -21,7 +21,7 @@ export interface FlagStreamOptions {
 }
 
 export class FlagStream {
-  readonly watch: ScopeWatch;
+  readonly watch: QueryWatch;
   readonly format: StreamFormat;
   readonly #response: ResponseStream;
   readonly #token: ApiToken | null;
@@ -55,10 +55,10 @@ export class FlagStream {
     if (this.#sentId === log.newestId) return;
     const missed = log.since(this.#sentId);
     if (missed === null) return this.#response.giveUp();
-    for (const frame of missed) {
-      if (frame.id > durableId) return;
-      this.#sentId = frame.id;
-      if (!this.#response.write(this.format.update(frame))) return;
+    for (const update of missed) {
+      if (update.id > durableId) return;
+      this.#sentId = update.id;
+      if (!this.#response.write(this.format.update(update))) return;
     }
   }
 

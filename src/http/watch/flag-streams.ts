@@ -1,6 +1,6 @@
 /**
  * All open streams about flags. A change that becomes durable wakes one worker for all of them, which brings each watch up to
- * date, and then writes the same bytes to all of its streams. It works in short slices, and watches take turns, so that writes
+ * date, and then writes the same bytes to all of its streams. It works in short slices, and watches alternate, so that writes
  * go on beside it, and many streams of one query do not hold up those of another. Changes that come while it works are
  * told together in its next round.
  */
@@ -14,8 +14,8 @@ import type { ResponseStream } from '../transport/transport.ts';
 import { EVENT_STREAM_HEADERS } from './event-stream.ts';
 import { FlagStream } from './flag-stream.ts';
 import { PacedWork } from './paced-work.ts';
-import type { ScopeWatch } from './scope-watch.ts';
-import { NARROWED_STREAMED_MAX, ScopeWatches } from './scope-watches.ts';
+import type { QueryWatch } from './query-watch.ts';
+import { NARROWED_STREAMED_MAX, QueryWatches } from './query-watches.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 /** Anybody can open pages, so these leave room for the streams of server-side SDKs. */
@@ -41,31 +41,31 @@ export interface StreamRequest {
 }
 
 /** A watch whose streams are told of changes; `rest` is null before it was brought up to date. */
-interface Turn {
-  readonly watch: ScopeWatch;
+interface Delivery {
+  readonly watch: QueryWatch;
   readonly streams: ReadonlySet<FlagStream>;
   rest: Iterator<FlagStream> | null;
 }
 
 interface Prepared {
-  readonly watch: ScopeWatch;
+  readonly watch: QueryWatch;
   readonly first: readonly Uint8Array[];
   readonly sentId: number;
 }
 
 export class FlagStreams {
-  readonly watches: ScopeWatches;
+  readonly watches: QueryWatches;
   readonly #engine: Engine;
   readonly #now: () => number;
   readonly #streams = new Set<FlagStream>();
   #pageStreamCount = 0;
-  readonly #byWatch = new Map<ScopeWatch, Set<FlagStream>>();
+  readonly #byWatch = new Map<QueryWatch, Set<FlagStream>>();
   readonly #work: PacedWork;
   #timer: NodeJS.Timeout | null = null;
   /** Streams that were not told of the newest changes, perhaps. */
   #hasNews = false;
   #haveTokensChanged = false;
-  #round: Turn[] = [];
+  #round: Delivery[] = [];
   /** Streams that are about to be ended. */
   #ending: FlagStream[] = [];
   /** Streams that are to be shown alive, counted on from where the last ones were. */
@@ -76,7 +76,7 @@ export class FlagStreams {
   constructor(engine: Engine, now: () => number = Date.now) {
     this.#engine = engine;
     this.#now = now;
-    this.watches = new ScopeWatches(engine);
+    this.watches = new QueryWatches(engine);
     this.#work = new PacedWork({
       advance: () => this.#advance(),
       areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
@@ -176,7 +176,7 @@ export class FlagStreams {
   #advance(): boolean {
     if (this.#haveTokensChanged) this.#findUnentitled();
     else if (this.#ending.length > 0) this.#endSome();
-    else if (this.#round.length > 0) this.#takeTurn();
+    else if (this.#round.length > 0) this.#deliverSome();
     else if (this.#hasNews) this.#startRound();
     else if (this.#silentCount > 0) this.#keepSomeAlive();
     else return true;
@@ -203,32 +203,32 @@ export class FlagStreams {
     this.#round = Array.from(this.#byWatch, ([watch, streams]) => ({ watch, streams, rest: null }));
   }
 
-  #takeTurn(): void {
-    const turn = this.#round.shift();
-    if (turn === undefined) return;
+  #deliverSome(): void {
+    const delivery = this.#round.shift();
+    if (delivery === undefined) return;
     try {
-      if (this.#tellSome(turn)) this.#round.push(turn);
+      if (this.#tellSome(delivery)) this.#round.push(delivery);
     } catch (error) {
-      this.#fail(turn, error);
+      this.#fail(delivery, error);
     }
   }
 
   /** True when there are further streams to tell. */
-  #tellSome(turn: Turn): boolean {
-    if (turn.rest === null) {
-      const refreshing = turn.watch.refresh();
-      turn.rest = turn.streams.values();
+  #tellSome(delivery: Delivery): boolean {
+    if (delivery.rest === null) {
+      const refreshing = delivery.watch.refresh();
+      delivery.rest = delivery.streams.values();
       if (refreshing === undefined) return true;
       refreshing.then(
         () => this.#wake(),
-        (error: unknown) => this.#fail(turn, error),
+        (error: unknown) => this.#fail(delivery, error),
       );
       return false;
     }
     // What the watch shows and is not durable yet is news again as soon as it is.
     const { durableId } = this.#engine;
     for (let count = 0; count < STREAMS_A_STEP; count += 1) {
-      const next = turn.rest.next();
+      const next = delivery.rest.next();
       if (next.done === true) return false;
       next.value.advance(durableId);
     }
@@ -241,7 +241,7 @@ export class FlagStreams {
   }
 
   /** What its streams show cannot be trusted: their clients come back. */
-  #fail({ watch, streams }: Turn, error: unknown): void {
+  #fail({ watch, streams }: Delivery, error: unknown): void {
     this.watches.drop(watch);
     this.#ending.push(...streams);
     this.#work.want();

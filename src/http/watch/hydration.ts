@@ -3,7 +3,7 @@
  * once, in parts that many streams can wait with by reference.
  */
 import { inSlices } from '../dispatch/slices.ts';
-import type { ScopeContent } from './scope-content.ts';
+import type { QueryContent } from './query-content.ts';
 
 /** Flags encoded in one go: some 100 KB. */
 const FLAGS_A_PART = 128;
@@ -22,7 +22,7 @@ export class Hydration {
   readonly #parts: Buffer[] = [];
   #encoding: Promise<void> | null = null;
 
-  constructor(id: number, { flags, segments }: Pick<ScopeContent, 'flags' | 'segments'>) {
+  constructor(id: number, { flags, segments }: Pick<QueryContent, 'flags' | 'segments'>) {
     this.id = id;
     this.#flags = flags;
     this.#segments = segments;

@@ -1,8 +1,8 @@
-/** What streams say: each kind of client is told of the same frames in its own words. */
+/** What streams say: each kind of client is told of the same updates in its own words. */
 
 import { EVENT_END, eventHead, KEEP_ALIVE } from './event-stream.ts';
 import type { Hydration } from './hydration.ts';
-import type { WatchFrame } from './watch-log.ts';
+import type { WatchUpdate } from './watch-log.ts';
 
 export interface StreamFormat {
   /** Whether pages open such streams, of which there can be any number. */
@@ -10,31 +10,31 @@ export interface StreamFormat {
   /** What a client gets that has seen nothing yet, or too little. */
   start(hydration: Hydration): readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
   /** What a client gets that comes back and has missed these. */
-  resume(missed: readonly WatchFrame[]): readonly Uint8Array[];
+  resume(missed: readonly WatchUpdate[]): readonly Uint8Array[];
   /** The same bytes for every stream. */
-  update(frame: WatchFrame): Uint8Array;
+  update(update: WatchUpdate): Uint8Array;
 }
 
-/** Made once for each frame. */
-class FrameMessages {
-  readonly #made = new WeakMap<WatchFrame, Uint8Array>();
-  readonly #make: (frame: WatchFrame) => string;
+/** Made once for each update. */
+class UpdateMessages {
+  readonly #made = new WeakMap<WatchUpdate, Uint8Array>();
+  readonly #make: (update: WatchUpdate) => string;
 
-  constructor(make: (frame: WatchFrame) => string) {
+  constructor(make: (update: WatchUpdate) => string) {
     this.#make = make;
   }
 
-  of(frame: WatchFrame): Uint8Array {
-    let message = this.#made.get(frame);
+  of(update: WatchUpdate): Uint8Array {
+    let message = this.#made.get(update);
     if (message === undefined) {
-      message = Buffer.from(this.#make(frame));
-      this.#made.set(frame, message);
+      message = Buffer.from(this.#make(update));
+      this.#made.set(update, message);
     }
     return message;
   }
 }
 
-const updates = new FrameMessages(
+const updates = new UpdateMessages(
   ({ id, changes }) => `${eventHead('unleash-updated', id)}{"events":[${changes}]}${EVENT_END}`,
 );
 
@@ -49,15 +49,15 @@ export const DELTA_FORMAT: StreamFormat = {
   resume(missed) {
     const last = missed.at(-1);
     if (last === undefined) return [KEEP_ALIVE];
-    const changes = missed.map((frame) => frame.changes).join(',');
+    const changes = missed.map(({ changes }) => changes).join(',');
     return [Buffer.from(`${eventHead('unleash-connected', last.id)}{"events":[${changes}]}${EVENT_END}`)];
   },
-  update: (frame) => updates.of(frame),
+  update: (update) => updates.of(update),
 };
 
 const refetch = (id: number): string => `${eventHead(null, id)}{"type":"refetchEvaluation"}${EVENT_END}`;
 
-const refetches = new FrameMessages(({ id }) => refetch(id));
+const refetches = new UpdateMessages(({ id }) => refetch(id));
 
 /**
  * For OpenFeature clients, which evaluate again when they are told that something has changed: at once too, since it may have
@@ -67,5 +67,5 @@ export const REFETCH_FORMAT: StreamFormat = {
   isForPages: true,
   start: ({ id }) => [Buffer.from(refetch(id))],
   resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches.of(missed.at(-1)!)],
-  update: (frame) => refetches.of(frame),
+  update: (update) => refetches.of(update),
 };

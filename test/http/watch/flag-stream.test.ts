@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResponseStream } from '../../../src/http/transport/transport.ts';
 import { FlagStream } from '../../../src/http/watch/flag-stream.ts';
-import type { ScopeWatch } from '../../../src/http/watch/scope-watch.ts';
+import type { QueryWatch } from '../../../src/http/watch/query-watch.ts';
 import { DELTA_FORMAT } from '../../../src/http/watch/stream-format.ts';
 import { WatchLog } from '../../../src/http/watch/watch-log.ts';
 
@@ -37,7 +37,7 @@ class SlowClient {
 function streamTo(client: SlowClient, log: WatchLog, first: readonly string[] = []): FlagStream {
   return new FlagStream({
     response: client as unknown as ResponseStream,
-    watch: { log } as ScopeWatch,
+    watch: { log } as QueryWatch,
     format: DELTA_FORMAT,
     token: null,
     first: first.map((text) => Buffer.from(text)),

@@ -8,7 +8,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import type { ClientQuery } from '../client-flags/client-query.ts';
 import type { Hydration } from './hydration.ts';
-import { ScopeWatch } from './scope-watch.ts';
+import { QueryWatch } from './query-watch.ts';
 
 /** Each flag of a watch takes some 150 bytes beside what documents keep of it too. */
 const FLAGS_MAX = 500_000;
@@ -22,23 +22,23 @@ export const NARROWED_STREAMED_MAX = 100;
 
 const HYDRATION_CHARACTERS_MAX = 64 * 1024 * 1024;
 
-export interface ScopeWatchesOptions {
+export interface QueryWatchesOptions {
   readonly flagsMax?: number;
   readonly narrowedFlagsMax?: number;
 }
 
-export class ScopeWatches {
+export class QueryWatches {
   readonly #engine: Engine;
-  readonly #whole: LRUCache<string, ScopeWatch>;
-  readonly #narrowed: LRUCache<string, ScopeWatch>;
+  readonly #whole: LRUCache<string, QueryWatch>;
+  readonly #narrowed: LRUCache<string, QueryWatch>;
   /** Those that have streams, by key. */
-  readonly #streamed = new Map<string, ScopeWatch>();
-  readonly #hydrations = new LRUCache<ScopeWatch, Hydration>({
+  readonly #streamed = new Map<string, QueryWatch>();
+  readonly #hydrations = new LRUCache<QueryWatch, Hydration>({
     maxSize: HYDRATION_CHARACTERS_MAX,
     sizeCalculation: ({ characters }) => Math.min(characters + 1, HYDRATION_CHARACTERS_MAX),
   });
 
-  constructor(engine: Engine, { flagsMax, narrowedFlagsMax }: ScopeWatchesOptions = {}) {
+  constructor(engine: Engine, { flagsMax, narrowedFlagsMax }: QueryWatchesOptions = {}) {
     this.#engine = engine;
     this.#whole = cacheOf(flagsMax ?? FLAGS_MAX);
     this.#narrowed = cacheOf(narrowedFlagsMax ?? NARROWED_FLAGS_MAX);
@@ -50,14 +50,14 @@ export class ScopeWatches {
   }
 
   /** Calls `read` with the watch of the query, in the step in which that was brought up to date. */
-  read<T>(query: ClientQuery, read: (watch: ScopeWatch) => T): T | Promise<T> {
+  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T): T | Promise<T> {
     const watch =
       this.#streamed.get(query.key) ?? this.#cacheOf(query).get(query.key) ?? this.#newWatch(query);
     return this.#whenCurrent(watch, read);
   }
 
   /** All that the query of an up-to-date watch shows. Kept until something changes. */
-  hydrationOf(watch: ScopeWatch): Hydration {
+  hydrationOf(watch: QueryWatch): Hydration {
     let hydration = this.#hydrations.get(watch);
     if (hydration?.id !== watch.log.newestId) {
       hydration = watch.hydration();
@@ -75,14 +75,14 @@ export class ScopeWatches {
   }
 
   /** The watch has streams from now on. */
-  hold(watch: ScopeWatch): void {
+  hold(watch: QueryWatch): void {
     const { key } = watch.query;
     this.#cacheOf(watch.query).delete(key);
     if (!this.#streamed.has(key)) this.#streamed.set(key, watch);
   }
 
   /** The watch has no streams any more. */
-  release(watch: ScopeWatch): void {
+  release(watch: QueryWatch): void {
     const { key } = watch.query;
     if (this.#streamed.get(key) !== watch) return;
     this.#streamed.delete(key);
@@ -90,14 +90,14 @@ export class ScopeWatches {
   }
 
   /** What it shows is wrong: whoever asks next gets a new one. */
-  drop(watch: ScopeWatch): void {
+  drop(watch: QueryWatch): void {
     const { key } = watch.query;
     if (this.#streamed.get(key) === watch) this.#streamed.delete(key);
     this.#cacheOf(watch.query).delete(key);
   }
 
   /** Others may change the state again while a watch that took long is waited for. */
-  #whenCurrent<T>(watch: ScopeWatch, read: (watch: ScopeWatch) => T): T | Promise<T> {
+  #whenCurrent<T>(watch: QueryWatch, read: (watch: QueryWatch) => T): T | Promise<T> {
     const refreshing = watch.refresh();
     const { query } = watch;
     // Counted anew: it may have more flags than before.
@@ -106,17 +106,17 @@ export class ScopeWatches {
     return refreshing.then(() => this.#whenCurrent(watch, read));
   }
 
-  #newWatch(query: ClientQuery): ScopeWatch {
+  #newWatch(query: ClientQuery): QueryWatch {
     const engine = this.#engine;
-    return new ScopeWatch({ engine, query, blocks: clientDocuments(engine).blocksOf(query) });
+    return new QueryWatch({ engine, query, blocks: clientDocuments(engine).blocksOf(query) });
   }
 
-  #cacheOf({ isNarrowed }: ClientQuery): LRUCache<string, ScopeWatch> {
+  #cacheOf({ isNarrowed }: ClientQuery): LRUCache<string, QueryWatch> {
     return isNarrowed ? this.#narrowed : this.#whole;
   }
 }
 
-function cacheOf(flagsMax: number): LRUCache<string, ScopeWatch> {
+function cacheOf(flagsMax: number): LRUCache<string, QueryWatch> {
   return new LRUCache({
     maxSize: flagsMax,
     sizeCalculation: ({ flagCount }) => Math.min(flagCount + FLAGS_EACH, flagsMax),

@@ -11,10 +11,10 @@ import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { type EventEffects, effectsOf } from './event-effects.ts';
 import { Hydration } from './hydration.ts';
-import { ScopeContent, type VisibleChange } from './scope-content.ts';
+import { QueryContent, type VisibleChange } from './query-content.ts';
 import { WatchLog } from './watch-log.ts';
 
-export interface ScopeWatchOptions {
+export interface QueryWatchOptions {
   readonly engine: Engine;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
@@ -26,10 +26,10 @@ const FLAGS_AT_ONCE = 500;
 /** Flags looked at between two looks at the clock. */
 const FLAGS_A_STEP = 32;
 
-export class ScopeWatch {
+export class QueryWatch {
   readonly query: ClientQuery;
   readonly #engine: Engine;
-  readonly #content: ScopeContent;
+  readonly #content: QueryContent;
   #log: WatchLog | null = null;
   /** The newest event that the content shows for certain. */
   #checkedId = -1;
@@ -38,10 +38,10 @@ export class ScopeWatch {
   /** Set while flags are looked at in slices. */
   #looking: Promise<void> | null = null;
 
-  constructor({ engine, query, blocks }: ScopeWatchOptions) {
+  constructor({ engine, query, blocks }: QueryWatchOptions) {
     this.query = query;
     this.#engine = engine;
-    this.#content = new ScopeContent({ world: engine.world, query, blocks });
+    this.#content = new QueryContent({ world: engine.world, query, blocks });
   }
 
   /** To be read in the same step in which the watch was brought up to date. */
@@ -138,13 +138,13 @@ export class ScopeWatch {
 }
 
 function* looksAt(
-  content: ScopeContent,
+  content: QueryContent,
   { segments, flags }: EventEffects,
 ): Generator<readonly VisibleChange[]> {
   for (const [id, eventId] of segments) yield content.lookAtSegment(id, eventId);
   for (const [name, eventId] of flags) yield content.lookAtFlag(name, eventId);
 }
 
-function* looksAtAll(content: ScopeContent, eventId: number): Generator<readonly VisibleChange[]> {
+function* looksAtAll(content: QueryContent, eventId: number): Generator<readonly VisibleChange[]> {
   for (const name of content.names()) yield content.lookAtFlag(name, eventId);
 }

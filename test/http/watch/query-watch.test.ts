@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { clientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { ScopeWatch } from '../../../src/http/watch/scope-watch.ts';
+import { QueryWatch } from '../../../src/http/watch/query-watch.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
 
@@ -17,8 +17,8 @@ const QUERIES: readonly ClientQuery[] = [
   { ...EVERYTHING, tags: [{ type: 'simple', value: 'x1' }], isNarrowed: true, key: 'x1' },
 ];
 
-const watchOf = ({ store: { engine } }: TestEngine, query: ClientQuery): ScopeWatch =>
-  new ScopeWatch({ engine, query, blocks: clientDocuments(engine).blocksOf(query) });
+const watchOf = ({ store: { engine } }: TestEngine, query: ClientQuery): QueryWatch =>
+  new QueryWatch({ engine, query, blocks: clientDocuments(engine).blocksOf(query) });
 
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape.
 type Told = any;
@@ -57,7 +57,7 @@ class Client {
   }
 }
 
-async function hydrate(watch: ScopeWatch): Promise<Client> {
+async function hydrate(watch: QueryWatch): Promise<Client> {
   await watch.refresh();
   const client = new Client();
   const parts = await watch.hydration().parts();
@@ -66,7 +66,7 @@ async function hydrate(watch: ScopeWatch): Promise<Client> {
   return client;
 }
 
-async function catchUp(client: Client, watch: ScopeWatch): Promise<void> {
+async function catchUp(client: Client, watch: QueryWatch): Promise<void> {
   await watch.refresh();
   for (const { id, changes } of watch.log.since(client.seenId) ?? assert.fail('its id is known')) {
     const told: Told[] = JSON.parse(`[${changes}]`);

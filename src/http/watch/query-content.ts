@@ -19,7 +19,7 @@ export interface VisibleChange {
   readonly json: string;
 }
 
-export interface ScopeContentOptions {
+export interface QueryContentOptions {
   readonly world: World;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
@@ -37,14 +37,14 @@ interface UsedSegment {
   flagCount: number;
 }
 
-export class ScopeContent {
-  readonly #options: ScopeContentOptions;
+export class QueryContent {
+  readonly #options: QueryContentOptions;
   readonly #flags = new Map<string, SeenFlag>();
   readonly #segments = new Map<number, UsedSegment>();
   /** Names of flags that refer to a segment that does not exist. */
   readonly #incomplete = new Set<string>();
 
-  constructor(options: ScopeContentOptions) {
+  constructor(options: QueryContentOptions) {
     this.#options = options;
   }
 
