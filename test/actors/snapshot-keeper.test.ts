@@ -98,6 +98,7 @@ describe('the keeper of snapshots', () => {
     engine.manual.runFreely();
     await assert.rejects(engine.store.keeper.take(), /EIO/);
     assert.equal(engine.store.keeper.newestId, 0);
+    assert(engine.store.keeper.failures > 0, 'failures are counted');
     disk.mend();
     const taken = await engine.store.keeper.take();
     assert.equal(taken?.id, engine.store.engine.lastId);

@@ -5,7 +5,7 @@
 
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
-import { READS, TEXT_SEARCHES } from '../../src/actors/log-reads.ts';
+import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
@@ -41,6 +41,7 @@ import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
+import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
@@ -196,12 +197,18 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
   },
   {
     title: 'Connections and queues',
-    introduction: 'One of these is a setting.',
+    introduction: 'Two of these are settings.',
     rows: [
       row(
         'connections',
         `${number(CONNECTIONS_BESIDE_STREAMS_MAX)} more than streams, or ${DESCRIPTORS_RESERVED} fewer than the process may have open files`,
         'the new one is closed, and the log warns once',
+      ),
+      row(
+        'connections of one address, on node:http',
+        'none, unless set',
+        'the new one is closed, and the log warns once',
+        'CONNECTIONS_PER_ADDRESS',
       ),
       row('silence of a connection', seconds(transport.idleMs), 'it is closed'),
       row('streams', `${number(STREAMS_MAX)}, or 5 of 6 connections`, '503', 'STREAMS_MAX'),
@@ -233,6 +240,16 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'text searches under way',
         number(TEXT_SEARCHES.runningMax),
         `${TEXT_SEARCHES.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
+        'walks over all flags under way: uses of segments and context fields, the archive',
+        `${WALKS.runningMax}, ${WALKS.runningPerAskerMax} of one caller`,
+        `${WALKS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
+        'refused tokens that are logged',
+        `${REFUSED_LOGINS_LOGGED_MAX} in ${seconds(REFUSED_LOGINS_PERIOD_MS)}`,
+        'they are counted',
       ),
       row('metrics page', `made once in ${seconds(METRICS_AGE_MS_MAX)}`, 'the last one is sent again'),
     ],

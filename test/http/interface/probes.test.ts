@@ -1,6 +1,7 @@
 /** Health, readiness and metrics: what supervisors and dashboards ask. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { VERSION } from '../../../src/version.ts';
 import { describeInterface, startTestServer } from '../../support/server.ts';
 
 describeInterface('probes', (server) => {
@@ -50,6 +51,15 @@ describeInterface('probes', (server) => {
     assert(sample(text, 'flagstaff_journal_written_bytes_total') > 100);
   });
 
+  it('the metrics say what runs, how its start went, and how many had no valid token', async () => {
+    const text = await (await get('/internal-backstage/prometheus')).text();
+    const { engine } = server().server.transport;
+    const labels = `version="${VERSION}",node="${process.version}",engine="${engine}"`;
+    assert.equal(sample(text, `flagstaff_build_info{${labels}}`), 1);
+    assert.equal(sample(text, 'flagstaff_replay_seconds'), server().server.store.recoveryMs / 1000);
+    assert.equal(sample(text, 'flagstaff_snapshot_failures_total'), 0);
+  });
+
   it('the buckets of a distribution grow towards its count', async () => {
     const text = await (await get('/internal-backstage/prometheus')).text();
     const buckets = [...text.matchAll(/^flagstaff_commit_seconds_bucket\{le="([^"]+)"\} (\S+)$/gm)].map(
@@ -97,6 +107,16 @@ it('every path is below the base path, the probes too', async () => {
   assert.equal((await fetch(`${server.origin}/flags/health`)).status, 200);
   assert.equal((await fetch(`${server.origin}/health`)).status, 404);
   assert.equal((await fetch(`${server.origin}/flags/internal-backstage/prometheus`)).status, 200);
+  await server.stop();
+});
+
+it('the metrics count every request without a valid token', async () => {
+  const server = await startTestServer();
+  for (const token of [null, '*:*.guessed']) {
+    assert.equal((await server.call('GET', '/projects', undefined, { token })).status, 401);
+  }
+  const text = await (await fetch(`${server.origin}/internal-backstage/prometheus`)).text();
+  assert.equal(sample(text, 'flagstaff_auth_failures_total'), 2);
   await server.stop();
 });
 
