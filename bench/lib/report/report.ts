@@ -10,13 +10,10 @@ import { TABLE_VIEWS, type TableView } from './tables.ts';
 /** Beside the page. */
 const CHART_FOLDER = 'charts';
 
-/** Which charts stand above which table. */
-const CHARTS_OF: Readonly<Partial<Record<TableView['name'], readonly string[]>>> = {
-  http: ['shares'],
-  latency: ['latency'],
-  flags: ['flags-throughput', 'flags-times', 'flags-memory'],
-  projects: ['projects-throughput'],
-  events: ['events-times'],
+/** Which chart stands above which table. */
+const CHART_OF: Readonly<Partial<Record<TableView['name'], string>>> = {
+  http: 'shares',
+  latency: 'latency',
 };
 
 export function writeReport(results: Results, file: string): void {
@@ -53,7 +50,7 @@ function goalSection(results: Results): string {
 
 function tableSection(view: TableView, results: Results, charts: readonly Chart[]): string {
   const { head, rows } = cellsOf(view, results);
-  const shown = charts.filter(({ name }) => CHARTS_OF[view.name]?.includes(name));
+  const shown = charts.filter(({ name }) => CHART_OF[view.name] === name);
   const images = shown.map(({ name, title }) => `![${title}](${CHART_FOLDER}/${name}.svg)\n\n`).join('');
   return `## ${view.title}\n\n${images}${view.note}\n\n${table(head, rows)}`;
 }
