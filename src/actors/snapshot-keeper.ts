@@ -17,6 +17,13 @@ import { snapshotSections } from './world-snapshot.ts';
  */
 export const SLICE_PAUSE_MS = 40;
 
+/**
+ * What the pause shrinks to while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
+ * half of the processor: under full load it would otherwise fall behind by millions of events, which the next start
+ * has to replay.
+ */
+export const SLICE_PAUSE_MS_MIN = 5;
+
 /** When the process was busy for less than this share of a pause, SLICES_WHEN_IDLE slices follow without a pause. */
 const IDLE_SHARE = 0.3;
 export const SLICES_WHEN_IDLE = 4;
@@ -63,6 +70,8 @@ export class SnapshotKeeper {
   #running: Promise<TakenSnapshot | null> | null = null;
   #failures = 0;
   #hurries = false;
+  /** The event that the snapshot under way ends with. */
+  #writtenId = 0;
   #slicesWithoutPause = 0;
 
   constructor(options: SnapshotKeeperOptions) {
@@ -123,8 +132,13 @@ export class SnapshotKeeper {
       this.#slicesWithoutPause -= 1;
       return this.#options.yieldToEventLoop();
     }
-    const busyShare = await this.#options.pause(SLICE_PAUSE_MS);
+    const busyShare = await this.#options.pause(this.#pauseMs());
     this.#slicesWithoutPause = busyShare < IDLE_SHARE ? SLICES_WHEN_IDLE : 0;
+  }
+
+  #pauseMs(): number {
+    const passed = (this.#options.engine.lastId - this.#writtenId) / this.#interval;
+    return Math.max(SLICE_PAUSE_MS_MIN, SLICE_PAUSE_MS * (1 - passed));
   }
 
   async #write(): Promise<TakenSnapshot | null> {
@@ -132,6 +146,7 @@ export class SnapshotKeeper {
     const id = engine.lastId;
     assert(id >= this.#newestId, 'the state never goes back behind a snapshot of it');
     if (id === this.#newestId) return null;
+    this.#writtenId = id;
     const at = now();
     const startedAt = monotonicMs();
     // Id, chain and state must belong to one moment, so nothing may be awaited before all are taken.

@@ -1,13 +1,22 @@
 /** How a snapshot shares the processor with requests: pauses while they are served, none at a stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SLICE_PAUSE_MS, SLICES_WHEN_IDLE, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
+import {
+  SLICE_PAUSE_MS,
+  SLICE_PAUSE_MS_MIN,
+  SLICES_WHEN_IDLE,
+  SnapshotKeeper,
+} from '../../src/actors/snapshot-keeper.ts';
 import { createFlag, openTestEngine, settle } from '../support/engine.ts';
+
+const EVENTS_PER_SNAPSHOT = 10;
 
 interface Paced {
   readonly keeper: SnapshotKeeper;
   /** Milliseconds of each pause so far. */
   readonly pauses: number[];
+  /** Records an event. */
+  change(): Promise<unknown>;
   /** Ends the pause that is being made, in which the process was busy for this share, 1 unless given. */
   resume(busyShare?: number): void;
 }
@@ -38,12 +47,18 @@ async function openPaced(flags: number): Promise<Paced> {
       });
     },
     keepOlder: async () => [],
+    eventsPerSnapshot: EVENTS_PER_SNAPSHOT,
     onTaken: async () => undefined,
     onFailed: (error) => {
       throw error;
     },
   });
-  return { keeper, pauses, resume: (busyShare = 1) => resume(busyShare) };
+  let changes = 0;
+  const change = (): Promise<unknown> => {
+    changes += 1;
+    return execute(createFlag(`change-${changes}`));
+  };
+  return { keeper, pauses, change, resume: (busyShare = 1) => resume(busyShare) };
 }
 
 /** Ends each pause at once, until the snapshot is taken. */
@@ -74,6 +89,20 @@ describe('the pace of a snapshot', () => {
     await finish(busy, busy.keeper.take(), 1);
     await finish(idle, idle.keeper.take(), 0);
     assert.equal(idle.pauses.length, Math.ceil(busy.pauses.length / (SLICES_WHEN_IDLE + 1)));
+  });
+
+  it('shortens the pauses while events pass, so that a busy server does not leave its snapshots behind', async () => {
+    const paced = await openPaced(20);
+    const taking = paced.keeper.take();
+    await settle();
+    for (let event = 0; event < 5; event += 1) await paced.change();
+    paced.resume();
+    await settle();
+    for (let event = 0; event < 50; event += 1) await paced.change();
+    paced.resume();
+    await settle();
+    assert.deepEqual(paced.pauses.slice(0, 3), [SLICE_PAUSE_MS, SLICE_PAUSE_MS / 2, SLICE_PAUSE_MS_MIN]);
+    await finish(paced, taking, 1);
   });
 
   it('makes no further pause once told to hurry, also when it is under way already', async () => {
