@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ROUTES } from '../src/http/admin/routes.ts';
+import { FAULT_ROWS } from './faults/rows.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 
 interface Reference {
@@ -142,6 +143,14 @@ function numberedEndpoints(): string[] {
       return `${method} ${whole}`;
     });
 }
+
+test('every test that the table of faults names exists', () => {
+  const missing = FAULT_ROWS.flatMap(({ tests }) => tests).filter(({ file, title }) => {
+    const path = join(ROOT_FOLDER, 'test', file);
+    return !existsSync(path) || !readFileSync(path, 'utf8').includes(title);
+  });
+  assert.deepEqual(missing, []);
+});
 
 test('the specification numbers 23 endpoints, and the server has a route for each', () => {
   const endpoints = numberedEndpoints();

@@ -42,7 +42,7 @@ const framing = named('http/transport/framing.test.ts');
 const failures = named('http/transport/failures.test.ts');
 const jsonBody = named('http/body/json-body.test.ts');
 const jsonPatch = named('domain/json/json-patch.test.ts');
-const matcher = named('http/dispatch/route-matcher.test.ts');
+const matcher = named('http/routing/route-matcher.test.ts');
 
 const SEEDS = 'lose nothing that was acknowledged or read, and meet every trouble';
 
@@ -203,7 +203,10 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise: 'The second ends with 75 before it touches a byte, and a dead one leaves no lock behind.',
     tests: [
       ...lock('a killed process leaves no lock behind, again and again'),
-      ...named('main.test.ts')('ends with 75, before touching a byte'),
+      ...named('main.test.ts')(
+        'ends with 75, before touching a byte',
+        'ends with 75 when a server runs on the folder whose lock file somebody deleted',
+      ),
       ...named('faults/restart-races.test.ts')('of two servers that race for the folder of a killed one'),
     ],
     longForms: ['restart races'],
@@ -234,6 +237,24 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       ),
       ...named('main.test.ts')('ends with 74 and one line in the log when somebody deletes'),
     ],
+  },
+  {
+    fault: 'A server deletes old files while a command reads them, or does not respond to a command',
+    promise: 'What the command gives is whole and begins later; it ends after 10 seconds without a response.',
+    tests: [
+      ...named('cli/vanishing-files.test.ts')(
+        'events shows those that are kept',
+        'backup copies those that are kept, and the copy starts',
+      ),
+      ...named('control/control-server.test.ts')('nobody waits for it for ever, nor for its snapshot'),
+    ],
+  },
+  {
+    fault: 'Retention deletes events',
+    promise: 'Every moment of the days that are kept can be gone back to.',
+    tests: named('persistence/event-log/retention.test.ts')(
+      'can be gone back to, each of them, while journal and snapshots stay bounded',
+    ),
   },
   {
     fault: 'A crash during recovery',
@@ -485,5 +506,53 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     tests: named('persistence/event-log/retention.test.ts')(
       'deletes nothing by one reading, nor after a restart',
     ),
+  },
+  {
+    fault: 'A change whose frame the journal cannot hold, and values that an encoder takes for code',
+    promise: 'A refusal before anything is applied; the process goes on.',
+    tests: [
+      ...engine(
+        'refuses a change of more bytes than the journal takes before anything of it happens',
+        'refuses a bulk change of more values than a frame may hold, and carries it out in parts',
+        'refuses to let a flag grow beyond what a snapshot can hold',
+        'keeps what looks like code in data as data',
+      ),
+    ],
+  },
+  {
+    fault: 'Callers with few rights or none who ask for much: walks through the log, metrics, connections',
+    promise: 'Few run at a time, callers take turns, and what is beyond the bounds is refused with 503.',
+    tests: [
+      ...named('http/interface/log-reads.test.ts')(
+        'end when they reach their bytes, and say where the next one starts',
+        'of one caller leave room for another one, whose read does not wait behind them',
+        'beyond the queue are refused with 503 and Retry-After, those of the busiest caller first',
+      ),
+      ...named('actors/read-queue.test.ts')('one caller never has all places'),
+      ...limits('connections beyond their budget are closed, with one warning'),
+      ...named('http/probes.test.ts')('the metrics are made once for all who ask within a second'),
+    ],
+  },
+  {
+    fault: 'A data folder is put back in place, or copied, and goes on from there',
+    promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
+    tests: named('http/interface/conditional.test.ts')(
+      'a copy of a data folder gives its own events other ETags',
+      'a folder put back in place answers no stale 304, and If-Match loses no update',
+    ),
+  },
+  {
+    fault: 'Work waits in a queue while its client goes, its deadline passes, or its rights are taken',
+    promise: 'It is not begun.',
+    tests: [
+      ...engine(
+        'does not begin a command that waited too long',
+        'does not start a command that its caller may no longer give, or that nobody waits for',
+      ),
+      ...named('http/interface/log-reads.test.ts')(
+        'are not begun, or not gone on with, for a client that has left',
+        'for a rollback end with the client, and nothing is changed',
+      ),
+    ],
   },
 ];
