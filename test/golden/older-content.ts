@@ -78,8 +78,7 @@ function checkDescriptions(document: Json): void {
 const isAboutProject = ({ type }: EventShown): boolean =>
   ['project-created', 'project-updated', 'project-deleted'].includes(type);
 
-async function checkEvents(folder: string, { eventHashes, shapes }: Expected): Promise<number> {
-  const events = await eventsIn(run, folder);
+function checkEvents(events: readonly EventShown[], { eventHashes, shapes }: Expected): number {
   for (const [index, hash] of eventHashes.entries()) {
     const event = events[index] as EventShown;
     if (isAboutProject(event)) assert(JSON.stringify(event).includes(WORDS), `event ${event.id}`);
@@ -89,10 +88,47 @@ async function checkEvents(folder: string, { eventHashes, shapes }: Expected): P
   return events.filter((event) => isAboutProject(event) && JSON.stringify(event.data).includes(WORDS)).length;
 }
 
-async function checkServer(folder: string, eventsWithWords: number): Promise<void> {
+/** The differences between the first moment and the last say what the upgraded states do. */
+async function checkDiff(folder: string, { moments: [first] }: Expected): Promise<void> {
+  const { changes } = await outputOf(['diff', '--data-dir', folder, '--from', String(first?.eventId)]);
+  const descriptions = (changes as DiffShown[])
+    .filter(({ kind }) => kind === 'project')
+    .flatMap(({ fields }) => fields.filter(({ field }) => field === 'description'));
+  assert(descriptions.length > 0, 'a project was made, or described, in between');
+  for (const { before = WORDS, after = WORDS } of descriptions) {
+    assert(before.endsWith(WORDS) && after.endsWith(WORDS), `${before} → ${after}`);
+  }
+}
+
+interface DiffShown {
+  readonly kind: string;
+  readonly fields: readonly { readonly field: string; readonly before?: string; readonly after?: string }[];
+}
+
+/** A flag right after it was tagged has its tag, although a tag given today does nothing. */
+async function checkPastTags({ call }: TestServer, events: readonly EventShown[]): Promise<void> {
+  const tagged = events.filter(({ type }) => type === 'feature-tagged');
+  assert(tagged.length > 0, 'the release tagged flags');
+  for (const { id, project, featureName, data } of tagged) {
+    const { status, body } = await call('GET', `/projects/${project}/features/${featureName}?at=${id}`);
+    assert.equal(status, 200, `${featureName} at event ${id}`);
+    const { value } = data as { value: string };
+    assert(
+      body.tags.some((tag: { value: string }) => tag.value === value),
+      `${featureName} at event ${id} is tagged ${value}`,
+    );
+  }
+}
+
+async function checkServer(
+  folder: string,
+  events: readonly EventShown[],
+  eventsWithWords: number,
+): Promise<void> {
   const server = await startTestServer({ folder });
   const hash = ({ server: { store } }: TestServer): string => stateHash(store.engine.world);
   try {
+    await checkPastTags(server, events);
     const found = await server.call('POST', '/events/search', { query: WORDS, limit: 1 });
     assert.equal(
       found.body.totalEvents,
@@ -128,7 +164,9 @@ export async function checkOlderContent(name: string): Promise<void> {
   assert.deepEqual(reduceTo(shapes.document, withoutWords(document)), expected.document);
   const { damages } = await outputOf(['verify', '--deep', '--data-dir', folder]);
   assert.deepEqual(damages, []);
-  const eventsWithWords = await checkEvents(folder, expected);
+  const events = await eventsIn(run, folder);
+  const eventsWithWords = checkEvents(events, expected);
+  await checkDiff(folder, expected);
   for (const { eventId, documentHash } of moments) {
     const to = join(temporaryFolder(), 'restored');
     await outputOf(['restore', folder, '--to', to, '--at', String(eventId)]);
@@ -136,7 +174,7 @@ export async function checkOlderContent(name: string): Promise<void> {
     checkDescriptions(past);
     assert.equal(hashOf(shapes.document, withoutWords(past)), documentHash, `the state of event ${eventId}`);
   }
-  await checkServer(folder, eventsWithWords);
+  await checkServer(folder, events, eventsWithWords);
   const after = await outputOf(['verify', '--deep', '--data-dir', folder]);
   assert.deepEqual(after.damages, []);
 }

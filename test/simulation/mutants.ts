@@ -18,6 +18,7 @@ const COPIED = [
   'src',
   'web',
   'test/golden',
+  'test/limits',
   'test/simulation',
   'test/support',
 ] as const;
@@ -218,6 +219,12 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
     file: 'persistence/event-log/text-scan.ts',
     find: 'changesEvents(await oldestContent(segment, format)) ? null : this.#prefilter',
     replace: 'this.#prefilter',
+  },
+  {
+    name: 'shows flags of the past by the newest rules',
+    file: 'actors/flag-history.ts',
+    find: 'const { rules } = frame;',
+    replace: 'const rules = 2;',
   },
   {
     name: 'replays old frames by the newest rules',
