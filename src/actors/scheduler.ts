@@ -91,6 +91,7 @@ export class Scheduler<T> {
   /** One command of each actor that has one. */
   #round(): void {
     const actors = this.#ready;
+    assert(actors.length > 0, 'while a command waits, its actor is ready');
     assert(
       actors.length === this.#mailboxes.size,
       'each actor whose mailbox holds something is served once a round',

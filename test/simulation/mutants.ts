@@ -76,11 +76,11 @@ export const MUTANTS: readonly Mutant[] = [
 /** More of them, for the long form. */
 export const MORE_MUTANTS: readonly Mutant[] = [
   {
-    // No response shows it before the segment or strategy type is to be deleted: an audit of the state does.
-    name: 'counts a deleted flag among those that refer to a segment or strategy type',
-    file: 'domain/state/apply-flag.ts',
-    find: '  world.references.replace(record.flag, null);\n',
-    replace: '',
+    // No response shows it before a segment or strategy type is to be deleted: going through the state does.
+    name: 'counts only when a flag is made what its strategies refer to',
+    file: 'domain/state/records.ts',
+    find: '  references.replace(before, after);',
+    replace: '  if (before === null) references.replace(before, after);',
   },
   {
     name: 'leaves a project with the revision that it had before a change of a flag',
@@ -97,8 +97,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'syncs a tail whose sync had failed, without writing it again',
     file: 'persistence/recovery/tail-rewrite.ts',
-    find: 'await writeFully(file, bytes.subarray(0, count), at);',
-    replace: 'void [writeFully, count];',
+    find: 'await writeFully(file, bytes, at);',
+    replace: 'void writeFully;',
   },
   {
     name: 'begins a segment without syncing its header',
@@ -182,9 +182,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'loses a switch at replay',
     file: 'actors/state-loader.ts',
-    find: '  for (const [index, event] of frame.events.entries()) {\n',
-    replace:
-      "  for (const [index, event] of frame.events.entries()) {\n    if (event.type === 'feature-environment-enabled') continue;\n",
+    find: 'frame.events as readonly DomainEvent[],',
+    replace: "(frame.events as DomainEvent[]).filter(({ type }) => type !== 'feature-environment-enabled'),",
   },
 ];
 
