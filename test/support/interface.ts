@@ -117,7 +117,8 @@ export const flagEvent = (type: string, featureName: string, fields: object = {}
 const SYSTEM = { name: 'test', userId: -1 } as const;
 const CREATED_AT = '2024-01-01T00:00:00.000Z';
 
-function record(server: TestServer, ...events: readonly DomainEvent[]): Promise<void> {
+/** Puts events into the state without asking the interface, for what it refuses or has no request for. */
+export function record(server: TestServer, ...events: readonly DomainEvent[]): Promise<void> {
   return server.server.store.engine.record(SYSTEM, events);
 }
 
