@@ -6,6 +6,11 @@ import { launchBrowser, NO_BROWSER, type OpenPage, openPage, type PageOptions } 
 import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
+/** What the tests read of elements; this project compiles without the types of browsers. */
+interface ShownElement {
+  getAttribute(name: string): string | null;
+}
+
 /** Runs in the page. */
 const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
 const WIDTH_TOO_MUCH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
@@ -194,7 +199,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.locator('.event').nth(99).waitFor();
     const ids = await page
       .locator('.event')
-      .evaluateAll((events) => events.map((event) => Number(event.getAttribute('data-id'))));
+      .evaluateAll((events: ShownElement[]) => events.map((event) => Number(event.getAttribute('data-id'))));
     assert.deepEqual(
       ids,
       ids.map((_, index) => (ids[0] ?? 0) - index),
