@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, type OpenPage, openPage, type PageOptions } from '../support/browser.ts';
+import {
+  launchBrowser,
+  NO_BROWSER,
+  type OpenPage,
+  openPage,
+  type PageOptions,
+} from '../support/browser/browser.ts';
 import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, NO_BROWSER, openPage } from '../support/browser.ts';
+import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 /** Runs in the page. */

@@ -8,7 +8,7 @@ import { createElement, type ReactNode } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
-import { type BrowserPage, openPage } from '../../support/browser-page.ts';
+import { type BrowserPage, openPage } from '../../support/browser/browser-page.ts';
 import { environmentPath } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';
 
