@@ -20,8 +20,8 @@ const HEAD_BYTES = 8;
 /** Encoded in well under a millisecond, since rows are small; between two blocks, requests are served. */
 const ROWS_PER_BLOCK = 500;
 
-/** Protects memory from a damaged length. A row of an application with all of its instances takes a few hundred kilobytes. */
-const BLOCK_BYTES_MAX = 256 * 1024 * 1024;
+/** Protects memory from a damaged length. The largest row is an application with all of its instances, a few megabytes. */
+const BLOCK_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An array is written once its rows may take so much, however few they are. */
 const BLOCK_TEXT_MAX = 64 * 1024;
