@@ -162,7 +162,10 @@ async function openUsage({ engine }: Store, { config, log }: ServerOptions): Pro
     now: Date.now,
     hasRoom: () => engine.journal.writable && engine.journal.stats().freeBytes > USAGE_ROOM_BYTES,
     onFault: (error) =>
-      log.error({ err: error }, 'what applications reported could not be saved; it is tried again'),
+      log.error(
+        { err: error },
+        'what applications reported could not be read or saved; flags are not concerned',
+      ),
     timer: (delayMs, callback) => setTimeout(callback, delayMs).unref(),
   });
   await usage.open();

@@ -12,6 +12,7 @@ import { flagReadRandom } from './flag-read-random.ts';
 
 const FLAGS_MAX = 350;
 const REPORTS_PER_SECOND = 10;
+const APPLICATIONS = 10;
 const READS_PER_SECOND = 1_000;
 const CONNECTIONS = 16;
 
@@ -74,14 +75,18 @@ async function reporterFor({ target }: ServerProcess, flags: number) {
   const { secret } = JSON.parse(made.body.toString()) as { readonly secret: string };
   const counts = { yes: 10, no: 2, variants: { disabled: 12 } };
   const toggles = Object.fromEntries(Array.from({ length: flags }, (_, at) => [flagName(at), counts]));
+  const now = new Date().toISOString();
+  // Made beforehand: the process that sends shares the machine with the server.
+  const bodies = Array.from({ length: APPLICATIONS }, (_, at) =>
+    JSON.stringify({ appName: `app-${at}`, bucket: { start: now, stop: now, toggles } }),
+  );
   let sentCount = 0;
   const send = async (): Promise<void> => {
     sentCount += 1;
-    const now = new Date().toISOString();
     const { status } = await fetch(`${target.origin}/api/client/metrics`, {
       method: 'POST',
       headers: { authorization: secret, 'content-type': 'application/json' },
-      body: JSON.stringify({ appName: `app-${sentCount % 10}`, bucket: { start: now, stop: now, toggles } }),
+      body: bodies[sentCount % APPLICATIONS] ?? '',
     });
     if (status !== 202) throw new Error(`a report got ${status}`);
   };

@@ -46,7 +46,7 @@ export interface UsageOptions {
   now(): number;
   /** Whether the disk has room to spare: nothing is saved while it has not. */
   hasRoom(): boolean;
-  /** Told why something could not be saved; it is tried again. */
+  /** Told why something could not be read, or saved, which is tried again. */
   onFault(error: unknown): void;
   /** Calls back after so many milliseconds. Must not keep the process alive. */
   timer(delayMs: number, callback: () => void): void;
@@ -91,18 +91,10 @@ export class Usage {
     return this.#sides[side].applications;
   }
 
-  /** Reads what earlier starts saved, and from now on forgets what is deleted. */
+  /** Reads what earlier starts saved, as far as the disk gives it, and from now on forgets what is deleted. */
   async open(): Promise<void> {
-    const { folder, feed } = this.#options;
-    const names = await folder.names();
-    const known = new Set(names);
-    for (const name of names) {
-      const source = sourceOf(name);
-      if (source === null) continue;
-      // A day was folded of these hours, and then the process ended before they were deleted.
-      if (source.kind === 'period' && isFolded(source, known)) await folder.remove(name);
-      else await folder.read(name, (row) => this.#load(source, row));
-    }
+    const { feed, onFault } = this.#options;
+    await this.#read().catch(onFault);
     this.#unsubscribe = feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#forget(event as DomainEvent);
     });
@@ -144,6 +136,19 @@ export class Usage {
   async close(): Promise<void> {
     this.#unsubscribe?.();
     await this.save();
+  }
+
+  async #read(): Promise<void> {
+    const { folder } = this.#options;
+    const names = await folder.names();
+    const known = new Set(names);
+    for (const name of names) {
+      const source = sourceOf(name);
+      if (source === null) continue;
+      // A day was folded of these hours, and then the process ended before they were deleted.
+      if (source.kind === 'period' && isFolded(source, known)) await folder.remove(name);
+      else await folder.read(name, (row) => this.#load(source, row));
+    }
   }
 
   #covers({ projects }: ReportScope, flag: string): boolean {

@@ -181,6 +181,21 @@ describe('what applications reported', () => {
     assert.deepEqual(bench.yes('a'), [3]);
   });
 
+  it('never stops a start, whatever the disk says', async () => {
+    const bench = new Bench();
+    bench.report('a', 3);
+    await bench.usage.save();
+    for (const failing of ['exists', 'list', 'open', 'read', 'size', 'close', 'rename'] as const) {
+      bench.fs.beforeCall = ({ kind }) => {
+        if (kind === failing) throw ioError('EIO', 'the disk is gone');
+      };
+      await bench.reopen();
+      bench.report('b', 1);
+      assert.equal(bench.yes('b').length, 1, failing);
+    }
+    bench.fs.beforeCall = null;
+  });
+
   it('keeps the files of hours until their day is folded, and counts none twice when a crash comes between', async () => {
     const bench = new Bench();
     for (let hour = 0; hour < 5; hour += 1) {
