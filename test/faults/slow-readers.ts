@@ -26,7 +26,7 @@ export interface SlowReaderResult {
 
 export async function stallReaders({ readers }: { readonly readers: number }): Promise<SlowReaderResult> {
   const folder = temporaryFolder();
-  const server = await spawnServer(folder);
+  const server = await spawnServer(folder, { DESCRIPTION_LENGTH_MAX: '1000000' });
   const sockets: Socket[] = [];
   try {
     for (const flag of [LARGE_FLAG, { name: 'small' }]) {
