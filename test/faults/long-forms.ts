@@ -10,6 +10,7 @@ import { runKills } from './kill.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
 import { stallReaders } from './slow-readers.ts';
+import { soak } from './soak/soak.ts';
 import { flood } from './stalled-sync.ts';
 
 export type Counts = Readonly<Record<string, number>>;
@@ -73,6 +74,16 @@ export const LONG_FORMS: readonly LongForm[] = [
     run: async (rounds, first) => {
       const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first });
       return { kills, cleanStops, acknowledged };
+    },
+  },
+  {
+    // In minutes.
+    name: 'soak',
+    total: 30,
+    batch: 1,
+    run: async (minutes, first) => {
+      const { hostile: _, ...counts } = await soak({ seconds: minutes * 60, kills: minutes, seed: first });
+      return counts;
     },
   },
   {

@@ -311,6 +311,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['slow readers'],
   },
   {
+    fault: 'Callers of every kind who mean harm, all at once, with little memory, and kills',
+    promise: 'Others are served, nothing acknowledged is lost, and every start succeeds.',
+    tests: named('faults/soak/soak.test.ts')('friendly clients among hostile ones lose nothing'),
+    longForms: ['soak'],
+  },
+  {
     fault: 'Senders who do not send',
     promise: 'Closed at a deadline for the whole request.',
     tests: limits(

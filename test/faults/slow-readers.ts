@@ -4,10 +4,16 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { FEATURES } from '../support/interface.ts';
-import { ADMIN_TOKEN, type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
+import {
+  ADMIN_TOKEN,
+  residentBytes,
+  type ServerProcess,
+  spawnServer,
+  temporaryFolder,
+} from '../support/server.ts';
 
 /** One flag can be as large as an overview of thousands. */
 const LARGE_FLAG = { name: 'large', description: 'x'.repeat(900_000) };
@@ -64,10 +70,4 @@ async function servedMeanwhile(server: ServerProcess): Promise<number> {
     assert.equal((await server.call('GET', `${FEATURES}/small`)).status, 200);
   }
   return reads;
-}
-
-/** Memory of the process that is in use, from the kernel. */
-function residentBytes({ child }: ServerProcess): number {
-  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
-  return Number(kib) * 1024;
 }

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
@@ -221,4 +221,10 @@ export async function spawnServer(
       return code;
     },
   };
+}
+
+/** Memory of the process that is in use, from the kernel. */
+export function residentBytes({ child }: ServerProcess): number {
+  const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+  return Number(kib) * 1024;
 }
