@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { flagStreams } from '../../../src/http/watch/flag-streams.ts';
+import { NARROWED_STREAMED_MAX } from '../../../src/http/watch/query-watches.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';
@@ -204,6 +205,37 @@ describeInterface('GET /api/client/streaming', (server) => {
     await makeFlag(server().call, 'after-the-token');
     assert.equal((await second.next()).data.events[0].feature.name, 'after-the-token');
     second.close();
+  });
+
+  it('goes on silently when a project that it saw is deleted, whose flags were archived before', async () => {
+    const { call } = server();
+    const project = `leaving-${server().server.store.engine.lastId}`;
+    await addProject(server(), project);
+    await call('POST', `/projects/${project}/features`, { name: `${project}-flag` });
+    const stream = await opened(server());
+    await stream.next();
+    await call('DELETE', `/projects/${project}/features/${project}-flag`);
+    assert.equal((await stream.next()).data.events[0].type, 'feature-removed');
+    assert.equal((await call('DELETE', `/projects/${project}`)).status, 200);
+    await makeFlag(call, `after-${project}`);
+    const { data } = await stream.next();
+    assert.deepEqual(
+      data.events.map(({ feature }: { feature: { name: string } }) => feature.name),
+      [`after-${project}`],
+    );
+    stream.close();
+  });
+
+  it('is refused for one filter more than there may be, and not for one that others use', async () => {
+    const token = await clientToken(server());
+    const narrowed = (number: number): Promise<OpenedStream> =>
+      openStream(server().origin, `${STREAMING}?namePrefix=${number}-`, { token });
+    const streams = await Promise.all(Array.from({ length: NARROWED_STREAMED_MAX }, (_, at) => narrowed(at)));
+    await Promise.all(streams.map((stream) => stream.next()));
+    const refused = await narrowed(NARROWED_STREAMED_MAX);
+    const [shared, whole] = [await narrowed(0), await opened(server(), { token })];
+    assert.deepEqual([refused.status, shared.status, whole.status], [503, 200, 200]);
+    for (const stream of [...streams, refused, shared, whole]) stream.close();
   });
 
   it('responds to HEAD with the head alone, and opens no stream', async () => {
