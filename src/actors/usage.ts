@@ -17,13 +17,13 @@ import type { UsageFolder } from '../persistence/usage/usage-folder.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 /** Of the counts of each side. Three days of 350 flags that ten applications evaluate every hour take 38 MB. */
-const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
+export const COUNTS_BYTES_MAX: Readonly<Record<Side, number>> = {
   backend: 48 * 1024 * 1024,
   frontend: 16 * 1024 * 1024,
 };
 
 /** Of the applications of each side, with their instances. */
-const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
+export const APPLICATIONS_BYTES_MAX = 8 * 1024 * 1024;
 
 /** A first change is saved after this time, so that a restart soon after it finds it. */
 const SAVE_SOON_MS = 1_000;

@@ -7,6 +7,7 @@ import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.t
 import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
+import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
@@ -33,10 +34,12 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
+import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import {
   PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX,
   BULK_FLAGS_MAX,
 } from '../../src/http/admin/flags/archive.ts';
+import { EVALUATIONS_MAX, RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/playground.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
@@ -52,6 +55,7 @@ import {
   resolveLimits,
   STREAMS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
+import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/schemas.ts';
 import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
 import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
@@ -161,6 +165,21 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'they read the state anew',
       ),
       row(
+        'counts of evaluations that servers report, and that pages report',
+        `${bytes(COUNTS_BYTES_MAX.backend)} and ${bytes(COUNTS_BYTES_MAX.frontend)}`,
+        'the oldest hours or days are dropped',
+      ),
+      row(
+        'applications that report as servers, and as pages',
+        `${number(APPLICATIONS_MAX)} and ${bytes(APPLICATIONS_BYTES_MAX)} each`,
+        'the one that reported longest ago is forgotten',
+      ),
+      row(
+        'instances of an application in an environment',
+        number(INSTANCES_MAX),
+        'the one that reported longest ago is forgotten',
+      ),
+      row(
         'unread bytes of responses, over all connections',
         bytes(transport.unreadBytesMax),
         'the client that costs most is disconnected',
@@ -185,6 +204,13 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
       row('a patched document and all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
+      row(
+        'applications, and counts, in a bulk report',
+        `${number(BULK_APPLICATIONS_MAX)}, ${number(BULK_COUNTS_MAX)}`,
+        '400',
+      ),
+      row('evaluations of a request to the playground', number(EVALUATIONS_MAX), '400'),
+      row('characters of a response of the playground', number(RESPONSE_LENGTH_MAX), '400'),
       row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),
       row('issues that a refusal lists', number(ISSUES_MAX), 'the first ones are listed'),
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),

@@ -22,10 +22,10 @@ import { playgroundInput } from './explain.ts';
 import { explanationView } from './explanation-view.ts';
 
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
-const EVALUATIONS_MAX = 15_000;
+export const EVALUATIONS_MAX = 15_000;
 
 /** Of a response, in characters: explanations repeat strategies and segments, which may be large. */
-const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
+export const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
 
 const ENVIRONMENTS_MAX = 20;
 const PROJECTS_MAX = 100;
