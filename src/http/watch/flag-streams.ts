@@ -90,14 +90,19 @@ export class FlagStreams {
 
   /** Makes what a new stream begins with. */
   async open(request: StreamRequest): Promise<StreamOpening | Refusal> {
-    if (!this.watches.hasRoomFor(request.query)) return TOO_MANY_FILTERS;
-    if (request.format.isForPages && this.#pageStreamCount >= PAGE_STREAMS_MAX) return TOO_MANY_PAGES;
+    const refusal = this.#refuse(request);
+    if (refusal !== null) return refusal;
     const prepared = await this.#prepare(request);
     return {
       revision: prepared.sentId,
       headers: EVENT_STREAM_HEADERS,
       begin: (stream) => this.#begin(request, prepared, stream),
     };
+  }
+
+  #refuse({ query, format }: StreamRequest): Refusal | null {
+    if (!this.watches.hasRoomFor(query)) return TOO_MANY_FILTERS;
+    return format.isForPages && this.#pageStreamCount >= PAGE_STREAMS_MAX ? TOO_MANY_PAGES : null;
   }
 
   async #prepare({ query, format, lastEventId }: StreamRequest): Promise<Prepared> {
@@ -110,16 +115,14 @@ export class FlagStreams {
     return { watch, sentId, first: await first };
   }
 
-  #begin(
-    { format, token }: StreamRequest,
-    { watch, first, sentId }: Prepared,
-    response: ResponseStream,
-  ): void {
+  #begin(request: StreamRequest, { watch, first, sentId }: Prepared, response: ResponseStream): void {
+    const { format, token } = request;
     // The response to HEAD is over when it begins.
     if (!response.isOpen) return;
     const stream = new FlagStream({ response, watch, format, token, first, sentId });
-    // The token may be gone since the request came.
-    if (!stream.isEntitled(this.#engine.world, this.#now())) return stream.end();
+    // Since the request came, the token may have gone, or others have taken the room.
+    const isEntitled = stream.isEntitled(this.#engine.world, this.#now());
+    if (!isEntitled || this.#refuse(request) !== null) return stream.end();
     response.onDrain(() => stream.advance(this.#engine.durableId));
     response.onAborted(() => this.#forget(stream));
     this.#add(stream);
