@@ -117,7 +117,7 @@ describeInterface('the playground', (server) => {
     const many = Array.from({ length: 200 }, (_, at) => at).join(',');
     const cases: readonly (readonly [string, object, string])[] = [
       ['', { ...DEVELOPMENT, environment: 'nowhere', context }, '/body/environment'],
-      ['', { ...DEVELOPMENT, projects: ['none'], context }, '/body/projects'],
+      ['', { ...DEVELOPMENT, projects: ['none'], context }, '/body/projects/0'],
       ['', { ...DEVELOPMENT, projects: 'default', context }, '/body/projects'],
       ['', { ...DEVELOPMENT, context: [] }, '/body/context'],
       ['', { ...DEVELOPMENT, context: { userId: 'x'.repeat(20_000) } }, '/body/context'],
