@@ -5,6 +5,7 @@ import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../
 import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { aboutFlag, type DomainEvent } from '../../src/domain/state/events.ts';
 import { createFlag, openTestEngine, START_AT, type Submitted, settle, TESTER } from '../support/engine.ts';
 import { eventsOf } from '../support/event-page.ts';
@@ -231,7 +232,8 @@ describe('the engine', () => {
   });
 
   it('refuses to let a flag grow beyond what a snapshot can hold', async () => {
-    const { execute, store, stops, manual } = await openTestEngine();
+    const limits = { ...DEFAULT_GROWTH_LIMITS, parameterBytes: 2 ** 20 };
+    const { execute, store, stops, manual } = await openTestEngine({ limits });
     await execute(createFlag('f'));
     const outcomes = [];
     // Empty lists: of all values that fill a request, those of which the most fit in.

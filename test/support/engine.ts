@@ -117,7 +117,7 @@ export interface Submitted {
 }
 
 export type TestEngineOptions = Partial<
-  Pick<StoreOptions, 'mailboxLengthMax' | 'eventsPerSnapshot' | 'commitLog' | 'audited'>
+  Pick<StoreOptions, 'mailboxLengthMax' | 'eventsPerSnapshot' | 'commitLog' | 'audited' | 'limits'>
 > & {
   /** Of a node that follows another one: it records no first events. */
   readonly follows?: boolean;
