@@ -7,6 +7,7 @@ import {
   snapshotSections,
   stateHash,
 } from '../../src/actors/world-snapshot.ts';
+import { stateBytes } from '../../src/domain/state/records.ts';
 import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type World } from '../../src/domain/state/world.ts';
 import { TestWorld } from '../support/test-world.ts';
@@ -118,6 +119,7 @@ describe('the state as a snapshot', () => {
       RULES_VERSION,
     );
     clearWorld(world);
+    assert.equal(stateBytes(world), 0);
     assert.equal(stateHash(world), stateHash(emptyWorld()));
     assert.equal(world.directory.flagProjects.size, 0);
   });

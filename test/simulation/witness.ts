@@ -18,7 +18,7 @@ import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';
 import type { SnapshotSection } from '../../src/persistence/snapshots/snapshot-writer.ts';
-import { recountStateBytes } from '../limits/recounted-memory.ts';
+import { recountStateBytes } from './recounted-memory.ts';
 import { shadowOf } from './shadow.ts';
 
 export interface AppliedCommand {

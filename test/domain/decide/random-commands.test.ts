@@ -11,7 +11,7 @@ import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { OWNER_ROLE_ID } from '../../../src/domain/state/roles.ts';
 import type { ProjectState, World } from '../../../src/domain/state/world.ts';
-import { recountStateBytes } from '../../limits/recounted-memory.ts';
+import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
 import { anyCommand, anyCommands } from '../../support/random-commands.ts';
 import { TestWorld } from '../../support/test-world.ts';

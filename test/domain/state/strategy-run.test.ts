@@ -8,7 +8,7 @@ import { aboutFlagEnvironment, type DomainEvent } from '../../../src/domain/stat
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { strategiesAfter } from '../../../src/domain/state/strategy-run.ts';
 import type { World } from '../../../src/domain/state/world.ts';
-import { recountStateBytes } from '../../limits/recounted-memory.ts';
+import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const SEED = Number(process.env.SEED ?? 20_240_501);
