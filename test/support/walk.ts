@@ -13,8 +13,8 @@ import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 const FIRST_LINES = 'npm start > first-terminal.log 2>&1 &\nFIRST=$!\n';
 
 /** The lines of every walk, by its name, in the order of the page. */
-function walksOf(readme: string): ReadonlyMap<string, string> {
-  const found = [...readme.matchAll(/<!-- walk: ([a-z-]+) -->\n```sh\n([\s\S]*?)\n```/g)];
+export function walksOf(page: string): ReadonlyMap<string, string> {
+  const found = [...page.matchAll(/<!-- walk: ([a-z-]+) -->\n```[a-z]+\n([\s\S]*?)\n```/g)];
   return new Map(found.map(([, name = '', lines = '']) => [name, lines]));
 }
 

@@ -18,7 +18,7 @@ describe('the README, read from top to bottom in one checkout', () => {
     return found;
   };
 
-  it('first creates, changes, clones and archives a flag, and finds all of it after a kill -9', () => {
+  it('first makes flags, finds all of them after a kill -9, and has an application see one switched off', () => {
     const { output, responses, statuses } = walk('newcomer');
     assert.deepEqual(statuses, [201, 200, 200, 200, 201, 202, 200, 200, 200], output);
     const last = responses.filter((one) => one.name === 'new-checkout').at(-1);
@@ -43,6 +43,10 @@ describe('the README, read from top to bottom in one checkout', () => {
       overview.features.map((one: Named) => one.name),
       ['new-checkout'],
       output,
+    );
+    assert.match(
+      output,
+      /^new-checkout is on at first\nnew-checkout is off \d+\.\d ms after the response 200 to switching it off$/m,
     );
   });
 
