@@ -160,7 +160,10 @@ describe('the console', { skip: NO_BROWSER }, () => {
       name: 'flexibleRollout',
       title: 'A quarter',
       parameters: { rollout: '25', stickiness: 'userId', groupId: 'rolled-back' },
-      constraints: [{ contextName: 'country', operator: 'IN', values: ['NO', 'SE'] }],
+      constraints: [
+        { contextName: 'country', operator: 'IN', values: ['NO', 'SE'] },
+        { contextName: 'appVersion', operator: 'SEMVER_GTE', value: '2.0.0' },
+      ],
     });
     const before = server.server.store.engine.lastId;
     await server.call('PUT', `${FEATURES}/rolled-back`, { description: 'As it is.' });
@@ -168,6 +171,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const { page } = opened;
     await page.getByText('25 % of users, by userId').waitFor();
     await page.getByText('country is one of NO, SE').waitFor();
+    await page.getByText('appVersion is at least version 2.0.0').waitFor();
 
     await page.getByRole('button', { name: `Roll back to event ${before}` }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back?' });

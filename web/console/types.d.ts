@@ -1,134 +1,23 @@
-/** What responses hold, as far as the console looks at it. The description at `/docs` has all of it. */
+/** The console's own types, and its names for the schemas of the interface. */
 
-export interface Profile {
-  rootRole: { name: string };
-  projects: string[];
-}
+import type { components } from './api-types.d.ts';
 
-export interface ProjectSummary {
-  id: string;
-  name: string;
-  description: string;
-  health: number;
-  featureCount: number;
-  memberCount: number;
-}
+type Schemas = components['schemas'];
 
-export interface FlagSummary {
-  name: string;
-  type: string;
-  stale: boolean;
-  createdAt: string;
-  environments: { name: string; enabled: boolean }[];
-}
-
-export interface ProjectOverview {
-  name: string;
-  description: string;
-  health: number;
-  members: number;
-  environments: { environment: string }[];
-  features: FlagSummary[];
-}
-
-export interface Constraint {
-  contextName: string;
-  operator: string;
-  caseInsensitive: boolean;
-  inverted: boolean;
-  values: string[];
-  value?: string;
-}
-
-export interface Variant {
-  name: string;
-  weight: number;
-  weightType: string;
-  stickiness: string;
-  payload?: { type: string; value: string };
-  overrides: { contextName: string; values: string[] }[];
-}
-
-export interface Strategy {
-  id: string;
-  name: string;
-  title: string | null;
-  disabled: boolean | null;
-  constraints: Constraint[];
-  parameters: Record<string, unknown> | null;
-  variants: Variant[];
-  segments: number[];
-}
-
-export interface FlagEnvironment {
-  name: string;
-  type: string;
-  enabled: boolean;
-  strategies: Strategy[];
-}
-
-export interface Flag {
-  name: string;
-  project: string;
-  description: string | null;
-  type: string;
-  stale: boolean;
-  createdAt: string;
-  archived: boolean;
-  archivedAt: string | null;
-  variants: Variant[] | null;
-  environments: FlagEnvironment[];
-  children: string[];
-  dependencies: { feature: string; enabled: boolean; variants: string[] }[];
-  tags: { type: string; value: string }[];
-}
-
-export interface ArchivedFlag {
-  name: string;
-  type: string;
-  description: string | null;
-  archivedAt: string;
-}
-
-export interface LoggedEvent {
-  id: number;
-  createdAt: string;
-  type: string;
-  createdBy: string;
-  environment: string | null;
-  project: string | null;
-  featureName: string | null;
-  data: Record<string, unknown> | null;
-  preData: Record<string, unknown> | null;
-}
-
-export interface EventPage {
-  events: LoggedEvent[];
-  totalEvents: number;
-}
-
-export interface Figures {
-  version: string;
-  httpEngine: string;
-  uptimeSeconds: number;
-  writable: boolean;
-  refusalReason: string | null;
-  lastEventId: number;
-  durableEventId: number;
-  waitingCommands: number;
-  connections: number;
-  projects: number;
-  flags: number;
-  users: number;
-  events: number;
-  journal: { bytes: number; segments: number };
-  snapshots: {
-    count: number;
-    newest: { eventId: number; eventAt: string; ageSeconds: number; bytes: number } | null;
-  };
-  disk: { freeBytes: number | null };
-  memory: { rssBytes: number; heapUsedBytes: number };
-}
+export type Profile = Schemas['Profile'];
+export type ProjectSummary = Schemas['ProjectSummary'];
+export type ProjectOverview = Schemas['ProjectOverview'];
+export type FlagSummary = Schemas['FlagSummary'];
+export type Flag = Schemas['WholeFlag'];
+export type FlagEnvironment = Schemas['FlagEnvironment'];
+export type Strategy = Schemas['Strategy'];
+export type Constraint = Schemas['Constraint'];
+export type Variant = Schemas['Variant'];
+export type ArchivedFlag = Schemas['ArchivedFlag'];
+/** Named so because browsers have an `Event` too. */
+export type LoggedEvent = Schemas['Event'];
+export type EventPage = Schemas['Events'];
+export type Figures = Schemas['InstanceFigures'];
 
 /** What can be shown: the address after `#`. */
 export type Place =

@@ -2,7 +2,10 @@
 
 /** @import { Constraint, LoggedEvent } from './types.d.ts' */
 
-/** Of events about flags and projects; others are told by their type. @type {Readonly<Record<string, string>>} */
+/**
+ * Of events about flags and projects; others are told by their type.
+ * @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>}
+ */
 const DEEDS = {
   'feature-created': 'created',
   'feature-metadata-updated': 'changed',
@@ -38,13 +41,15 @@ export function toneOf({ type }) {
   return /-(?:disabled|archived|deleted|removed|remove)$/.test(type) ? 'off' : 'plain';
 }
 
-/** @type {Readonly<Record<string, readonly [string, string]>>} */
+/** @type {Readonly<Record<Constraint['operator'], readonly [plain: string, opposite: string]>>} */
 const COMPARISONS = {
   IN: ['is one of', 'is none of'],
   NOT_IN: ['is none of', 'is one of'],
   STR_ENDS_WITH: ['ends with', 'does not end with'],
   STR_STARTS_WITH: ['starts with', 'does not start with'],
   STR_CONTAINS: ['contains', 'does not contain'],
+  IN_CIDR: ['is an address in', 'is not an address in'],
+  REGEX: ['matches', 'does not match'],
   NUM_EQ: ['=', '≠'],
   NUM_GT: ['>', '≤'],
   NUM_GTE: ['≥', '<'],
@@ -55,10 +60,13 @@ const COMPARISONS = {
   SEMVER_EQ: ['is version', 'is not version'],
   SEMVER_GT: ['is newer than version', 'is not newer than version'],
   SEMVER_LT: ['is older than version', 'is not older than version'],
+  SEMVER_GTE: ['is at least version', 'is not at least version'],
+  SEMVER_LTE: ['is at most version', 'is not at most version'],
 };
 
 /** Such as: country — is one of — NO, SE. @param {Constraint} constraint */
 export function comparisonOf({ operator, inverted, caseInsensitive }) {
+  // A page that was loaded before an upgrade of the server may meet an operator that it does not know.
   const [plain, opposite] = COMPARISONS[operator] ?? [operator, `not ${operator}`];
   const words = inverted ? opposite : plain;
   return caseInsensitive ? `${words} (whatever the case)` : words;

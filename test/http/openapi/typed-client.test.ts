@@ -7,10 +7,8 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import ts from 'typescript';
-import { describeInterface } from '../../../src/http/openapi/document.ts';
-import { SURFACES } from '../../../src/http/surfaces.ts';
+import { describedTypes } from '../../support/described-types.ts';
 import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const WALK = `
@@ -59,10 +57,7 @@ function nameOf(error: { name: string } | { msg: string }[]): string {
 const folder = temporaryFolder();
 
 before(async () => {
-  const document = describeInterface({ surfaces: SURFACES, version: '0', basePath: '', open: false });
-  // A copy: the generator writes into what it is given.
-  const copy = JSON.parse(JSON.stringify(document)) as OpenAPI3;
-  writeFileSync(join(folder, 'paths.d.ts'), astToString(await openapiTS(copy)));
+  writeFileSync(join(folder, 'paths.d.ts'), await describedTypes());
   writeFileSync(join(folder, 'walk.ts'), WALK);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));

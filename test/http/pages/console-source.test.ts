@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import ts from 'typescript';
 import { ROOT_FOLDER } from '../../support/server.ts';
+import { CONSOLE_TYPES_FILE, consoleTypes } from './console-types.ts';
 
 const FOLDER = join(ROOT_FOLDER, 'web/console');
 const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -31,6 +32,11 @@ describe("the console's source", () => {
       ),
       [],
     );
+  });
+
+  it('has the types of responses as the description has them', async () => {
+    const current = readFileSync(CONSOLE_TYPES_FILE, 'utf8') === (await consoleTypes());
+    assert(current, 'run `node --import tsx test/http/pages/console-types.ts`');
   });
 
   it('never makes markup or code of a string', () => {
