@@ -57,6 +57,11 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   getRoles: 200,
   searchUsers: 200,
   getMe: 200,
+  // What applications reported is no part of the state, and none has reported here.
+  getApplications: 200,
+  getApplication: 404,
+  getApplicationOverview: 404,
+  getApplicationEnvironmentInstances: 200,
 };
 
 for (const http of ENGINES) {

@@ -15,7 +15,7 @@ export function nearestName(given: string, known: Iterable<string>): string | nu
   for (const name of known) {
     compared += 1;
     if (compared > NAMES_MAX) break;
-    if (name.length > LENGTH_MAX) continue;
+    if (name.length > LENGTH_MAX || Math.abs(name.length - given.length) >= least) continue;
     const changes = distance(given.toLowerCase(), name.toLowerCase());
     if (changes < least) {
       nearest = name;

@@ -68,8 +68,8 @@ export class FlagStreams {
   #round: Delivery[] = [];
   /** Streams that are about to be ended. */
   #ending: FlagStream[] = [];
-  /** Streams that are to be shown alive, counted on from where the last ones were. */
-  #silentCount = 0;
+  /** Streams that are to be shown alive, counted on from where the last ones were. Few streams have a part of one in each tick. */
+  #silentCount = 1;
   #silent: Iterator<FlagStream> = this.#streams.values();
 
   /** `now`: milliseconds since 1970. */
@@ -168,10 +168,7 @@ export class FlagStreams {
 
   #tick(): void {
     this.#haveTokensChanged = true;
-    this.#silentCount = Math.min(
-      this.#streams.size,
-      this.#silentCount + Math.ceil(this.#streams.size / TICKS_TO_ALL),
-    );
+    this.#silentCount = Math.min(this.#streams.size, this.#silentCount + this.#streams.size / TICKS_TO_ALL);
     this.#work.want();
   }
 
@@ -181,7 +178,7 @@ export class FlagStreams {
     else if (this.#ending.length > 0) this.#endSome();
     else if (this.#round.length > 0) this.#deliverSome();
     else if (this.#hasNews) this.#startRound();
-    else if (this.#silentCount > 0) this.#keepSomeAlive();
+    else if (this.#silentCount >= 1) this.#keepSomeAlive();
     else return true;
     return false;
   }
@@ -252,7 +249,7 @@ export class FlagStreams {
   }
 
   #keepSomeAlive(): void {
-    for (let count = 0; count < STREAMS_A_STEP && this.#silentCount > 0; count += 1) {
+    for (let count = 0; count < STREAMS_A_STEP && this.#silentCount >= 1; count += 1) {
       this.#silentCount -= 1;
       let next = this.#silent.next();
       if (next.done === true) {
