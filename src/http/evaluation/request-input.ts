@@ -4,15 +4,28 @@ import * as v from 'valibot';
 import { contextIssue, contextOf, type EvaluationContext } from '../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import { canonicalAddress } from '../../domain/flags/address.ts';
+import { shown } from '../../domain/json/issues.ts';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
 import type { RequestContext } from '../dispatch/route.ts';
 
-const CONTEXT_PHRASE = 'an object whose field properties, if it has one, is an object';
+type SentFields = Readonly<Record<string, unknown>>;
+
+/** Checks one field of a context, in which it may be absent or null. */
+export const contextField = (name: string, accepts: (value: unknown) => boolean, phrase: string) =>
+  v.forward<SentFields, v.CheckIssue<SentFields>, [string]>(
+    v.check(
+      (context: SentFields) =>
+        context[name] === undefined || context[name] === null || accepts(context[name]),
+      ({ input }) => `The field ${name} must be ${phrase}, not ${shown(input[name])}.`,
+    ),
+    [name],
+  );
 
 /** Unknown fields are properties of the context, so every object is one. */
 export const ContextSchema = v.pipe(
-  v.custom<Readonly<Record<string, unknown>>>(isContext, CONTEXT_PHRASE),
+  v.custom<SentFields>(isJsonObject, 'an object'),
+  contextField('properties', isJsonObject, 'an object'),
   v.metadata({
     type: 'object',
     additionalProperties: true,
@@ -20,12 +33,6 @@ export const ContextSchema = v.pipe(
       'Fields of whom or what to evaluate for, such as userId, sessionId and appName. Any other field is a property, as are those below properties.',
   }),
 );
-
-function isContext(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  const { properties } = value;
-  return properties === undefined || properties === null || isJsonObject(properties);
-}
 
 export interface SentContext {
   readonly sent: Readonly<Record<string, unknown>>;

@@ -7,18 +7,16 @@ import { jsonResponse } from '../dispatch/json-response.ts';
 import { type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated } from '../evaluation/evaluated.ts';
 import { JsonLists } from '../evaluation/json-lists.ts';
-import { ContextSchema, type SentContext } from '../evaluation/request-input.ts';
+import { ContextSchema, contextField, type SentContext } from '../evaluation/request-input.ts';
 import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
 import { eventStreamsField } from './event-streams.ts';
-
-const TARGETING_KEY_PHRASE = 'an object whose field targetingKey, if it has one, is a string';
 
 const OfrepBody = v.pipe(
   v.object({
     context: v.optional(
       v.pipe(
         ContextSchema,
-        v.check(({ targetingKey }) => isTargetingKey(targetingKey), TARGETING_KEY_PHRASE),
+        contextField('targetingKey', (value) => typeof value === 'string', 'a string'),
       ),
       () => ({}),
     ),
@@ -26,14 +24,9 @@ const OfrepBody = v.pipe(
   v.title('OfrepRequest'),
 );
 
-function isTargetingKey(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === 'string';
-}
-
 /** OpenFeature's name for whom a flag is evaluated for is `targetingKey`; the flags' is `userId`. */
 function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
-  const { targetingKey, userId = targetingKey } = context;
-  return { sent: { ...context, userId }, path: '/body/context' };
+  return { sent: { ...context, userId: context.userId ?? context.targetingKey }, path: '/body/context' };
 }
 
 const EVALUATIONS = new JsonLists<Outcome>('flags', evaluationView);

@@ -166,10 +166,16 @@ describeInterface('the flags of a page', (server) => {
 
   it('are refused for a context that is none, with a sentence that says what would be right', async () => {
     const token = await frontend();
-    for (const context of [1, null, [], 'x', { properties: [] }, { properties: 'x' }]) {
+    const wrong = [
+      ...[1, null, [], 'x'].map((context) => ({ context, field: 'context', path: '/body/context' })),
+      ...[[], 'x'].map((properties) => ({
+        ...{ context: { properties }, field: 'properties', path: '/body/context/properties' },
+      })),
+    ];
+    for (const { context, field, path } of wrong) {
       const { status, body } = await post(token, { context });
-      assert.deepEqual([status, body.details[0].path], [400, '/body/context']);
-      assert.match(body.message, /The field context must be an object/);
+      assert.deepEqual([status, body.details[0].path], [400, path]);
+      assert.match(body.message, new RegExp(`The field ${field} must be an object, not `));
     }
     const long = 'x'.repeat(20_000);
     const { status, body } = await post(token, { context: { properties: { long } } });

@@ -35,6 +35,8 @@ describeInterface('flags evaluated for OpenFeature', (server) => {
     assert.deepEqual(await seen('text'), ['compact', 'v-text', 'TARGETING_MATCH', true]);
     assert.deepEqual(await seen('count'), [4.5, 'v-count', 'TARGETING_MATCH', true]);
     assert.deepEqual(await seen('shape'), [{ a: [1] }, 'v-shape', 'TARGETING_MATCH', true]);
+    const besideNull = await evaluate(token, '/for-ada', { context: { targetingKey: 'ada', userId: null } });
+    assert.equal(besideNull.body.value, true);
     await server().call('POST', '/projects/default/features/plain/environments/development/off');
     assert.deepEqual(await seen('plain'), [false, undefined, 'DISABLED', false]);
     const { body } = await evaluate(token, '', forKey('grace'));
@@ -104,5 +106,7 @@ describeInterface('flags evaluated for OpenFeature', (server) => {
       const all = await evaluate(token, '', sent);
       assert.deepEqual([all.status, all.body.key, all.body.errorCode], [400, undefined, errorCode]);
     }
+    const { body } = await evaluate(token, '', { context: { targetingKey: 1 } });
+    assert.equal(body.errorDetails, 'The field targetingKey must be a string, not 1.');
   });
 });
