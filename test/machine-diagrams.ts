@@ -18,11 +18,14 @@ export const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
 const MACHINE_KEYS = ['id', 'context', 'initial', 'states', 'schemas'];
 const STATE_KEYS = ['type', 'on'];
 
-/** The machine as a Mermaid state diagram: one arrow for each pair of states, labelled `EVENT [guard]`. */
+/**
+ * The machine as a Mermaid state diagram: one arrow for each pair of states, labelled `EVENT [guard]`. Events that lead
+ * to the same state stand in its box, because the labels of such arrows cover those of others.
+ */
 export function drawMachine(machine: AnyStateMachine): string {
   assertDrawn(machine.id, machine.config, MACHINE_KEYS);
   const states = Object.values<AnyStateNode>(machine.states);
-  const lines = [`[*] --> ${machine.config.initial}`, ...states.flatMap(arrowsFrom)];
+  const lines = [`[*] --> ${machine.config.initial}`, ...states.flatMap(linesOf)];
   return ['```mermaid', 'stateDiagram-v2', ...lines.map((line) => `  ${line}`), '```'].join('\n');
 }
 
@@ -32,16 +35,21 @@ export function machineDiagrams(): string {
     .join('\n\n');
 }
 
-function arrowsFrom(state: AnyStateNode): string[] {
+function linesOf(state: AnyStateNode): string[] {
   assertDrawn(state.id, state.config, STATE_KEYS);
-  if (state.type === 'final') return [`${state.key} --> [*]`];
+  const { key } = state;
+  if (state.type === 'final') return [`${key} --> [*]`];
   const labels = new Map<string, string[]>();
   for (const transition of [...state.transitions.values()].flat()) {
     for (const target of transition.target ?? [state]) {
       labels.set(target.key, [...(labels.get(target.key) ?? []), labelOf(transition)]);
     }
   }
-  return [...labels].map(([target, events]) => `${state.key} --> ${target}: ${events.join(', ')}`);
+  const within = (labels.get(key) ?? []).map((label) => `${key}: ${label} changes nothing`);
+  labels.delete(key);
+  const arrows = [...labels].map(([target, events]) => `${key} --> ${target}: ${events.join(', ')}`);
+  // The first line of a box is its title.
+  return [...(within.length === 0 ? [] : [`${key}: ${key}`]), ...within, ...arrows];
 }
 
 function labelOf({ eventType, guard, actions }: AnyTransitionDefinition): string {
