@@ -28,7 +28,7 @@ export interface StreamServer extends Pick<TransportOptions, 'log'> {
   /** Streams whose client has not made room. */
   readonly stalledStreams: DeadlineQueue;
   readonly unread: UnreadBytes;
-  /** Streams ended since the start because their clients were too slow. */
+  /** Streams that ended since the start while their clients did not take what was sent. */
   slowStreamCount: number;
 }
 
@@ -125,6 +125,8 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
   abort(): void {
     if (this.#state === 'over') return;
     const wasOpen = this.#state === 'open';
+    // uWebSockets.js ends a connection whose client takes nothing by a clock of its own, which may be the first.
+    if (this.#isStalled) this.#server.slowStreamCount += 1;
     this.#leave();
     if (wasOpen) this.#tellAborted();
   }
@@ -140,7 +142,8 @@ export abstract class OpenStream extends DeadlineEntry implements ResponseStream
 
   evict(): void {
     if (this.#state === 'over') return;
-    this.#server.slowStreamCount += 1;
+    // What is stalled is counted when it has ended.
+    if (!this.#isStalled) this.#server.slowStreamCount += 1;
     this.disconnect();
   }
 

@@ -142,6 +142,6 @@ export interface Transport {
   readonly unreadBytes: number;
   /** Clients disconnected since the start because they left too much unread. */
   readonly evictedReaders: number;
-  /** Streams ended since the start because their clients were too slow; some are among the evicted readers. */
+  /** Streams that ended since the start while their clients did not take what was sent; some are among the evicted readers. */
   readonly slowStreams: number;
 }

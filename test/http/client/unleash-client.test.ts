@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { Unleash, type UnleashConfig } from 'unleash-client';
+import { InMemStorageProvider, Unleash, type UnleashConfig } from 'unleash-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { archive, environmentPath } from '../../support/interface.ts';
 import { describeInterface, ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
@@ -27,6 +27,7 @@ async function startClient(
     disableMetrics: true,
     customHeaders: { Authorization: token },
     skipInstanceCountWarning: true,
+    storageProvider: new InMemStorageProvider(), // Not a file that all tests share.
     experimentalMode,
   });
   const errors: unknown[] = [];

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, it } from 'node:test';
-import { type Context, Unleash } from 'unleash-client';
+import { type Context, InMemStorageProvider, Unleash } from 'unleash-client';
 import { addToken } from '../../support/applications.ts';
 import {
   CASE_COUNT,
@@ -123,6 +123,7 @@ async function openUnleashClient(server: TestServer): Promise<Asked> {
     appName: 'test',
     disableMetrics: true,
     skipInstanceCountWarning: true,
+    storageProvider: new InMemStorageProvider(), // Not a file that all tests share.
     customHeaders: { Authorization: await addToken(server, { type: 'client', environment: ENVIRONMENT }) },
     experimentalMode: { type: 'polling', format: 'full' },
   });

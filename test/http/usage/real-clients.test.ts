@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it } from 'node:test';
-import { Unleash } from 'unleash-client';
+import { InMemStorageProvider, Unleash } from 'unleash-client';
 import { UnleashClient } from 'unleash-proxy-client';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { describeInterface } from '../../support/server.ts';
@@ -31,6 +31,7 @@ describeInterface('reports of SDKs', (server) => {
         Authorization: await addToken(server(), { type: 'client', environment: 'development' }),
       },
       skipInstanceCountWarning: true,
+      storageProvider: new InMemStorageProvider(), // Not a file that all tests share.
     });
     const warnings: unknown[] = [];
     client.on('warn', (warning) => warnings.push(warning));
