@@ -6,6 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { DiskUsageReader } from './actors/disk-usage.ts';
+import { StalenessCheck } from './actors/staleness-check.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import { Usage } from './actors/usage.ts';
 import { createAdminToken } from './admin-token.ts';
@@ -53,6 +54,7 @@ export interface Server {
   readonly port: number;
   readonly store: Store;
   readonly usage: Usage;
+  readonly staleness: StalenessCheck;
   readonly transport: Transport;
   close(): Promise<void>;
 }
@@ -88,9 +90,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       createAdminToken: () => createAdminToken(store.engine),
     });
     const control = await openControl({ folder: config.dataDir, handlers, log });
+    const staleness = stalenessCheck(store, options);
+    staleness.start();
     front.phase = 'ready';
     return serverOf({
-      ...{ port, store, usage, transport, front, control, lock },
+      ...{ port, store, usage, staleness, transport, front, control, lock },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -166,10 +170,24 @@ async function openUsage({ engine }: Store, { config, log }: ServerOptions): Pro
         { err: error },
         'what applications reported could not be read or saved; flags are not concerned',
       ),
-    timer: (delayMs, callback) => setTimeout(callback, delayMs).unref(),
+    timer: unrefTimer,
   });
   await usage.open();
   return usage;
+}
+
+function stalenessCheck({ engine }: Store, { log }: ServerOptions): StalenessCheck {
+  return new StalenessCheck({
+    engine,
+    monotonicMs: () => performance.now(),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    timer: unrefTimer,
+    onFault: (error) => log.error({ err: error }, 'the check for flags that outlived their types failed'),
+  });
+}
+
+function unrefTimer(delayMs: number, callback: () => void): void {
+  setTimeout(callback, delayMs).unref();
 }
 
 function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {
@@ -255,13 +273,14 @@ function createHandler(
 
 interface Running extends Omit<Parts, 'commits'> {
   readonly port: number;
+  readonly staleness: StalenessCheck;
   readonly control: ControlServer;
   readonly lock: FolderLock;
   readonly shutdownTimeoutMs: number;
 }
 
 function serverOf(running: Running): Server {
-  const { port, store, usage, transport, front, control, lock, shutdownTimeoutMs } = running;
+  const { port, store, usage, staleness, transport, front, control, lock, shutdownTimeoutMs } = running;
   const close = async (): Promise<void> => {
     front.phase = 'draining';
     transport.drain();
@@ -272,8 +291,9 @@ function serverOf(running: Running): Server {
     }
     await transport.close();
     await usage.close();
+    await staleness.close();
     await store.close();
     lock.release();
   };
-  return { port, store, usage, transport, close };
+  return { port, store, usage, staleness, transport, close };
 }

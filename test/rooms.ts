@@ -181,7 +181,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/admin/requests': {
     purpose: 'what the paths name and the bodies hold',
-    imports: ['domain/decide', 'domain/flags', 'domain/state', 'http/dispatch'],
+    imports: ['domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/dispatch'],
   },
   'http/admin/schemas': {
     purpose: 'the schemas of responses',

@@ -34,6 +34,9 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
     assert(id <= directory.lastPersonalTokenId, `personal token ${id} is newer than all`);
     assert(directory.users.has(userId), `personal token ${id} belongs to nobody`);
   }
+  for (const [name, { flag }] of directory.potentiallyStale) {
+    assert(flag === name && directory.flagProjects.has(name), `flag ${name} is noted and exists`);
+  }
   let from = -1;
   for (const entry of lineage.recorded) {
     assert(entry.from > from, 'names of the lineage follow each other');

@@ -23,6 +23,7 @@ import type {
   Environment,
   PersonalToken,
   ProjectSettings,
+  StalenessNote,
   User,
   World,
 } from '../domain/state/world.ts';
@@ -88,6 +89,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
       ),
     },
     { name: 'flags', records: flags.flat() },
+    { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
 }
@@ -164,6 +166,12 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       project.flags.set(flag.name, { flag, revision, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
       noteFlag(world, null, flag);
+      return;
+    }
+    case 'potentiallyStale': {
+      const note = record as StalenessNote;
+      assert(directory.flagProjects.has(note.flag), 'only a flag that exists is noted');
+      putRecord(world, directory.potentiallyStale, note.flag, note);
       return;
     }
     default:

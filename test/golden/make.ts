@@ -63,12 +63,16 @@ async function end({ child }: Running, signal: 'SIGKILL' | 'SIGTERM'): Promise<v
   await exited;
 }
 
-/** A new event type does not compile until it is listed here, and this script then fails until the scenario records it. */
-const EVENT_TYPES: { readonly [T in DomainEvent['type']]: true } = {
+/**
+ * A new event type does not compile until it is listed here, and this script then fails until the scenario records it.
+ * False is for what no request records: the server does by itself, for flags of a certain age, a minute after a start.
+ */
+const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'feature-created': true,
   'feature-metadata-updated': true,
   'feature-stale-on': true,
   'feature-stale-off': true,
+  'feature-potentially-stale-on': false,
   'feature-archived': true,
   'feature-revived': true,
   'feature-deleted': true,
@@ -138,7 +142,9 @@ async function checkCovered(origin: string, called: ReadonlySet<string>): Promis
 
 function checkRecorded(events: readonly EventShown[]): void {
   const recorded = new Set(events.map(({ type }) => type));
-  const missing = Object.keys(EVENT_TYPES).filter((type) => !recorded.has(type));
+  const missing = Object.entries(EVENT_TYPES)
+    .filter(([type, isAsked]) => isAsked && !recorded.has(type))
+    .map(([type]) => type);
   assert.deepEqual(missing, [], 'the scenario records events of every type');
 }
 

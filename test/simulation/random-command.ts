@@ -142,6 +142,7 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'revive-flags': (c) => ({ type: 'revive-flags', ...c.flagsIf(isArchived) }),
   'delete-flags': (c) => ({ type: 'delete-flags', ...c.flagsIf(isArchived) }),
   'mark-flags-stale': (c) => ({ type: 'mark-flags-stale', ...c.flagsIf(isActive), stale: c.yes }),
+  'note-potentially-stale': (c) => ({ type: 'note-potentially-stale', ...c.flagsIf(isActive) }),
   'tag-flag': (c) => ({ type: 'tag-flag', ...c.flag(), tag: tagOf(c) }),
   'untag-flag': (c) => {
     const flag = c.flagIf((one) => one.tags.length > 0);

@@ -5,6 +5,7 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
+  const { potentiallyStale } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -12,6 +13,7 @@ export function recountStateBytes({ directory, projects }: World): number {
     ...[segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens].flatMap((map) => [
       ...(map as ReadonlyMap<unknown, unknown>).values(),
     ]),
+    ...potentiallyStale.values(),
     ...directory.environments,
     ...[...projects.values()].flatMap(({ settings, members }) => [settings, ...members.values()]),
     ...flags,

@@ -232,6 +232,7 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'revive-flags': [3, ofFlags],
   'delete-flags': [4, ofFlags],
   'mark-flags-stale': [1, { ...ofFlags, stale: fc.boolean() }],
+  'note-potentially-stale': [1, ofFlags],
   'tag-flag': [2, { ...ofFlag, tag }],
   'untag-flag': [1, { ...ofFlag, tag }],
   'add-dependency': [4, { project, child, dependency }],

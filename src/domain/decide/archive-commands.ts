@@ -1,15 +1,16 @@
 /**
- * Decisions that archive, revive, delete and mark flags as stale. A command for many flags changes all of them or
- * none. The state machine in archive-switch.ts says what is possible. An archived flag has neither parents nor
- * children, so that no active flag depends on an archived one.
+ * Decisions that archive, revive, delete and mark flags as stale, or note that they are potentially stale. A command for
+ * many flags changes all of them or none, except for the notes. The state machine in archive-switch.ts says what is
+ * possible. An archived flag has neither parents nor children, so that no active flag depends on an archived one.
  */
 import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags/archive-switch.ts';
 import type { Flag } from '../flags/flag.ts';
+import { stalenessOf } from '../flags/lifetime.ts';
 import { aboutFlag, type DomainEvent } from '../state/events.ts';
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import type { Decision } from './decision.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { dataOf, staleEvent } from './flag-commands.ts';
 import { refuseArchived } from './guards.ts';
 import { switched } from './strategy-commands.ts';
@@ -136,6 +137,36 @@ export function markFlagsStale(world: World, command: MarkFlagsStale): Decision 
     if (record.flag.stale !== command.stale) events.push(staleEvent(record.flag, command.stale));
   }
   return events;
+}
+
+export interface NotePotentiallyStale extends NamesFlags {
+  readonly type: 'note-potentially-stale';
+}
+
+/**
+ * Records that flags have outlived their types (docs/specification/flags.md#staleness). Whether a flag has is computed
+ * whenever it is asked; the event is a note in the log, made once. Leaves out flags that are gone, or need no note any
+ * more: the command may have waited behind others. Refuses nothing.
+ */
+export function notePotentiallyStale(
+  world: World,
+  { project, flags }: NotePotentiallyStale,
+  { now }: DecideContext,
+): Decision {
+  const state = world.projects.get(project);
+  if (state === undefined) return UNCHANGED;
+  const nowMs = Date.parse(now);
+  return [...new Set(flags)].flatMap((name) => {
+    const flag = state.flags.get(name)?.flag;
+    if (flag === undefined || !needsStalenessNote(world, flag, nowMs)) return [];
+    return [{ type: 'feature-potentially-stale-on', ...aboutFlag(flag), data: null, preData: null } as const];
+  });
+}
+
+/** Whether an unarchived flag became potentially stale, and no event says so yet. */
+export function needsStalenessNote({ directory }: World, flag: Flag, nowMs: number): boolean {
+  if (flag.archivedAt !== null || directory.potentiallyStale.has(flag.name)) return false;
+  return stalenessOf(flag, nowMs) === 'potentially-stale';
 }
 
 /** Returns each flag once, in the order of the request. Refuses at the first flag that the project does not have. */

@@ -14,6 +14,8 @@ import {
   deleteFlags,
   type MarkFlagsStale,
   markFlagsStale,
+  type NotePotentiallyStale,
+  notePotentiallyStale,
   type ReviveFlags,
   reviveFlags,
 } from './archive-commands.ts';
@@ -149,6 +151,7 @@ export type Command =
   | ReviveFlags
   | DeleteFlags
   | MarkFlagsStale
+  | NotePotentiallyStale
   | TagFlag
   | UntagFlag
   | AddDependency
@@ -212,6 +215,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'revive-flags': reviveFlags,
   'delete-flags': deleteFlags,
   'mark-flags-stale': markFlagsStale,
+  'note-potentially-stale': notePotentiallyStale,
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'add-dependency': addDependency,

@@ -17,6 +17,9 @@ export interface Actor {
   readonly userId: number;
 }
 
+/** Changes that nobody asks for: the first events of a data folder, and what the server notes by itself. */
+export const SYSTEM: Actor = { name: 'system', userId: -1337 };
+
 /** The clock, ids and randomness are inputs, so that a decision can be repeated exactly. */
 export interface DecideContext {
   /** ISO 8601, UTC; never earlier than the time of the previous event. */

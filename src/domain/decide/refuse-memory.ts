@@ -39,6 +39,8 @@ function growthByEvent(world: World, event: DomainEvent): number {
   switch (event.type) {
     case 'feature-created':
       return recordSize(event.data) + memoryGrowth(null, event.hidden?.environments ?? null);
+    case 'feature-potentially-stale-on':
+      return recordSize({ flag: event.featureName });
     case 'feature-variants-updated': {
       const project = world.projects.get(event.project);
       const flag = project?.flags.get(event.featureName)?.flag;

@@ -15,10 +15,11 @@ import {
   type FlagEnvironment,
   flagOf,
 } from '../flags/flag.ts';
+import { endOfLife } from '../flags/lifetime.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
-import { noteFlag } from './records.ts';
+import { dropRecord, noteFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
@@ -38,6 +39,11 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       return create(world, project, event.data, event.hidden?.environments ?? [], stamp);
     case 'feature-deleted':
       return remove(world, project, event.featureName);
+    case 'feature-potentially-stale-on':
+      return note(world, recordOf(project, event.featureName, stamp).flag);
+    case 'feature-metadata-updated':
+      forgetNote(world, event, stamp);
+      break;
     case 'feature-dependency-added':
       change({ world, project, name: event.data.feature, stamp }, (parent) => {
         parent.children.push(event.featureName);
@@ -71,7 +77,10 @@ export function applyStrategyRun(world: World, run: readonly StrategyEvent[], la
 }
 
 type FlagEnvironmentEvent = Extract<FlagEvent, { readonly environment: string }>;
-type ChangeEvent = Exclude<FlagEvent, { type: 'feature-created' | 'feature-deleted' }>;
+type ChangeEvent = Exclude<
+  FlagEvent,
+  { type: 'feature-created' | 'feature-deleted' | 'feature-potentially-stale-on' }
+>;
 
 /** The flag as it is after the event. */
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
@@ -243,7 +252,24 @@ function remove(world: World, project: ProjectState, name: string): void {
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
   project.flags.delete(name);
   world.directory.flagProjects.delete(name);
+  dropRecord(world, world.directory.potentiallyStale, name);
   noteFlag(world, record.flag, null);
+}
+
+/** Nothing of the flag changes, and so none of its responses. */
+function note(world: World, { name }: Flag): void {
+  putRecord(world, world.directory.potentiallyStale, name, { flag: name });
+}
+
+/** A flag of another type may outlive that one later, and is then noted again. */
+function forgetNote(
+  world: World,
+  { featureName, data }: Extract<FlagEvent, { type: 'feature-metadata-updated' }>,
+  { createdAt }: EventStamp,
+): void {
+  const { potentiallyStale } = world.directory;
+  if (!potentiallyStale.has(featureName) || endOfLife(data) <= Date.parse(createdAt)) return;
+  dropRecord(world, potentiallyStale, featureName);
 }
 
 /** The flag that an event touches. */

@@ -87,6 +87,7 @@ export type FlagEvent =
   | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
   | About<'feature-stale-on', OfFlag>
   | About<'feature-stale-off', OfFlag>
+  | About<'feature-potentially-stale-on', OfFlag>
   | (About<'feature-archived', OfFlag> & {
       /** The time when a flag of an import was archived; when absent, it is archived now. */
       readonly hidden?: { readonly archivedAt: string };

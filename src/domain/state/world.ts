@@ -91,6 +91,11 @@ export interface PersonalToken {
   readonly expiresAt: string;
 }
 
+/** That `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
+export interface StalenessNote {
+  readonly flag: string;
+}
+
 /** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
@@ -110,6 +115,8 @@ export interface DirectoryState {
   readonly settings: Map<string, Setting>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
+  /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */
+  readonly potentiallyStale: Map<string, StalenessNote>;
   /** The responses that retries get. */
   readonly responses: IdempotencyCache;
   lastUserId: number;
@@ -147,6 +154,7 @@ export function emptyWorld(): World {
       strategyTypes: new Map(),
       settings: new Map(),
       flagProjects: new Map(),
+      potentiallyStale: new Map(),
       responses: new IdempotencyCache(),
       lastUserId: 0,
       lastPersonalTokenId: 0,

@@ -4,6 +4,7 @@ import { isRefusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../dispatch/flag-filter.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
 import { filteredFlagList, flagList, projectOverview, projectRevision } from '../views/render-project.ts';
 
@@ -32,17 +33,20 @@ export const projectRoutes: readonly Route[] = [
     locate: locate.project,
     success: { status: 200, schema: FlagListSchema },
     refusals: ['ValidationError'],
-    query: FILTER_PARAMETERS,
+    query: { ...FILTER_PARAMETERS, ...STATE_PARAMETER },
     read: (context, project) => {
       const { world, usage, now } = context;
       const sources = { world, seen: usage.seen };
       const filter = filterOf(context);
       if (isRefusal(filter)) return filter;
+      const state = stateOf(context);
+      if (state !== null && isRefusal(state)) return state;
       return {
         revision: projectRevision(world, project),
-        response: isFiltering(filter)
-          ? filteredFlagList(sources, project, filter)
-          : flagList(sources, project, now()),
+        response:
+          isFiltering(filter) || state !== null
+            ? filteredFlagList(sources, project, { filter, state, now: now() })
+            : flagList(sources, project, now()),
       };
     },
   }),

@@ -3,8 +3,7 @@
  * something in the project changes, or the health figure does, which also depends on the date. After a change of one
  * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
  */
-import type { Flag } from '../../../domain/flags/flag.ts';
-import { LIFETIME_DAYS } from '../../../domain/flags/flag-type.ts';
+import { endOfLife, type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
 import {
   type FlagRecord,
   type ProjectState,
@@ -21,8 +20,6 @@ import { type FlagSources, flagSummary } from './render-flag.ts';
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
 const FLAG_LIST_VERSION = 2;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface ProjectBytes {
   readonly revision: number;
@@ -79,21 +76,29 @@ export function flagList(sources: FlagSources, project: ProjectState, now: numbe
   return bytes.list;
 }
 
+export interface WantedFlags {
+  readonly filter: FlagFilter;
+  /** Null: any. */
+  readonly state: Staleness | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
 /** The list of some of the flags, put together anew each time. */
 export function filteredFlagList(
   sources: FlagSources,
   project: ProjectState,
-  filter: FlagFilter,
+  { filter, state, now }: WantedFlags,
 ): TaggedResponse {
   const { world, seen } = sources;
-  const isWanted = ({ flag }: FlagRecord) => passes(filter, flag);
+  const isWanted = ({ flag }: FlagRecord) =>
+    passes(filter, flag) && (state === null || stalenessOf(flag, now) === state);
+  const summaries = summariesOf(sources, project, isWanted);
+  // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
+  const ageTag = state === null ? '' : `-${summaries.length}`;
   return taggedResponse(
-    etagOf(world, projectRevision(world, project), seenTag(latestUse(project, seen))),
-    withList(
-      { version: FLAG_LIST_VERSION },
-      'features',
-      blocksOf(summariesOf(sources, project, isWanted), []),
-    ),
+    etagOf(world, projectRevision(world, project), `${ageTag}${seenTag(latestUse(project, seen))}`),
+    withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summaries, [])),
   );
 }
 
@@ -169,27 +174,4 @@ export function healthOf(project: ProjectState, now: number): Health {
   }
   const percent = count === 0 ? 100 : Math.round((100 * healthyCount) / count);
   return { percent, validFrom: now, validUntil };
-}
-
-function endOfLife(flag: Flag): number {
-  const days = LIFETIME_DAYS[flag.type];
-  return days === null ? Number.POSITIVE_INFINITY : timeOf(flag.createdAt) + days * DAY_MS;
-}
-
-/**
- * Times already read: `Date.parse` of every flag would take a third of an overview. Flags made at once share theirs.
- */
-const times = new Map<string, number>();
-
-/** Protects memory; beyond it the map is cleared. */
-const TIMES_MAX = 100_000;
-
-function timeOf(createdAt: string): number {
-  let time = times.get(createdAt);
-  if (time === undefined) {
-    if (times.size >= TIMES_MAX) times.clear();
-    time = Date.parse(createdAt);
-    times.set(createdAt, time);
-  }
-  return time;
 }

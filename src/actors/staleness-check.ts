@@ -1,0 +1,101 @@
+/**
+ * Looks every minute for flags that have outlived their types, and has that recorded (docs/specification/flags.md#staleness).
+ *
+ * It goes through the flags in short slices, with requests in between, and asks for few notes at a time through the mailbox of
+ * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that come to their end
+ * at once delay nobody.
+ */
+import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
+import { SYSTEM } from '../domain/decide/decision.ts';
+import type { FlagRecord } from '../domain/state/world.ts';
+import type { Engine } from './engine.ts';
+
+export const CHECK_INTERVAL_MS = 60_000;
+
+/** Flags that one change notes. */
+export const NOTES_PER_CHANGE = 100;
+
+/** How long a slice holds the event loop. */
+const SLICE_MS = 5;
+
+export interface StalenessCheckOptions {
+  readonly engine: Pick<Engine, 'world' | 'execute' | 'nextTime'>;
+  /** Milliseconds, monotonic. */
+  monotonicMs(): number;
+  yieldToEventLoop(): Promise<void>;
+  /** Calls back after so many milliseconds. Must not keep the process alive. */
+  timer(delayMs: number, callback: () => void): void;
+  /** Told what a check failed of; the next one tries again. */
+  onFault(error: unknown): void;
+}
+
+export class StalenessCheck {
+  readonly #options: StalenessCheckOptions;
+  /** The check that runs, or the last one. */
+  #checking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  #sliceEndMs = 0;
+
+  constructor(options: StalenessCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Checks a minute from now, and then a minute after each check. */
+  start(): void {
+    this.#options.timer(CHECK_INTERVAL_MS, () => {
+      if (!this.#isClosed) void this.check().then(() => this.start());
+    });
+  }
+
+  /** One check, after the one that runs. Resolves when what it found is on disk; never rejects. */
+  check(): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#check()).catch(this.#options.onFault);
+    return this.#checking;
+  }
+
+  /** Ends a check that runs after the notes that it asked for. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.#checking;
+  }
+
+  async #check(): Promise<void> {
+    const { engine } = this.#options;
+    const nowMs = engine.nextTime();
+    this.#beginSlice();
+    for (const [project, { flags }] of engine.world.projects) {
+      if (this.#isClosed) return;
+      await this.#checkProject(project, flags, nowMs);
+    }
+  }
+
+  async #checkProject(project: string, flags: ReadonlyMap<string, FlagRecord>, nowMs: number): Promise<void> {
+    const { engine, monotonicMs, yieldToEventLoop } = this.#options;
+    const due: string[] = [];
+    for (const { flag } of flags.values()) {
+      if (needsStalenessNote(engine.world, flag, nowMs)) due.push(flag.name);
+      const isFull = due.length === NOTES_PER_CHANGE;
+      if (!isFull && monotonicMs() < this.#sliceEndMs) continue;
+      if (isFull && !(await this.#note(project, due.splice(0)))) return;
+      await yieldToEventLoop();
+      if (this.#isClosed) return;
+      this.#beginSlice();
+    }
+    if (due.length > 0) await this.#note(project, due);
+  }
+
+  #beginSlice(): void {
+    this.#sliceEndMs = this.#options.monotonicMs() + SLICE_MS;
+  }
+
+  /** False when the project takes no change now, such as for a full mailbox or disk: the next check tries again. */
+  async #note(project: string, flags: readonly string[]): Promise<boolean> {
+    const outcome = await this.#options.engine.execute({
+      command: { type: 'note-potentially-stale', project, flags },
+      actor: SYSTEM,
+      respond: () => null,
+    });
+    if (outcome.kind === 'fault') throw outcome.error;
+    return outcome.kind === 'response';
+  }
+}

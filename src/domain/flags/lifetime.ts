@@ -1,0 +1,41 @@
+/** Whether a flag has outlived its type, computed from when it was created (docs/specification/flags.md#staleness). */
+import type { Flag } from './flag.ts';
+import { LIFETIME_DAYS } from './flag-type.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+type AgingFlag = Pick<Flag, 'type' | 'createdAt'>;
+
+/** When the flag exceeds the lifetime of its type, in milliseconds since 1970; infinite for types without one. */
+export function endOfLife({ type, createdAt }: AgingFlag): number {
+  const days = LIFETIME_DAYS[type];
+  return days === null ? Number.POSITIVE_INFINITY : timeOf(createdAt) + days * DAY_MS;
+}
+
+/** What a flag can be, stale because somebody said so, or potentially stale because of its age. */
+export const STALENESS = ['active', 'potentially-stale', 'stale'] as const;
+export type Staleness = (typeof STALENESS)[number];
+
+/** `nowMs`: milliseconds since 1970. */
+export function stalenessOf(flag: AgingFlag & Pick<Flag, 'stale'>, nowMs: number): Staleness {
+  if (flag.stale) return 'stale';
+  return endOfLife(flag) <= nowMs ? 'potentially-stale' : 'active';
+}
+
+/**
+ * Times already read: `Date.parse` of every flag would take a third of an overview. Flags made at once share theirs.
+ */
+const times = new Map<string, number>();
+
+/** Protects memory; beyond it the map is cleared. */
+const TIMES_MAX = 100_000;
+
+function timeOf(createdAt: string): number {
+  let time = times.get(createdAt);
+  if (time === undefined) {
+    if (times.size >= TIMES_MAX) times.clear();
+    time = Date.parse(createdAt);
+    times.set(createdAt, time);
+  }
+  return time;
+}

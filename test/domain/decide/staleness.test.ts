@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import { flagDataOf } from '../../../src/domain/flags/flag.ts';
+import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
+import { INITIAL_METADATA } from '../../../src/domain/flags/metadata.ts';
+import { aboutFlag } from '../../../src/domain/state/events.ts';
+import { stateBytes } from '../../../src/domain/state/records.ts';
+import { recountStateBytes } from '../../simulation/recounted-memory.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const NOTED = 'feature-potentially-stale-on';
+
+/** The clock of a `TestWorld` begins with 2024. */
+const DAYS_OLD = {
+  '7': '2023-12-25T00:00:00.000Z',
+  '41': '2023-11-21T00:00:00.000Z',
+} as const;
+
+function withFlags(
+  ...flags: readonly (readonly [name: string, days: keyof typeof DAYS_OLD, type: FlagType])[]
+) {
+  const state = new TestWorld();
+  for (const [name, days, type] of flags) {
+    const data = flagDataOf({
+      identity: { name, project: 'default', createdAt: DAYS_OLD[days] },
+      metadata: { ...INITIAL_METADATA, type },
+      variants: [],
+      archived: false,
+    });
+    state.record([{ type: 'feature-created', ...aboutFlag(data), data, preData: null }]);
+  }
+  return state;
+}
+
+const note = (...flags: readonly string[]): Command => ({
+  type: 'note-potentially-stale',
+  project: 'default',
+  flags,
+});
+const setType = (flag: string, type: FlagType): Command => ({
+  type: 'update-flag',
+  project: 'default',
+  flag,
+  metadata: { type },
+});
+
+describe('noting flags that outlived their types', () => {
+  it('records an event for each of them, and for no other', () => {
+    const state = withFlags(
+      ['a', '41', 'release'],
+      ['b', '7', 'release'],
+      ['c', '7', 'operational'],
+      ['d', '41', 'permission'],
+    );
+    const events = state.decide(note('a', 'b', 'c', 'd', 'a'));
+    const expected = ['a', 'c'].map((featureName) => ({
+      ...{ type: NOTED, project: 'default', featureName, environment: null },
+      ...{ data: null, preData: null },
+    }));
+    assert.deepEqual(events, expected);
+  });
+
+  it('records it once', () => {
+    const state = withFlags(['a', '41', 'release']);
+    assert.deepEqual(state.run(note('a')), [NOTED]);
+    assert.deepEqual(state.run(note('a')), []);
+  });
+
+  it('passes over flags and projects that are gone, archived flags, and flags that are stale already', () => {
+    const state = withFlags(['a', '41', 'release'], ['b', '41', 'release']);
+    state.given(
+      { type: 'archive-flag', project: 'default', flag: 'a' },
+      { type: 'mark-flags-stale', project: 'default', flags: ['b'], stale: true },
+    );
+    assert.deepEqual(state.run(note('a', 'b', 'nowhere')), []);
+    assert.deepEqual(state.run({ type: 'note-potentially-stale', project: 'nowhere', flags: ['a'] }), []);
+  });
+
+  it('notes a flag that is revived, or no longer stale, unless it was noted before', () => {
+    const state = withFlags(['a', '41', 'release'], ['b', '41', 'release']);
+    state.given(note('b'));
+    for (const flag of ['a', 'b']) {
+      state.given({ type: 'archive-flag', project: 'default', flag });
+      state.given({ type: 'revive-flags', project: 'default', flags: [flag] });
+      state.given({ type: 'mark-flags-stale', project: 'default', flags: [flag], stale: true });
+      state.given({ type: 'mark-flags-stale', project: 'default', flags: [flag], stale: false });
+    }
+    assert.deepEqual(state.run(note('a', 'b')), [NOTED]);
+  });
+
+  it('begins anew with a type whose lifetime has not ended, and not with another that has ended too', () => {
+    const state = withFlags(['a', '41', 'release']);
+    state.given(note('a'), setType('a', 'experiment'));
+    assert.deepEqual(state.run(note('a')), []);
+    state.given(setType('a', 'kill-switch'));
+    assert.deepEqual(state.run(note('a')), []);
+    state.given(setType('a', 'operational'));
+    assert.deepEqual(state.run(note('a')), [NOTED]);
+  });
+
+  it('changes neither the flag nor its revision', () => {
+    const state = withFlags(['a', '41', 'release']);
+    const record = () => state.world.projects.get('default')?.flags.get('a');
+    const before = { ...record() };
+    state.given(note('a'));
+    assert.deepEqual({ ...record() }, before);
+  });
+
+  it('leaves nothing behind of a flag that is deleted', () => {
+    const state = withFlags(['a', '41', 'release']);
+    state.given(note('a'));
+    assert.equal(state.world.directory.potentiallyStale.size, 1);
+    assert.equal(stateBytes(state.world), recountStateBytes(state.world));
+    state.given(
+      { type: 'archive-flag', project: 'default', flag: 'a' },
+      { type: 'delete-flags', project: 'default', flags: ['a'] },
+    );
+    assert.equal(state.world.directory.potentiallyStale.size, 0);
+    assert.equal(stateBytes(state.world), recountStateBytes(state.world));
+  });
+});

@@ -1,0 +1,86 @@
+/** Flags that outlived their types: their event, and the lists of them (docs/specification/flags.md#staleness). */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { flagDataOf } from '../../../src/domain/flags/flag.ts';
+import { INITIAL_METADATA } from '../../../src/domain/flags/metadata.ts';
+import { aboutFlag } from '../../../src/domain/state/events.ts';
+import '../../support/check-responses.ts';
+import { archive, FEATURES, flagEvent, invalidAt, makeFlag, record } from '../../support/interface.ts';
+import { describeInterface, type TestServer } from '../../support/server.ts';
+
+const NOTED = 'feature-potentially-stale-on';
+
+function recordOldFlag(server: TestServer, name: string): Promise<void> {
+  const data = flagDataOf({
+    identity: { name, project: 'default', createdAt: '2020-01-01T00:00:00.000Z' },
+    metadata: INITIAL_METADATA,
+    variants: [],
+    archived: false,
+  });
+  return record(server, { type: 'feature-created', ...aboutFlag(data), data, preData: null });
+}
+
+async function notesOf(server: TestServer): Promise<readonly Record<string, unknown>[]> {
+  await server.server.staleness.check();
+  const { body } = await server.call('POST', '/events/search', { type: NOTED });
+  return body.events;
+}
+
+async function listed(server: TestServer, state: string): Promise<readonly string[]> {
+  const { status, body } = await server.call('GET', `${FEATURES}?state=${state}`);
+  assert.equal(status, 200);
+  return body.features.map(({ name }: { readonly name: string }) => name);
+}
+
+describeInterface('staleness', (server) => {
+  it('lists active, potentially stale and stale flags apart', async () => {
+    const { call } = server();
+    for (const name of ['old.a', 'old.b', 'old.c']) await recordOldFlag(server(), name);
+    for (const name of ['new.a', 'new.b']) await makeFlag(call, name);
+    await call('POST', '/projects/default/stale', { features: ['old.b', 'new.b'], stale: true });
+    await archive(call, 'old.c');
+    assert.deepEqual(await listed(server(), 'active'), ['new.a']);
+    assert.deepEqual(await listed(server(), 'potentially-stale'), ['old.a']);
+    assert.deepEqual(await listed(server(), 'stale'), ['old.b', 'new.b']);
+    assert.deepEqual(await listed(server(), 'stale&namePrefix=new'), ['new.b']);
+    const etags = await Promise.all(
+      ['', '?state=active', '?state=stale'].map(async (query) => {
+        const { headers } = await call('GET', `${FEATURES}${query}`);
+        return headers.get('etag');
+      }),
+    );
+    assert.equal(new Set(etags).size, 3);
+  });
+
+  it('refuses a state that does not exist, and says which do', async () => {
+    const { body } = await invalidAt(server(), '/query/state', {
+      method: 'GET',
+      path: `${FEATURES}?state=old`,
+    });
+    assert.match(body.message, /active, potentially-stale, stale/);
+  });
+
+  it('records once, over a restart too, that a flag became potentially stale', async () => {
+    const expected = flagEvent(NOTED, 'old.a', { createdBy: 'system', createdByUserId: -1337 });
+    const [first, ...others] = await notesOf(server());
+    assert(first !== undefined);
+    const { id, createdAt: _, ...event } = first;
+    assert.deepEqual(event, expected);
+    assert.deepEqual(others, []);
+    await server().restart();
+    assert.deepEqual(
+      (await notesOf(server())).map((one) => one['id']),
+      [id],
+    );
+  });
+
+  it('leaves the flag and its ETag as they are', async () => {
+    const { call } = server();
+    await recordOldFlag(server(), 'old.d');
+    const before = await call('GET', `${FEATURES}/old.d`);
+    assert.equal((await notesOf(server())).length, 2);
+    const after = await call('GET', `${FEATURES}/old.d`);
+    assert.deepEqual(after.body, before.body);
+    assert.equal(after.headers.get('etag'), before.headers.get('etag'));
+  });
+});
