@@ -3,12 +3,12 @@
  * a new data folder. It prints the processor time that each server takes for a request, which depends less on what
  * else the machine does than throughput, and both throughputs.
  */
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { runClosedLoop } from './lib/load/closed-loop.ts';
+import { cpuMicrosOf } from './lib/servers/cpu-time.ts';
 import { seedPeer } from './lib/servers/seed-peer.ts';
 import { ROOT_FOLDER, type ServerProcess, startServerProcess } from './lib/servers/server-process.ts';
 import { median } from './lib/statistics.ts';
@@ -25,20 +25,9 @@ const FLAGS = 1_000;
 /** Runs for nothing before those that count: a server compiles what it runs often. */
 const WARM_UP_ROUNDS = 2;
 
-/** `USER_HZ`, in which Linux counts the time of processes, whatever the kernel's own tick. */
-const TICKS_PER_SECOND = 100;
-
 interface Run {
   readonly cpuMicros: number;
   readonly perSecond: number;
-}
-
-/** Of all threads of the process, those included that write to the disk. */
-function cpuMicrosOf({ child }: ServerProcess): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
-  // After the name in parentheses, which may hold spaces: user and system time are the 14th and 15th field.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_PER_SECOND;
 }
 
 async function compare(other: string, options: { readonly rounds: string; readonly seconds: string }) {

@@ -12,6 +12,7 @@ export const TABLES = [
   'idle-streams',
   'beside-streams',
   'usage',
+  'sdk-reads',
   'peer',
   'micro',
   'flags',

@@ -11,6 +11,7 @@ import { growthProjects } from './growth-projects.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { overview } from './overview.ts';
+import { sdkReads } from './sdk-reads.ts';
 import { strategyPatch } from './strategy-patch.ts';
 import { streams } from './streams.ts';
 import { toggle } from './toggle.ts';
@@ -31,6 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
   metrics,
   streams,
   usage,
+  sdkReads,
   micro,
   growthFlags,
   growthProjects,

@@ -10,6 +10,7 @@ import { runOpenLoop } from '../../bench/lib/load/open-loop.ts';
 import {
   fillUnique,
   parseRequestFile,
+  rawRequest,
   toggles,
   UNIQUE,
   writeRequestFile,
@@ -31,11 +32,25 @@ describe('prepared requests', () => {
     ];
     writeRequestFile(file, TARGET, { requests });
     const [get, post] = parseRequestFile(readFileSync(file));
-    assert.equal(get, 'GET /base/api/admin/a HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAuthorization: token\r\n\r\n');
+    assert.equal(get, 'GET /base/api/admin/a HTTP/1.1\r\nhost: 127.0.0.1:1\r\nauthorization: token\r\n\r\n');
     const [head = '', body = ''] = (post ?? '').split('\r\n\r\n');
     assert.deepEqual(JSON.parse(body), requests[1]?.body);
-    assert.match(head, new RegExp(`Content-Length: ${Buffer.byteLength(body)}$`));
+    assert.match(head, new RegExp(`content-length: ${Buffer.byteLength(body)}$`));
     rmSync(folder, { recursive: true });
+  });
+
+  test('go to another surface, with other headers, where they say so', () => {
+    const request = {
+      method: 'GET',
+      surface: '/api/client',
+      path: '/features',
+      headers: { authorization: 'x' },
+    };
+    const raw = rawRequest(TARGET, request);
+    assert.equal(
+      raw,
+      'GET /base/api/client/features HTTP/1.1\r\nhost: 127.0.0.1:1\r\nauthorization: x\r\n\r\n',
+    );
   });
 
   test('a number that takes the place of the mark leaves the length as it is', () => {

@@ -2,7 +2,7 @@
 import autocannon from 'autocannon';
 import type { Target } from '../measurement.ts';
 import type { ClosedLoopRun } from './closed-loop-run.ts';
-import { fillUnique, type Operation, type Request, uniqueBase } from './operation.ts';
+import { fillUnique, headersOf, type Operation, pathOf, type Request, uniqueBase } from './operation.ts';
 
 /** From here on, rounding to a millisecond is an error of a tenth at most. */
 const ROUNDED_MS_MIN = 10;
@@ -28,18 +28,15 @@ export async function runAutocannon(options: AutocannonOptions): Promise<ClosedL
   let number = uniqueBase();
   const setupRequest = (template: autocannon.Request): autocannon.Request => {
     const at = sent % operation.requests.length;
-    const { method, path } = operation.requests[at] as Request;
+    const request = operation.requests[at] as Request;
     const body = bodies[at];
     sent += 1;
     number += 1;
     return {
       ...template,
-      method: method as 'GET',
-      path: `${target.basePath}/api/admin${path}`,
-      headers: {
-        authorization: target.token,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
+      method: request.method as 'GET',
+      path: pathOf(target, request),
+      headers: headersOf(target, request),
       ...(body === undefined ? {} : { body: fillUnique(body, number) }),
     };
   };
@@ -50,10 +47,11 @@ export async function runAutocannon(options: AutocannonOptions): Promise<ClosedL
     ...(amount === undefined ? {} : { amount, sampleInt: NOTICED_MS }),
     requests: [{ setupRequest }],
   });
-  if (result.errors + result.non2xx > 0) {
-    throw new Error(`${result.errors} errors and ${result.non2xx} refusals at ${target.name}`);
+  const refused = result['4xx'] + result['5xx'];
+  if (result.errors + refused > 0) {
+    throw new Error(`${result.errors} errors and ${refused} refusals at ${target.name}`);
   }
-  const requests = result['2xx'];
+  const requests = result['2xx'] + result['3xx'];
   const perSecond = requests / result.duration;
   const { p50, p99 } = result.latency;
   // Its latencies are whole milliseconds. Below a few of them the mean, as it follows from the throughput, is nearer.

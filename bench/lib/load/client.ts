@@ -1,6 +1,9 @@
 /** One request at a time, for preparing and for looking at what a server answers. Throws on anything but a success. */
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestOverHttp } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Target } from '../measurement.ts';
-import { fillUnique, type Request, uniqueBase } from './operation.ts';
+import { fillUnique, headersOf, pathOf, type Request, uniqueBase } from './operation.ts';
 
 export interface ReceivedResponse {
   readonly status: number;
@@ -11,20 +14,31 @@ export interface ReceivedResponse {
 
 const ENGINE_HEADERS = new Set(['connection', 'content-length', 'date', 'keep-alive', 'uwebsockets']);
 
-export async function request(target: Target, { method, path, body }: Request): Promise<ReceivedResponse> {
+export async function request(target: Target, asked: Request): Promise<ReceivedResponse> {
+  const { method, path, body } = asked;
   const text = body === undefined ? null : fillUnique(JSON.stringify(body), uniqueBase());
-  const response = await fetch(`${target.origin}${target.basePath}/api/admin${path}`, {
+  const response = await fetch(target.origin + pathOf(target, asked), {
     method,
-    headers: {
-      authorization: target.token,
-      ...(text === null ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: headersOf(target, asked),
     body: text,
   });
   const responseBody = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw new Error(`${target.name}: ${method} ${path} → ${response.status} ${responseBody}`);
   const headers = [...response.headers].filter(([name]) => !ENGINE_HEADERS.has(name)).flat();
   return { status: response.status, headers, body: responseBody };
+}
+
+/** A GET without anything undone that the server did: a 304 is a success, and compressed bytes stay as they are. */
+export async function rawGet(target: Target, asked: Request): Promise<ReceivedResponse> {
+  const sent = requestOverHttp(target.origin + pathOf(target, asked), {
+    headers: headersOf(target, asked),
+  }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = await buffer(response);
+  const { statusCode: status = 0 } = response;
+  if (status >= 400) throw new Error(`${target.name}: ${asked.path} → ${status} ${body}`);
+  const headers = Object.entries(response.headers).filter(([name]) => !ENGINE_HEADERS.has(name));
+  return { status, headers: headers.flatMap(([name, value]) => [name, String(value)]), body };
 }
 
 export async function getJson<T>(target: Target, path: string): Promise<T> {

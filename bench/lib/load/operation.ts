@@ -7,8 +7,12 @@ import type { Target } from '../measurement.ts';
 
 export interface Request {
   readonly method: string;
-  /** Below `/api/admin`. */
+  /** Below `surface`. */
   readonly path: string;
+  /** Absent: `/api/admin`. */
+  readonly surface?: string;
+  /** Further ones, or others in place of those that every request has, with names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
@@ -30,13 +34,26 @@ export function toggles(paths: readonly string[]): Request[] {
   return [...post('on'), ...post('off')];
 }
 
+export function pathOf({ basePath }: Target, { surface = '/api/admin', path }: Request): string {
+  return basePath + surface + path;
+}
+
+/** Without those that frame the message. */
+export function headersOf({ token }: Target, { body, headers }: Request): Record<string, string> {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return { authorization: token, ...type, ...headers };
+}
+
 export function rawRequest(target: Target, request: Request): string {
+  const { method } = request;
   const body = request.body === undefined ? '' : JSON.stringify(request.body);
-  const type = body === '' ? '' : 'Content-Type: application/json\r\n';
-  const length = request.method === 'GET' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  const path = `${target.basePath}/api/admin${request.path}`;
-  const host = new URL(target.origin).host;
-  return `${request.method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${target.token}\r\n${type}${length}\r\n${body}`;
+  const head = [
+    `${method} ${pathOf(target, request)} HTTP/1.1`,
+    `host: ${new URL(target.origin).host}`,
+    ...Object.entries(headersOf(target, request)).map(([name, value]) => `${name}: ${value}`),
+    ...(method === 'GET' ? [] : [`content-length: ${Buffer.byteLength(body)}`]),
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 /** Where the numbers of a run begin. A peer keeps what earlier runs created, so they follow the clock. */

@@ -186,6 +186,30 @@ export const GOALS: readonly Goal[] = [
     value: worstOf(Math.max, ['usage', 'flag-read-random', 1_000, 'ratio']),
     isMet: atMost(1.1),
   },
+  ...(
+    [
+      ['not modified', 0.8],
+      ['gzip', 0.8],
+      ['identity', 0.85],
+    ] as const
+  ).map(
+    ([what, bound]): Goal => ({
+      what: `/api/client/features of 350 flags, ${what}, in processor time`,
+      target: `≥ ${bound * 100} % of the bare server`,
+      scenario: 'sdk-reads',
+      format: 'percent',
+      value: worstOf(Math.min, ['sdk-reads', `features, ${what}`, 350, 'share']),
+      isMet: atLeast(bound),
+    }),
+  ),
+  {
+    what: '/api/frontend of 350 flags, requests for each second of processor time',
+    target: '≥ 10,000',
+    scenario: 'sdk-reads',
+    format: 'rate',
+    value: worstOf(Math.min, ['sdk-reads', 'frontend', 350, 'perCpuSecond']),
+    isMet: atLeast(10_000),
+  },
   {
     what: 'reads of a flag beside text searches, p99',
     target: '≤ 10 ms',

@@ -132,6 +132,19 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'sdk-reads',
+    title: 'Reads by SDKs',
+    note: 'Processor time of the server process for one request, all of its threads together, at 64 connections, which depends less on what else the machine does than throughput; the limit is a bare uWebSockets.js server that sends the same bytes with the same headers. Runs of both alternate; the share is the median over neighbouring pairs. /api/frontend is asked for 1,000 users in turn, and its limit sends the response of the first of them.',
+    what: 'operation',
+    at: 'flags',
+    columns: [
+      column('micros', 'µs', 'ratio'),
+      column('limitMicros', 'limit µs', 'ratio'),
+      column('share', 'share', 'percent'),
+      column('perCpuSecond', 'requests per CPU second', 'rate'),
+    ],
+  },
+  {
     name: 'peer',
     title: 'Beside another server',
     note: 'The same requests, in alternating runs. The ratio is ours to theirs.',

@@ -1,5 +1,5 @@
 /** Starts the limit server (limit-server.ts) with the response that the server under test gave. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ const LIMIT_SERVER_FILE = fileURLToPath(new URL('./limit-server.ts', import.meta
 
 export interface LimitProcess {
   readonly target: Target;
+  readonly child: ChildProcess;
   stop(): Promise<void>;
 }
 
@@ -35,6 +36,7 @@ export async function startLimitProcess(
   if (first !== 'listening') throw new Error(`the limit server ended with ${String(first)}`);
   return {
     target: { name: `${kind} limit`, origin: `http://127.0.0.1:${port}`, basePath: '', token: BENCH_TOKEN },
+    child,
     async stop() {
       child.kill('SIGKILL');
       await exited;

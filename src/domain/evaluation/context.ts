@@ -35,22 +35,27 @@ export function contextReader(name: string): ContextReader {
  * no operator compares them.
  */
 export function contextOf(sent: Readonly<Record<string, unknown>>): EvaluationContext {
-  const { properties: below, ...fields } = sent;
-  const properties = new Map(isJsonObject(below) ? textsOf(below) : []);
+  const below = sent['properties'];
+  const properties = new Map<string, string>();
+  if (isJsonObject(below)) {
+    for (const name of Object.keys(below)) {
+      const text = textOf(below[name]);
+      if (text !== undefined) properties.set(name, text);
+    }
+  }
   const standard: Partial<Record<StandardField, string>> = {};
-  for (const [name, text] of textsOf(fields)) {
+  for (const name of Object.keys(sent)) {
+    const text = name === 'properties' ? undefined : textOf(sent[name]);
+    if (text === undefined) continue;
     if (isStandard(name)) standard[name] = text;
     else properties.set(name, text);
   }
   return { ...standard, properties };
 }
 
-function textsOf(fields: Readonly<Record<string, unknown>>): [string, string][] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-      ? [[name, String(value)] as [string, string]]
-      : [],
-  );
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 /**

@@ -26,9 +26,10 @@ export class ResponseHeaders {
   #start = '';
   #status = 0;
 
-  private constructor(pairs: readonly string[]) {
+  /** The first `checkedCount` of the pairs' texts come from other headers, which have been checked. */
+  private constructor(pairs: readonly string[], checkedCount = 0) {
     assert(pairs.length % 2 === 0, 'response headers must be pairs of name and value');
-    for (let i = 0; i < pairs.length; i += 2) assertHeader(pairs[i]!, pairs[i + 1]!);
+    for (let i = checkedCount; i < pairs.length; i += 2) assertHeader(pairs[i]!, pairs[i + 1]!);
     this.pairs = pairs;
   }
 
@@ -39,7 +40,8 @@ export class ResponseHeaders {
 
   /** These and further ones. */
   with(...pairs: string[]): ResponseHeaders {
-    return pairs.length === 0 ? this : new ResponseHeaders([...this.pairs, ...pairs]);
+    if (pairs.length === 0) return this;
+    return new ResponseHeaders([...this.pairs, ...pairs], this.pairs.length);
   }
 
   /** Those of these names. */
