@@ -87,20 +87,20 @@ export class ClientDocument {
     return count;
   }
 
-  /** Shows the state as it is after the event `lastId`. */
-  update(lastId: number): void {
-    const builder = this.builder();
+  /** Shows the state as it is after the event `lastId`. `prepared`: blocks that a builder has made; unchanged ones are used. */
+  update(lastId: number, prepared = this.#content?.blocks): void {
+    const builder = this.builder(prepared);
     while (!builder.advance());
     this.#checkedId = lastId;
     this.#stamp = this.#stampNow();
     if (!this.#isContentOf(builder)) this.#replace(builder, lastId);
   }
 
-  /** Looks at the flags a block at a time. What it makes is kept beside the flags, so a later one is fast. */
-  builder(): BlockBuilder {
+  /** Looks at the flags a block at a time. The JSON that it makes is kept beside the flags. */
+  builder(known: readonly JsonBlock[] = this.#content?.blocks ?? []): BlockBuilder {
     const { query, blocks, world } = this.#options;
     const records = recordsOf(projectsOf(this.#options.world, this.#options.query), query);
-    return new BlockBuilder(records, blocks, surroundingsOf(world, query), this.#content?.blocks ?? []);
+    return new BlockBuilder(records, blocks, surroundingsOf(world, query), known);
   }
 
   retire(): void {
@@ -148,7 +148,7 @@ export class ClientDocument {
       .slice(0, 8);
     const sent = inlineSegments ? {} : { segments: segments.map(segmentView) };
     const content = createHash('sha256').update(JSON.stringify(sent));
-    for (const block of blocks) content.update(block.digest);
+    for (const block of blocks) content.update(block.hash());
     const tag = `${queryHash}:${content.digest('base64url').slice(0, 22)}`;
     const body = withList({ version: VERSION }, 'features', blocks, {
       query: {

@@ -8,6 +8,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import type { FlagRecord, World } from '../../domain/state/world.ts';
+import type { JsonBlock } from '../dispatch/json-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
 import type { ClientQuery } from './client-query.ts';
@@ -34,7 +35,7 @@ interface Entry {
   readonly document: ClientDocument;
   readonly key: string;
   /** Set while it is brought up to date in slices. */
-  updating: Promise<void> | null;
+  updating: Promise<readonly JsonBlock[]> | null;
 }
 
 export class ClientDocuments {
@@ -65,8 +66,8 @@ export class ClientDocuments {
     entry.updating ??= this.#lookAhead(document).finally(() => {
       entry.updating = null;
     });
-    return entry.updating.then(() => {
-      if (!document.isCurrent(lastId())) document.update(lastId());
+    return entry.updating.then((prepared) => {
+      if (!document.isCurrent(lastId())) document.update(lastId(), prepared);
       return document;
     });
   }
@@ -107,10 +108,18 @@ export class ClientDocuments {
     return blocks;
   }
 
-  /** Renders in slices what `update` would render; the state may change meanwhile, so that one goes over it again. */
-  async #lookAhead(document: ClientDocument): Promise<void> {
+  /**
+   * Makes and hashes in slices the blocks that `update` would make; the state may change meanwhile, so that one goes over the
+   * flags again.
+   */
+  async #lookAhead(document: ClientDocument): Promise<readonly JsonBlock[]> {
     const builder = document.builder();
-    await inSlices(() => builder.advance());
+    await inSlices(() => {
+      const isDone = builder.advance();
+      builder.made.at(-1)?.hash();
+      return isDone;
+    });
+    return builder.made;
   }
 }
 

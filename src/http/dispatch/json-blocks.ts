@@ -18,8 +18,8 @@ export class JsonBlock {
     this.bytes = Buffer.from(items.join(','));
   }
 
-  /** SHA-256 of the bytes. */
-  get digest(): Buffer {
+  /** SHA-256 of the bytes. Hashed once. */
+  hash(): Buffer {
     this.#digest ??= createHash('sha256').update(this.bytes).digest();
     return this.#digest;
   }
