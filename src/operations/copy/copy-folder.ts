@@ -7,6 +7,7 @@
  * batches stay what they were.
  */
 
+import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -86,6 +87,10 @@ export async function buildFolder<T>(
 /** Copies the journal up to the boundary, and the good snapshots that are not newer. Returns the bytes copied. */
 export async function copyUpTo(options: CopyOptions): Promise<number> {
   const { fs, from, to, end, lastId } = options;
+  assert(
+    end === null || end.segment <= lastId + 1,
+    'the last copied segment holds or follows the last event',
+  );
   const copy = new Copy(options);
   for (const { id, path } of await listSnapshots(fs, from.snapshots)) {
     if (id > lastId || !(await isGood(fs, path))) continue;
@@ -111,6 +116,7 @@ async function copyJournal(options: CopyOptions, copy: Copy, end: Boundary): Pro
     if (!(await copy.file(join(from.journal, name), join(to.journal, name), bytes))) break;
     oldest = firstId;
   }
+  assert(oldest <= end.segment, 'the copied segments end with that of the last event');
   await copyBeginning(options, oldest);
   const mark = new DurableMarkFile(fs, to.journal);
   await mark.write({ lastId, ...end });
@@ -153,7 +159,9 @@ class Copy {
     const before = this.bytesDone;
     const onCopied = (done: number): void => onProgress?.(before + done);
     try {
-      this.bytesDone = before + (await copyFile(fs, { from, to, bytes, onProgress: onCopied }));
+      const copied = await copyFile(fs, { from, to, bytes, onProgress: onCopied });
+      assert(bytes === null || copied === bytes, `${to} has ${copied} bytes, and ${bytes} were to be copied`);
+      this.bytesDone = before + copied;
       return true;
     } catch (error) {
       if (isMissing(error) && !(await fs.exists(from))) return false;

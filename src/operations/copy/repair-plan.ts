@@ -6,6 +6,7 @@
  * By default the plan takes the way that reaches the newest event, and among several the one with the longest event log.
  * An operator may prefer the longest event log: the state is older then, and no event before it is lost from the log.
  */
+import assert from 'node:assert/strict';
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import type { FolderVerification, VerifiedSnapshot } from '../verify/verify-folder.ts';
 import type { IntactRun } from '../verify/verify-journal.ts';
@@ -63,12 +64,25 @@ export function planRepair(
     ...verified.snapshots.map(({ id }) => id),
     ...runs.map(({ lastId }) => lastId),
   );
+  assertSound(best, highest);
   const oldest = verified.beginning?.firstId ?? verified.journal.segments[0] ?? best.lastId + 1;
   return {
     ...best,
     lost: highest > best.lastId ? { from: best.lastId + 1, to: highest } : null,
     unlisted: firstListed(best) > oldest ? { from: oldest, to: firstListed(best) - 1 } : null,
   };
+}
+
+/** What every way promises: a plan that does not keep it would build a folder with a hole. */
+function assertSound({ base, run, lastId, firstSegment }: Way, highest: number): void {
+  assert(lastId <= highest, 'a repair keeps no event that is not known');
+  assert(base !== null || run?.firstId === 1, 'without a snapshot, the frames begin with the first event');
+  assert(run === null || lastId === run.lastId, 'the state is that of the last frame');
+  assert(
+    base === null || run === null || run.firstId <= base.id + 1,
+    'the frames hold or follow the event that the snapshot ends with',
+  );
+  assert(firstSegment === null || run !== null, 'segments are kept for the frames in them');
 }
 
 /** The first event that the event log will show. */

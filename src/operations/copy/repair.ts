@@ -6,6 +6,7 @@
  * once its file `ready` is on disk. Exchanging it for the old files may be interrupted anywhere, and the next repair
  * continues it. Until then no server starts (unfinished-repair.ts).
  */
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
@@ -14,6 +15,7 @@ import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { lastEventId } from '../../persistence/journal/frame.ts';
 import { LOG_BEGINNING_FILE_NAME } from '../../persistence/journal/log-beginning.ts';
 import { recover } from '../../persistence/recovery/recovery.ts';
 import { readyFile, repairFolder } from '../../persistence/recovery/unfinished-repair.ts';
@@ -76,6 +78,7 @@ async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): P
   }
   const world = emptyWorld();
   let lastAt = base?.header?.at ?? 0;
+  let replayedId = base?.id ?? 0;
   if (base !== null) {
     const loader = loaderOf(world);
     const onRecord = (section: string, record: unknown): void => loader.load(section, record);
@@ -84,11 +87,14 @@ async function build({ fs, folder, plan }: RepairOptions, target: DataFolder): P
   }
   if (run !== null) {
     await replayRun({ fs, folder: from.journal }, run, (frame) => {
-      if (frame.id <= (base?.id ?? 0)) return;
+      if (frame.id <= replayedId) return;
+      assert(frame.id === replayedId + 1, `event ${frame.id} does not follow event ${replayedId}`);
       replayFrame(world, frame);
+      replayedId = lastEventId(frame);
       lastAt = frame.at;
     });
   }
+  assert(replayedId === lastId, `the repaired state is that of event ${replayedId}, not ${lastId}`);
   await writeSnapshot({
     fs,
     folder: target.snapshots,

@@ -2,6 +2,7 @@
  * Reads the event log from the files, whether a server is running or not. Events of a running server appear as soon
  * as they are certain to be on disk. The filters are those of the server's search.
  */
+import assert from 'node:assert/strict';
 import { watch } from 'node:fs';
 import { askServer } from '../../control/control-client.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
@@ -111,6 +112,7 @@ async function readFrom(
     visit: ({ frame }) => {
       const lastId = lastEventId(frame);
       if (lastId <= afterId) return true;
+      assert(lastId > lastSeen, `event ${lastId} was read before`);
       if (frame.id > newest) return false;
       for (let id = Math.max(frame.id, afterId + 1); id <= Math.min(lastId, newest); id += 1) {
         if (isSelected(selection, frame, id)) onEvent(toLoggedEvent(frame, id));

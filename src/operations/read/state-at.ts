@@ -7,11 +7,12 @@
  * wants to remove, and taking the beginning would lose what another operator wants to keep.
  */
 
+import assert from 'node:assert/strict';
 import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';
-import type { Boundary } from '../../persistence/journal/frame.ts';
+import { type Boundary, lastEventId } from '../../persistence/journal/frame.ts';
 import { type JournalSource, listSegments } from '../../persistence/journal/segment-file.ts';
 import { listSnapshots, type SnapshotFile } from '../../persistence/snapshots/snapshot-files.ts';
 import type { SnapshotHeader } from '../../persistence/snapshots/snapshot-format.ts';
@@ -54,6 +55,8 @@ export class StateAt {
   snapshot: SnapshotFile | null = null;
   replayedEvents = 0;
   #changeFirstId = 0;
+  /** The last event that was replayed; 0 before the first. */
+  #replayedId = 0;
 
   private constructor(options: StateAtOptions) {
     this.#options = options;
@@ -77,15 +80,18 @@ export class StateAt {
       afterId: this.lastId,
       visit: ({ frame, raw }) => {
         if (this.replayedEvents === 0 && this.snapshot !== null) this.#checkChain(raw.previous);
+        assert(frame.id > this.#replayedId, `event ${frame.id} is in the state already`);
         replayFrame(this.world, frame);
         this.#changeFirstId = frame.id;
+        this.#replayedId = lastEventId(frame);
         this.lastAt = frame.at;
         const before = this.replayedEvents;
         this.replayedEvents += frame.events.length;
         if (crosses(before, this.replayedEvents)) this.#report('replay', this.replayedEvents, total);
-        return frame.id + frame.events.length - 1 < upTo;
+        return this.#replayedId < upTo;
       },
     });
+    assert(this.#replayedId <= end.lastId, 'the reading ends with the last event that was replayed');
     this.lastId = end.lastId;
     if (end.boundary !== null) {
       this.boundary = end.boundary;

@@ -5,6 +5,7 @@
  * It checks every header, every checksum, every link from frame to frame and file to file, the order of ids, and that
  * every payload decodes. After a damage it continues at the next intact frame.
  */
+import assert from 'node:assert/strict';
 import { isMissing, UNREADABLE } from '../../persistence/disk/file-system.ts';
 import { type Boundary, lastEventId } from '../../persistence/journal/frame.ts';
 import { FRAME_FORMATS, frameEnd, type RawFrame } from '../../persistence/journal/frame-format.ts';
@@ -175,6 +176,7 @@ class JournalVerifier {
       this.#runs.push(this.#run);
       return;
     }
+    assert(firstId === this.#run.lastId + 1, 'a run grows by the frame that follows it');
     this.#run.lastId = lastId;
     this.#run.end = end;
   }
