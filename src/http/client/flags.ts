@@ -14,12 +14,10 @@ function documentResponse(
   { revision, encoded }: ClientDocument,
   context: RequestContext<undefined>,
 ): ReadResponse | Promise<ReadResponse> {
-  const readResponse = (response: TaggedResponse): ReadResponse => ({
-    revision,
-    response: context.streaming.forSdks ? hinting(response) : response,
-  });
+  const { forSdks } = context.streaming;
   const response = encoded.response(context.header('accept-encoding'));
-  return response instanceof Promise ? response.then(readResponse) : readResponse(response);
+  if (!(response instanceof Promise)) return { revision, response: forSdks ? hinting(response) : response };
+  return response.then((late) => ({ revision, response: forSdks ? hinting(late) : late }));
 }
 
 /** Tells SDKs that know the header to stream from now on. They do not use the body, and ignore the hint where streams fail. */

@@ -167,8 +167,13 @@ class Dispatcher {
   readonly handle: RequestHandler = (request, responder) => {
     const startedAt = this.#isTimed ? this.#options.monotonicMs() : 0;
     const call: Call = {
-      ...{ request, responder, startedAt, meter: this.#unmatched },
-      ...{ surface: null, params: null, caller: null },
+      request,
+      responder,
+      startedAt,
+      meter: this.#unmatched,
+      surface: null,
+      params: null,
+      caller: null,
     };
     try {
       this.#route(call);
