@@ -152,4 +152,4 @@ export const BulkUsageBody = v.pipe(
 );
 
 /** Versions of Unleash Edge differ in what they report of themselves. */
-export const EdgeReportBody = v.pipe(v.looseObject({}), v.title('EdgeReport'));
+export const EdgeReportBody = v.pipe(v.record(v.string(), v.unknown()), v.title('EdgeReport'));
