@@ -30,7 +30,19 @@ interface Run {
   readonly perSecond: number;
 }
 
-async function compare(other: string, options: { readonly rounds: string; readonly seconds: string }) {
+interface Options {
+  readonly rounds: string;
+  readonly seconds: string;
+  readonly only?: string;
+}
+
+function chosen({ only }: Options): readonly (typeof SCENARIOS)[number][] {
+  if (only === undefined) return SCENARIOS;
+  const names = only.split(',');
+  return SCENARIOS.filter(({ name }) => names.includes(name));
+}
+
+async function compare(other: string, options: Options) {
   const folder = await mkdtemp(join(tmpdir(), 'flagstaff-bench-'));
   const servers = new Map<string, ServerProcess>();
   try {
@@ -41,7 +53,7 @@ async function compare(other: string, options: { readonly rounds: string; readon
     }
     const [ours, theirs] = [...servers.values()] as [ServerProcess, ServerProcess];
     process.stdout.write('scenario         ours µs  theirs µs   ratio    ours/s  theirs/s\n');
-    for (const scenario of SCENARIOS) {
+    for (const scenario of chosen(options)) {
       const run = async (server: ServerProcess): Promise<Run> => {
         const operation = await scenario.prepare(server.target, { flags: FLAGS, connections: CONNECTIONS });
         const before = cpuMicrosOf(server);
@@ -73,6 +85,10 @@ function rowOf(name: string, pairs: readonly (readonly [Run, Run])[]): string {
 
 await new Command('bench:compare')
   .argument('<folder>', 'of another checkout with its node_modules')
+  .option(
+    '--only <names>',
+    `some scenarios, separated by commas: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
+  )
   .option('--rounds <number>', 'pairs of runs for each scenario', '7')
   .option('--seconds <number>', 'of each run', '2')
   .action(compare)
