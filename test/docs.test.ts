@@ -7,6 +7,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { ROUTES } from '../src/http/admin/routes.ts';
+import { recordedCounts } from './faults/counts.ts';
+import { reliabilityPage } from './faults/render.ts';
 import { FAULT_ROWS } from './faults/rows.ts';
 import { ROOT_FOLDER } from './support/server.ts';
 
@@ -150,6 +152,11 @@ test('every test that the table of faults names exists', () => {
     return !existsSync(path) || !readFileSync(path, 'utf8').includes(title);
   });
   assert.deepEqual(missing, []);
+});
+
+test('the page of faults is what its table and the recorded counts make', () => {
+  const page = readFileSync(join(ROOT_FOLDER, 'docs/reliability.md'), 'utf8');
+  assert.equal(page, reliabilityPage(recordedCounts()), 'node --import tsx test/faults/render.ts writes it');
 });
 
 test('the specification numbers 23 endpoints, and the server has a route for each', () => {

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { run } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { keepCounts, type Recorded, recordedCounts } from './counts.ts';
 import { FAULT_ROWS, type FaultRow, type TestName } from './rows.ts';
@@ -98,15 +98,22 @@ function longFormTable({ longForms }: Recorded): string {
 /** `clockJumps` → `clock jumps`. */
 const wordsOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-const { values } = parseArgs({ options: { count: { type: 'boolean', default: false } } });
-if (values.count) keepCounts({}, await countTests());
-const recorded = recordedCounts();
-const sections = FAULT_ROWS.map((row, index) => sectionOf(row, index, recorded));
-const page = [
-  INTRODUCTION,
-  '## Row by row\n',
-  sections.join('\n\n'),
-  '\n## The long forms\n',
-  longFormTable(recorded),
-];
-writeFileSync(PAGE, `${page.join('\n')}\n`);
+/** The page as the table of faults and these counts make it. */
+export function reliabilityPage(recorded: Recorded): string {
+  const page = [
+    INTRODUCTION,
+    '## Row by row\n',
+    FAULT_ROWS.map((row, index) => sectionOf(row, index, recorded)).join('\n\n'),
+    '\n## The long forms\n',
+    longFormTable(recorded),
+  ];
+  return `${page.join('\n')}\n`;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { count: { type: 'boolean', default: false } } });
+  if (values.count) keepCounts({}, await countTests());
+  writeFileSync(PAGE, reliabilityPage(recordedCounts()));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

@@ -22,6 +22,13 @@ export interface TableView {
 
 const column = (key: string, title: string, format: Format): Column => ({ key, title, format });
 
+/** Of throughput with and without something else. */
+const BESIDE_WITHOUT: readonly Column[] = [
+  column('perSecond', 'requests/s', 'rate'),
+  column('withoutPerSecond', 'without', 'rate'),
+  column('share', 'share', 'percent'),
+];
+
 export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'http',
@@ -71,11 +78,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
     note: 'Reads of one flag on two servers in turn, one of them with METRICS=off; the share is the median over neighbouring pairs.',
     what: 'operation',
     at: 'connections',
-    columns: [
-      column('perSecond', 'requests/s', 'rate'),
-      column('withoutPerSecond', 'without', 'rate'),
-      column('share', 'share', 'percent'),
-    ],
+    columns: BESIDE_WITHOUT,
   },
   {
     name: 'kill-switch',
@@ -111,11 +114,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
     note: 'Durable switches at 64 connections on two servers in turn: one with streams that hear of all of them, one without. The clients that read the streams share the machine.',
     what: 'operation',
     at: 'streams',
-    columns: [
-      column('perSecond', 'requests/s', 'rate'),
-      column('withoutPerSecond', 'without', 'rate'),
-      column('share', 'share', 'percent'),
-    ],
+    columns: BESIDE_WITHOUT,
   },
   {
     name: 'usage',

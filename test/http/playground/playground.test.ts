@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
+import type { DomainEvent } from '../../../src/domain/state/events.ts';
+import { EVALUATIONS_MAX } from '../../../src/http/admin/playground/playground.ts';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
-import { addStrategy, environmentPath, FEATURES, makeFlag } from '../../support/interface.ts';
+import {
+  addProject,
+  addStrategy,
+  environmentPath,
+  FEATURES,
+  makeFlag,
+  record,
+} from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';
 
 const DEVELOPMENT = { environment: 'development', projects: ['default'] };
@@ -132,6 +141,27 @@ describeInterface('the playground', (server) => {
         [400, at],
         JSON.stringify(answer.body),
       );
+    }
+  });
+
+  it('refuses projects that have more flags than it evaluates', async () => {
+    const { call } = server();
+    await addProject(server(), 'crowded');
+    await makeFlag(call, 'one-of-many');
+    const { body: found } = await call('POST', '/events/search', { type: 'feature-created', limit: 1 });
+    const { type, environment, data, preData } = found.events[0];
+    const created = (name: string): DomainEvent => ({
+      ...{ type, project: 'crowded', featureName: name, environment, preData },
+      data: { ...data, name, project: 'crowded' },
+    });
+    await record(server(), ...Array.from({ length: EVALUATIONS_MAX + 1 }, (_, at) => created(`many-${at}`)));
+    const crowded = { projects: ['crowded'], context: {} };
+    for (const [path, body] of [
+      ['', { ...crowded, environment: 'development' }],
+      ['/advanced', { ...crowded, environments: ['development'] }],
+    ] as const) {
+      const { status, body: refusal } = await call('POST', `/playground${path}`, body);
+      assert.deepEqual([status, refusal.details?.[0].path], [400, '/body/projects'], refusal.message);
     }
   });
 

@@ -75,18 +75,25 @@ interface NamedFlag {
   readonly project: string;
 }
 
-/** By name. */
+/** By name. Refuses more than one request evaluates before it goes through all of them. */
 function flagsOf(world: World, projects: Projects): NamedFlag[] | Refusal {
   const unknown = projects === ALL ? null : refuseUnknownProjects(world, projects);
   if (unknown !== null) return unknown;
   const found: NamedFlag[] = [];
   for (const [project, { flags }] of world.projects) {
     if (projects !== ALL && !projects.includes(project)) continue;
-    for (const { flag } of flags.values())
+    for (const { flag } of flags.values()) {
       if (flag.archivedAt === null) found.push({ name: flag.name, project });
+      if (found.length > EVALUATIONS_MAX) return TOO_MANY_FLAGS;
+    }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+const TOO_MANY_FLAGS = invalid(
+  `One request evaluates at most ${EVALUATIONS_MAX} times, and the projects have more flags; name fewer projects.`,
+  '/body/projects',
+);
 
 function refuseNumber(flags: number, contexts: number, environments: number): Refusal | null {
   if (flags * contexts * environments <= EVALUATIONS_MAX) return null;
@@ -157,8 +164,6 @@ async function play(
   const { world, engine, body } = context;
   const flags = flagsOf(world, body.projects);
   if (isRefusal(flags)) return flags;
-  const tooMany = refuseNumber(flags.length, 1, 1);
-  if (tooMany !== null) return tooMany;
   const input = playgroundInput(body.context, context.now());
   if (isRefusal(input)) return input;
   const place = await placeOf(context, body.environment, '/body/environment');
