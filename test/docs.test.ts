@@ -175,3 +175,11 @@ test('a reference to a page or section that does not exist is found', () => {
   assert.match(faultOf({ ...reference, path: 'docs/nowhere' }) ?? '', /docs\/nowhere, which does not exist/);
   assert.match(faultOf({ ...reference, section: 'nothing' }) ?? '', /the section nothing/);
 });
+
+test('no page or source has the marks of an unfinished merge', () => {
+  const mark = /^(?:<{7}|>{7}) |^={7}$/;
+  const found = [...PAGES, ...SOURCES].flatMap((path) =>
+    linesOf(path).flatMap((text, at) => (mark.test(text) ? [`${path}:${at + 1}`] : [])),
+  );
+  assert.deepEqual(found, []);
+});

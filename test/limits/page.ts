@@ -7,8 +7,9 @@ export const LIMITS_PAGE = join(ROOT_FOLDER, 'docs/limits.md');
 
 const INTRODUCTION = `# Limits and budgets
 
-Everything that waits, or is kept, or comes from a client is bounded. This page lists every limit with its default, its setting if it
-has one, and what happens beyond it. \`test/limits/render.ts\` writes it from the constants of the code. The rules behind the limits
+Everything that waits, or is kept, or comes from a client is bounded. This page lists the limits with their defaults, their settings if
+they have one, and what happens beyond them. The lengths of single names and texts stand in the description of the interface, under
+\`/docs\`. \`test/limits/render.ts\` writes this page from the constants of the code. The rules behind the limits
 are in the [specification](specification/limits.md). Settings are environment variables.
 `;
 

@@ -12,6 +12,9 @@ import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 /** What stands before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
 const FIRST_LINES = 'npm start > first-terminal.log 2>&1 &\nFIRST=$!\n';
 
+/** One pipe for both streams, so that the output stands in the order in which it was written. */
+const ONE_STREAM = 'exec 2>&1\n';
+
 /** The lines of every walk, by its name, in the order of the page. */
 export function walksOf(page: string): ReadonlyMap<string, string> {
   const found = [...page.matchAll(/<!-- walk: ([a-z-]+) -->\n```[a-z]+\n([\s\S]*?)\n```/g)];
@@ -63,7 +66,9 @@ export async function followReadme(fileNames: readonly string[]): Promise<Readme
   const walks = walksOf(readme);
   const folder = freshCheckout();
   const parts = [...walks].map(([name, lines]) => `echo '${MARK}${name}'\n${lines}\n`);
-  const script = [FIRST_LINES, ...parts, 'kill $(cat data/flagstaff.lock); wait $FIRST\n'].join('');
+  const script = [ONE_STREAM, FIRST_LINES, ...parts, 'kill $(cat data/flagstaff.lock); wait $FIRST\n'].join(
+    '',
+  );
   try {
     const output = await runShell(script.replaceAll('4242', first).replaceAll('4243', second), folder, {
       // For the server of the first lines; the walks set the variable themselves.
@@ -77,7 +82,8 @@ export async function followReadme(fileNames: readonly string[]): Promise<Readme
       files: new Map(fileNames.map((name) => [name, read(name)])),
     };
   } finally {
-    rmSync(join(folder, '..'), { recursive: true, force: true });
+    // A process that is still ending may write a last file, which lets the removal of a folder fail once.
+    rmSync(join(folder, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
   }
 }
 
@@ -87,12 +93,19 @@ const MARK = '=== walk: ';
 function walkResult(text: string): [name: string, result: WalkResult] {
   const [name = '', ...lines] = text.split('\n');
   // The response to the health check has no line of its own.
-  const responses = lines
-    .map((line) => line.replace('{"health":"GOOD"}', ''))
-    .filter((line) => line.startsWith('{'))
-    .map((line) => JSON.parse(line));
+  const responses = lines.map((line) => line.replace('{"health":"GOOD"}', '')).flatMap(jsonObject);
   const statuses = lines.flatMap((line) => /^HTTP (\d+)$/.exec(line)?.[1] ?? []).map(Number);
   return [name, { output: lines.join('\n'), responses, statuses }];
+}
+
+/** A line that only looks like an object is left to the test, which misses the response and shows the whole output. */
+function jsonObject(line: string): unknown[] {
+  if (!line.startsWith('{')) return [];
+  try {
+    return [JSON.parse(line)];
+  } catch {
+    return [];
+  }
 }
 
 /** Protects the suite from a server that never becomes healthy; the page takes half a minute. */
@@ -108,8 +121,8 @@ function runShell(script: string, folder: string, env: Readonly<Record<string, s
   });
   let output = '';
   for (const stream of [shell.stdout, shell.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
     });
   }
   const timer = setTimeout(() => process.kill(-(shell.pid ?? 0), 'SIGKILL'), README_MS_MAX);

@@ -83,8 +83,8 @@ function limitsSection(limits: GrowthLimits): string {
   });
   return `## Limits
 A change that would take a flag beyond one of these limits is refused with 400, which names the number, the limit and the
-setting. What is beyond a limit already can be read, switched and made smaller. The page \`docs/limits.md\` has all limits of
-the server.
+setting. What is beyond a limit already can be read, switched and made smaller. The page \`docs/limits.md\` has
+the limits of the server as a whole.
 
 | what is counted | at most | setting |
 |---|---|---|
