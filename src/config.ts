@@ -47,6 +47,8 @@ export interface Config {
   readonly metrics: boolean;
   /** What a reader of the metrics page must present as a bearer token; null: nothing. */
   readonly metricsToken: string | null;
+  /** Whether SDKs in browsers and phones are served. */
+  readonly frontendApi: boolean;
   /** Origins of pages that may call the frontend API and OFREP; `*` for any. */
   readonly frontendOrigins: readonly string[];
   /** What the state may take of memory. */
@@ -96,6 +98,7 @@ export function readConfig(env: Environment): Config {
     eventRetentionDays: retentionDays(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: metricsToken(env),
+    frontendApi: oneOf(env, 'FRONTEND_API', ['on', 'off'], 'on') === 'on',
     frontendOrigins: frontendOrigins(env),
     memoryBudgetBytes: memoryBudget(env),
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),

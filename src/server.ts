@@ -25,7 +25,7 @@ import { pageSurface } from './http/pages/page-routes.ts';
 import { CommitMeter, createMetrics, type MetricsSources } from './http/probes/metrics.ts';
 import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
-import { SURFACES } from './http/surfaces.ts';
+import { surfacesOf } from './http/surfaces.ts';
 import type { Transport } from './http/transport/transport.ts';
 import type { Log } from './log.ts';
 import { dataFolder } from './persistence/disk/data-folder.ts';
@@ -226,6 +226,7 @@ function createHandler(
   });
   const { basePath } = config;
   const open = config.authType === 'none';
+  const surfaces = surfacesOf(config);
   const api = createApi({
     engine,
     reads: store.reads,
@@ -238,7 +239,7 @@ function createHandler(
     }),
     usage,
     surfaces: [
-      ...SURFACES,
+      ...surfaces,
       probeSurface({
         engine,
         metrics: config.metrics
@@ -253,13 +254,14 @@ function createHandler(
       pageSurface({
         basePath,
         describe: () =>
-          describeInterface({ surfaces: SURFACES, version: VERSION, basePath, open, limits: config.limits }),
+          describeInterface({ surfaces, version: VERSION, basePath, open, limits: config.limits }),
       }),
     ],
     basePath,
     streaming: {
       forSdks: config.streamingHint !== 'off',
       forPages: config.streamingHint === 'all',
+      areOpen: open,
       basePath,
     },
     log,

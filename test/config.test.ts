@@ -22,6 +22,7 @@ describe('configuration', () => {
     assert.equal(rest.httpEngine, 'auto');
     assert.deepEqual(rest.initialTokens, []);
     assert.equal(rest.eventRetentionDays, null);
+    assert.equal(rest.frontendApi, true);
     assert.deepEqual([rest.streamingHint, rest.streamsMax], ['off', 10_000]);
   });
 
@@ -98,6 +99,7 @@ describe('configuration', () => {
     ['BASE_URI_PATH', '/../x'],
     ['INIT_ADMIN_API_TOKENS', 'secret'],
     ['INIT_ADMIN_API_TOKENS', 'default:development.secret'],
+    ['FRONTEND_API', 'yes'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'shop.example'],
     ['UNLEASH_FRONTEND_API_ORIGINS', 'https://shop.example/path'],
     ['INIT_ADMIN_API_TOKENS_FILE', '/nowhere/tokens'],

@@ -6,6 +6,14 @@ import { edgeSurface } from './edge/surface.ts';
 import { frontendSurface } from './frontend/surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from './ofrep/surface.ts';
 
+/** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
+const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };
+
+/** `frontendApi`: whether SDKs in browsers and phones are served. */
+export function surfacesOf({ frontendApi }: { readonly frontendApi: boolean }): readonly Surface[] {
+  return frontendApi ? SURFACES : SURFACES.map((one) => (one === frontendSurface ? frontendOff : one));
+}
+
 export const SURFACES: readonly Surface[] = [
   adminSurface,
   clientSurface,

@@ -3,7 +3,7 @@ import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment, locateEnvironment } from '../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
-import type { CallerScope } from '../dispatch/access.ts';
+import { type CallerScope, UNLIMITED } from '../dispatch/access.ts';
 import { type FlagFilter, filterOf, isFiltering } from '../dispatch/flag-filter.ts';
 import type { RequestContext } from '../dispatch/route.ts';
 
@@ -40,11 +40,14 @@ export function clientQuery(
 ): ClientQuery | Refusal {
   const { scope } = context.caller;
   if (context.rawQuery !== '') return narrowed(context, inlineSegments);
-  // The environment of a caller without a token is not its own, and may become another.
-  if (scope.environment === ALL) {
-    return makeQuery(scope, { inlineSegments, environment: defaultEnvironment(context.world) });
-  }
-  return queryOfScope(scope, inlineSegments);
+  return scope.environment === ALL
+    ? queryOfAnyone(context.world, inlineSegments)
+    : queryOfScope(scope, inlineSegments);
+}
+
+/** For a caller without a token. Its environment is not its own, and may become another. */
+export function queryOfAnyone(world: World, inlineSegments: boolean): ClientQuery {
+  return makeQuery(UNLIMITED, { inlineSegments, environment: defaultEnvironment(world) });
 }
 
 /** For all that a token covers; it names an environment. */

@@ -55,7 +55,7 @@ export interface CallerScope {
   readonly environment: string;
 }
 
-const UNLIMITED: CallerScope = { projects: ALL, environment: ALL };
+export const UNLIMITED: CallerScope = { projects: ALL, environment: ALL };
 
 const ANYONE: Caller = {
   kind: 'anyone',

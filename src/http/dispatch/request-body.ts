@@ -15,8 +15,11 @@ export type BodyOutcome = { readonly value: unknown } | Refusal;
 
 export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body === undefined) return { value: undefined };
-  if (!request.hasBody)
-    return invalidBody([{ path: '', message: 'A JSON body is required; none was sent.' }]);
+  if (!request.hasBody) {
+    return route.bodyIsOptional === true
+      ? { value: v.parse(route.body, {}) }
+      : invalidBody([{ path: '', message: 'A JSON body is required; none was sent.' }]);
+  }
   const wrongType =
     refuseContentType(request.header('content-type')) ?? refuseEncoding(request.header('content-encoding'));
   if (wrongType !== null) return wrongType;

@@ -56,6 +56,8 @@ export interface RequestContext<Body> {
 export interface StreamingHints {
   readonly forSdks: boolean;
   readonly forPages: boolean;
+  /** Whether nobody needs a token, so that streams of pages need no ticket. */
+  readonly areOpen: boolean;
   /** What stands before every path that a client is told of. */
   readonly basePath: string;
 }
@@ -84,6 +86,8 @@ interface RouteBase {
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Of the request's body; absent where none is read. */
   readonly body?: v.GenericSchema;
+  /** True: a request without a body counts as one with `{}`. */
+  readonly bodyIsOptional?: true;
   /** Status of the success, and the schema of its body; null for none. */
   readonly success: { readonly status: number; readonly schema: Schema | null };
   /** Refusals beyond those that every route of its kind can give. */

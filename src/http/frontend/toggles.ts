@@ -57,6 +57,7 @@ export const toggleRoutes: readonly Route[] = [
     summary: 'Read the flags that are on for the context in the body.',
     permission: 'scope',
     body: ContextBody,
+    bodyIsOptional: true,
     success: { status: 200, schema: TogglesSchema },
     read: (request) => togglesFor(request, request.body.context, '/body/context'),
   }),

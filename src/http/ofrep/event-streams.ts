@@ -4,12 +4,12 @@
  * something has changed in what the token covers, and never what; the token cannot be found from it.
  */
 import { createHash } from 'node:crypto';
-import { notFound } from '../../domain/state/refusal.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../domain/state/world.ts';
-import { queryOfScope } from '../client-flags/client-query.ts';
+import { queryOfAnyone, queryOfScope } from '../client-flags/client-query.ts';
 import { scopeOf } from '../dispatch/access.ts';
 import type { RequestContext, StreamRoute } from '../dispatch/route.ts';
-import { flagStreams } from '../watch/flag-streams.ts';
+import { flagStreams, type StreamRequest } from '../watch/flag-streams.ts';
 import { REFETCH_FORMAT } from '../watch/stream-format.ts';
 
 export const STREAMS_PATH = '/ofrep/v1/streams';
@@ -48,11 +48,30 @@ function tokenOfTicket(world: World, ticket: string): ApiToken | undefined {
   return index.tokens.get(ticket);
 }
 
+/** Stands in the path where nobody needs a token; no ticket has a letter beyond f. */
+const OPEN_TICKET = 'open';
+
 /** The field `eventStreams` as JSON, with a comma before it; empty where no stream is offered. */
 export function eventStreamsField({ streaming, caller }: RequestContext<unknown>): string {
-  if (!streaming.forPages || caller.token === null) return '';
-  const requestUri = `${streaming.basePath}${STREAMS_PATH}/${ticketOf(caller.token)}`;
+  if (!streaming.forPages) return '';
+  const ticket = caller.token === null ? OPEN_TICKET : ticketOf(caller.token);
+  const requestUri = `${streaming.basePath}${STREAMS_PATH}/${ticket}`;
   return `,"eventStreams":${JSON.stringify([{ type: 'sse', endpoint: { requestUri } }])}`;
+}
+
+type Heard = Pick<StreamRequest, 'query' | 'token'>;
+
+const NO_STREAM = notFound('No token gives this stream.');
+
+function heardWith({ world, params, now }: RequestContext<unknown>): Heard | Refusal {
+  const token = tokenOfTicket(world, params.ticket);
+  const isValid = token !== undefined && (token.expiresAt === null || Date.parse(token.expiresAt) > now());
+  return isValid ? { query: queryOfScope(scopeOf(token), false), token } : NO_STREAM;
+}
+
+/** What evaluations without a token show. */
+function heardByAnyone({ world, streaming }: RequestContext<unknown>): Heard | Refusal {
+  return streaming.areOpen ? { query: queryOfAnyone(world, false), token: null } : NO_STREAM;
 }
 
 export const eventStreamRoute: StreamRoute = {
@@ -66,15 +85,12 @@ export const eventStreamRoute: StreamRoute = {
   success: { status: 200, schema: null },
   refusals: ['NotFoundError'],
   open: (context) => {
-    const { engine, world, params } = context;
-    const token = tokenOfTicket(world, params.ticket);
-    const isValid =
-      token !== undefined && (token.expiresAt === null || Date.parse(token.expiresAt) > context.now());
-    if (!isValid) return notFound('No token gives this stream.');
+    const { engine, params } = context;
+    const heard = params.ticket === OPEN_TICKET ? heardByAnyone(context) : heardWith(context);
+    if (isRefusal(heard)) return heard;
     return flagStreams(engine).open({
-      query: queryOfScope(scopeOf(token), false),
+      ...heard,
       format: REFETCH_FORMAT,
-      token,
       lastEventId: context.header('last-event-id'),
     });
   },

@@ -19,11 +19,17 @@ export function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas):
   };
 }
 
-function requestBodyOf({ operationId, body }: Route, schemas: ComponentSchemas): OpenApiObject {
+function requestBodyOf(
+  { operationId, body, bodyIsOptional }: Route,
+  schemas: ComponentSchemas,
+): OpenApiObject {
   if (body === undefined) return {};
   const schema = schemas.ofBody(body);
   return {
-    requestBody: { required: true, content: json(schema, exampleOf(operationId, 'body', schema)) },
+    requestBody: {
+      required: bodyIsOptional !== true,
+      content: json(schema, exampleOf(operationId, 'body', schema)),
+    },
   };
 }
 

@@ -109,6 +109,8 @@ describeInterface('the flags of a page', (server) => {
     const seen = async (body: object) =>
       names(await post(token, body)).filter((name) => name.startsWith('for-'));
     assert.deepEqual(await seen({}), []);
+    const withoutBody = await post(token, undefined);
+    assert.equal(withoutBody.status, 200);
     const context = { userId: 'ada', properties: { region: 'eu' } };
     assert.deepEqual(await seen({ context }), ['for-ada', 'for-eu']);
     assert.deepEqual(await seen({ context: { region: 'eu', properties: null } }), ['for-eu']);

@@ -101,6 +101,12 @@ for (const engine of ENGINES) {
       assert.match(await requestUri(one), /^\/flags\/ofrep\/v1\/streams\/[0-9a-f]{32}$/);
     });
 
+    it('are not there for those that have no token and need one', async () => {
+      const stream = await openStream(server.origin, '/flags/ofrep/v1/streams/open');
+      assert.equal(stream.status, 404);
+      stream.close();
+    });
+
     it('end when the token is deleted, and are not there any more', async () => {
       const token = await newToken();
       const path = await requestUri(token);
@@ -112,6 +118,28 @@ for (const engine of ENGINES) {
       assert.equal(again.status, 404);
       again.close();
     });
+  });
+}
+
+for (const engine of ENGINES) {
+  it(`a server that asks for no token names a stream that anybody may open (${engine})`, async () => {
+    const server = await startTestServer({
+      env: { HTTP_ENGINE: engine, STREAMING_HINT: 'all', AUTH_TYPE: 'none' },
+    });
+    try {
+      const noToken = { token: null };
+      const evaluated = await server.callBelow('/ofrep/v1')('POST', '/evaluate/flags', {}, noToken);
+      const { requestUri } = evaluated.body.eventStreams[0].endpoint;
+      const stream = await openStream(server.origin, requestUri);
+      assert.equal(stream.status, 200);
+      const refetch = { type: 'refetchEvaluation' };
+      assert.deepEqual((await stream.next()).data, refetch);
+      await server.call('POST', '/projects/default/features', { name: 'for-all' });
+      assert.deepEqual((await stream.next()).data, refetch);
+      stream.close();
+    } finally {
+      await server.stop();
+    }
   });
 }
 
