@@ -219,6 +219,7 @@ function createHandler(
   const instance = createInstance({
     version: VERSION,
     configuredOrigins: config.frontendOrigins,
+    limits: config.limits,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,

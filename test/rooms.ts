@@ -255,6 +255,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/transport',
       'persistence/event-log',
+      'domain/decide',
     ],
   },
   'http/admin/playground': {

@@ -170,7 +170,7 @@ export function needsStalenessNote({ directory }: World, flag: Flag, nowMs: numb
 }
 
 /** Returns each flag once, in the order of the request. Refuses at the first flag that the project does not have. */
-function locateFlags(world: World, { project, flags }: NamesFlags): LocatedFlag[] | Refusal {
+export function locateFlags(world: World, { project, flags }: NamesFlags): LocatedFlag[] | Refusal {
   const located = new Map<string, LocatedFlag>();
   for (const [index, name] of flags.entries()) {
     const one = locateFlag(world, project, name);

@@ -12,7 +12,7 @@ export const SEGMENTS_MAX = 300;
 export const SEGMENT_BYTES_MAX = 64 * 1024;
 const SEGMENT_CONSTRAINTS_MAX = 30;
 /** All constraints of a segment together. The largest known use is a list of customers. */
-const SEGMENT_VALUES_MAX = 1_000;
+export const SEGMENT_VALUES_MAX = 1_000;
 const SEGMENT_NAME_LENGTH_MAX = 255;
 const SEGMENT_DESCRIPTION_LENGTH_MAX = 10_000;
 

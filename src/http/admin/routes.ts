@@ -21,6 +21,7 @@ import { eventListRoutes } from './service/event-lists.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
+import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
@@ -53,6 +54,7 @@ export const ROUTES: readonly Route[] = [
   ...flagCheckRoutes,
   ...segmentRoutes,
   ...contextFieldRoutes,
+  ...constraintCheckRoutes,
   ...strategyTypeRoutes,
   ...eventListRoutes,
   ...userAdminRoutes,

@@ -2,6 +2,7 @@
 
 import type { DiskUsage, DiskUsageReader } from '../../actors/disk-usage.ts';
 import type { Engine } from '../../actors/engine.ts';
+import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export interface InstanceSources {
@@ -9,6 +10,8 @@ export interface InstanceSources {
   readonly version: string;
   /** Origins of pages that may call, as long as none are set through the interface. */
   readonly configuredOrigins: readonly string[];
+  /** How large the parts of a flag may grow. */
+  readonly limits: GrowthLimits;
   readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
@@ -16,17 +19,16 @@ export interface InstanceSources {
   memoryUsage(): { readonly rss: number; readonly heapUsed: number };
 }
 
-export interface Instance extends Pick<InstanceSources, 'version' | 'configuredOrigins'> {
+export interface Instance extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits'> {
   figures(engine: Engine, now: number): Promise<InstanceFigures>;
 }
 
 export type InstanceFigures = ReturnType<typeof figuresOf>;
 
 export function createInstance(sources: InstanceSources): Instance {
-  const { version, configuredOrigins } = sources;
+  const { version, configuredOrigins, limits } = sources;
   return {
-    version,
-    configuredOrigins,
+    ...{ version, configuredOrigins, limits },
     figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
   };
 }

@@ -104,6 +104,29 @@ const PERSONAL_TOKEN = {
 
 const SNAPSHOT = { eventId: 100_000, eventAt: AT, ageSeconds: 3600, bytes: 1_048_576 };
 
+const VERSION_INFO = { current: { oss: '0.1.0', enterprise: '0.1.0' }, latest: {}, isLatest: true };
+
+const RESOURCE_LIMITS = {
+  segmentValues: 1000,
+  strategySegments: 5,
+  featureEnvironmentStrategies: 30,
+  constraintValues: 250,
+  constraints: 30,
+  environments: 50,
+  apiTokens: 10_000,
+  segments: 300,
+  projects: Number.MAX_SAFE_INTEGER,
+  featureFlags: Number.MAX_SAFE_INTEGER,
+  actionSetActions: 0,
+  actionSetsPerProject: 0,
+  actionSetFilters: 0,
+  actionSetFilterValues: 0,
+  signalEndpoints: 0,
+  signalTokensPerEndpoint: 0,
+};
+
+const TYPE_COUNT = { type: 'release', count: 1 };
+
 export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   FrontendOrigins: { frontendApiOrigins: ['https://shop.example'] },
   UiConfig: {
@@ -111,11 +134,16 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     slogan: '',
     version: '0.1.0',
     environment: '',
+    unleashUrl: 'https://flags.example',
+    baseUriPath: '',
+    versionInfo: VERSION_INFO,
+    resourceLimits: RESOURCE_LIMITS,
     flags: {},
     links: [],
     frontendApiOrigins: ['*'],
   },
   AddProjectEnvironment: { environment: 'development' },
+  ArchiveCheck: { parentsWithChildFeatures: ['checkout-redesign'], hasDeletedDependencies: false },
   ApiToken: API_TOKEN,
   ApiTokens: { tokens: [API_TOKEN] },
   CompanionUser: USER,
@@ -138,6 +166,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     message: MESSAGE,
     details: [{ message: MESSAGE }],
   },
+  FeatureTypeCount: TYPE_COUNT,
   FoundUser: FOUND_USER,
   GrantedPermission: { permission: 'UPDATE_FEATURE', project: 'default' },
   InstanceFigures: {
@@ -196,6 +225,24 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     features: [FLAG_SUMMARY],
   },
   ProjectSummary: PROJECT_SUMMARY,
+  ProjectSummaryOverview: {
+    version: 1,
+    name: 'Default',
+    description: 'Default project',
+    mode: 'open',
+    defaultStickiness: 'default',
+    health: 100,
+    members: 1,
+    favorite: false,
+    featureTypeCounts: [TYPE_COUNT],
+    environments: [{ environment: 'development' }, { environment: 'production' }],
+    onboardingStatus: { status: 'first-flag-created', feature: 'checkout-redesign' },
+    createdAt: AT,
+    updatedAt: AT,
+    archivedAt: null,
+  },
+  ResourceLimits: RESOURCE_LIMITS,
+  VersionInfo: VERSION_INFO,
   Projects: { version: 1, projects: [PROJECT_SUMMARY] },
   Role: ROLE,
   Roles: { version: 1, roles: [ADMIN_ROLE, ROLE] },

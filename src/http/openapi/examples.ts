@@ -30,6 +30,8 @@ const ADD_VARIANT = [
 /** Where a component's example would not fit the operation, or there is no component. By operation id. */
 const OPERATION_EXAMPLES: Readonly<Record<string, { readonly body?: unknown; readonly response?: unknown }>> =
   {
+    checkDependenciesExist: { response: true },
+    listParentVariantOptions: { response: ['one-page', 'classic'] },
     listParentOptions: { response: ['new-payment-provider'] },
     patchEnvironmentsFeatureVariants: { body: ADD_VARIANT },
     patchFeatureStrategy: { body: [{ op: 'replace', path: '/parameters/rollout', value: 50 }] },

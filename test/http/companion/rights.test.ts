@@ -71,6 +71,11 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getStrategiesByContextField',
     'getAllStrategies',
     'getStrategy',
+    'getProjectOverviewWithoutFeatures',
+    'validateConstraint',
+    'listParentVariantOptions',
+    'checkDependenciesExist',
+    'validateArchiveFeatures',
   ],
   'targeting:write': [
     'createSegment',

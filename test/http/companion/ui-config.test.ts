@@ -29,6 +29,16 @@ describeInterface('the origins of pages', (server) => {
     assert.equal(await allowedFor('https://other.example'), '*');
   });
 
+  it('come with where this server is, what it is and what it bounds', async () => {
+    const headers = { host: 'flags.example', 'x-forwarded-proto': 'https' };
+    const { body } = await server().call('GET', '/ui-config', undefined, { headers });
+    const { unleashUrl, baseUriPath, versionInfo, resourceLimits, version } = body;
+    assert.match(unleashUrl, /^https:\/\/[a-z0-9.:]+$/);
+    assert.equal(baseUriPath, '');
+    assert.deepEqual(versionInfo.current, { oss: version, enterprise: version });
+    assert.deepEqual([resourceLimits.constraints, resourceLimits.environments], [30, 50]);
+  });
+
   it('are in the event log, once for each change', async () => {
     await set([SHOP]);
     await set([SHOP, SHOP]);

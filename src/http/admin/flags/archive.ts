@@ -1,11 +1,12 @@
 /** Routes about archived flags, and routes that change many flags at once, all of them or none. */
 import * as v from 'valibot';
+import { locateFlags } from '../../../domain/decide/archive-commands.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import type { LocatedFlag } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { ProjectState } from '../../../domain/state/world.ts';
+import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
 import {
   type ReadResponse,
@@ -17,7 +18,8 @@ import {
 import { inSlices } from '../../dispatch/slices.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
-import { ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
+import { ArchiveCheckSchema, ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
+import { settledResponse } from '../views/responses.ts';
 
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
@@ -86,6 +88,19 @@ async function archivePage(
   const rest = JSON.stringify({ version: ARCHIVE_VERSION, nextOffset: found.nextOffset }).slice(1);
   const body = `{"features":[${found.features.join(',')}],${rest}`;
   return { revision: engine.lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+}
+
+function archiveCheck(world: World, { settings }: ProjectState, names: readonly string[]) {
+  const located = locateFlags(world, { project: settings.id, flags: names });
+  if (isRefusal(located)) return located;
+  const leaving = new Set(names);
+  const flags = located.map(({ record }) => record.flag);
+  return {
+    parentsWithChildFeatures: flags
+      .filter(({ children }) => children.some((child) => !leaving.has(child)))
+      .map(({ name }) => name),
+    hasDeletedDependencies: flags.some(({ dependencies }) => dependencies.length > 0),
+  };
 }
 
 interface BulkRoute {
@@ -175,6 +190,22 @@ export const archiveRoutes: readonly Route[] = [
     refusals: ['InvalidOperationError'],
     command: onFlag('delete-flags'),
     respond: () => emptyResponse(200),
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/projects/:projectId/archive/validate',
+    operationId: 'validateArchiveFeatures',
+    tag: 'Archive',
+    summary: 'Read which flags could not be archived together because others depend on them.',
+    permission: 'read',
+    locate: locate.project,
+    body: BulkBody,
+    success: { status: 200, schema: ArchiveCheckSchema },
+    refusals: ['NotFoundError'],
+    read: (context, project) => {
+      const check = archiveCheck(context.world, project, context.body.features);
+      return isRefusal(check) ? check : settledResponse(context, check);
+    },
   }),
   bulkRoute({
     path: 'archive',

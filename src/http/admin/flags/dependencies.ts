@@ -3,12 +3,15 @@
  * possible parents is in flags.ts.
  */
 import * as v from 'valibot';
+import type { Flag } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import type { ProjectState } from '../../../domain/state/world.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
-import { type Route, writeRoute } from '../../dispatch/route.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { DependencySchema } from '../schemas/schemas.ts';
+import { settledResponse } from '../views/responses.ts';
 
 const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
 
@@ -87,4 +90,40 @@ export const dependencyRoutes: readonly Route[] = [
     }),
     respond: () => emptyResponse(200),
   }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/features/:parent/parent-variants',
+    operationId: 'listParentVariantOptions',
+    tag: 'Dependencies',
+    summary: 'List the variants of a flag, of which a child may ask for one.',
+    permission: 'read',
+    locate: locate.parentFlag,
+    success: { status: 200, schema: v.array(v.string()) },
+    read: (context, { record }) => settledResponse(context, variantNames(record.flag)),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/dependencies',
+    operationId: 'checkDependenciesExist',
+    tag: 'Dependencies',
+    summary: 'Read whether any flag of a project depends on another.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: v.boolean() },
+    read: (context, project) => settledResponse(context, hasDependencies(project)),
+  }),
 ];
+
+/** Of all environments, those of strategies included; each once. */
+function variantNames({ environments }: Flag): string[] {
+  const lists = environments.flatMap(({ variants, strategies }) => [
+    variants,
+    ...strategies.map((strategy) => strategy.variants),
+  ]);
+  return [...new Set(lists.flat().map(({ name }) => name))];
+}
+
+function hasDependencies({ flags }: ProjectState): boolean {
+  for (const { flag } of flags.values()) if (flag.dependencies.length > 0) return true;
+  return false;
+}

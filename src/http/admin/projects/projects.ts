@@ -5,8 +5,11 @@ import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../dispatch/flag-fi
 import { type Route, readRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
+import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
+import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, projectOverview, projectRevision } from '../views/render-project.ts';
+import { settledResponse } from '../views/responses.ts';
 
 export const projectRoutes: readonly Route[] = [
   readRoute({
@@ -22,6 +25,20 @@ export const projectRoutes: readonly Route[] = [
       revision: projectRevision(world, project),
       response: projectOverview({ world, seen: usage.seen }, project, now()),
     }),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/overview',
+    operationId: 'getProjectOverviewWithoutFeatures',
+    tag: 'Projects',
+    summary: 'Read a project without its flags, with their number by type.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: ProjectSummaryOverviewSchema },
+    read: (context, project) => {
+      const { world, usage, now } = context;
+      return settledResponse(context, projectOverviewView({ world, seen: usage.seen, now: now() }, project));
+    },
   }),
   readRoute({
     method: 'GET',

@@ -24,6 +24,9 @@ export const project = (world: World, { projectId }: Params) => locateProject(wo
 export const flag = (world: World, { projectId, featureName }: Params) =>
   locateFlag(world, projectId, featureName);
 
+export const parentFlag = (world: World, { projectId, parent }: Params) =>
+  locateFlag(world, projectId, parent);
+
 export const childFlag = (world: World, { projectId, child }: Params) => locateFlag(world, projectId, child);
 
 export const flagEnvironment = (world: World, { projectId, featureName, environment }: Params) =>

@@ -32,6 +32,36 @@ const PROJECT_FIELDS = {
 
 export const ProjectSchema = v.pipe(v.object(PROJECT_FIELDS), v.title('Project'));
 
+export const OnboardingStatusSchema = v.variant('status', [
+  v.object({ status: v.picklist(['onboarding-started', 'onboarded']) }),
+  v.object({ status: v.literal('first-flag-created'), feature: v.string() }),
+]);
+
+export const ProjectSummaryOverviewSchema = v.pipe(
+  v.object({
+    version: Version,
+    name: v.string(),
+    description: v.string(),
+    mode: PROJECT_FIELDS.mode,
+    defaultStickiness: v.string(),
+    health: Percent,
+    members: Integer,
+    favorite: v.boolean(),
+    featureTypeCounts: v.array(
+      v.pipe(v.object({ type: v.picklist(FLAG_TYPES), count: Integer }), v.title('FeatureTypeCount')),
+    ),
+    environments: v.array(v.object({ environment: v.string() })),
+    onboardingStatus: v.pipe(
+      OnboardingStatusSchema,
+      v.description('Whether the project has flags, and whether applications use any of them.'),
+    ),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    archivedAt: v.null(),
+  }),
+  v.title('ProjectSummaryOverview'),
+);
+
 export const ProjectsSchema = v.pipe(
   v.object({
     version: Version,
@@ -252,6 +282,20 @@ export const ArchivedFlagsSchema = v.pipe(
     ),
   }),
   v.title('ArchivedFlags'),
+);
+
+export const ArchiveCheckSchema = v.pipe(
+  v.object({
+    parentsWithChildFeatures: v.pipe(
+      v.array(v.string()),
+      v.description('Flags on which others depend that stay; they cannot be archived.'),
+    ),
+    hasDeletedDependencies: v.pipe(
+      v.boolean(),
+      v.description('Whether any of the flags depends on another, which archiving ends.'),
+    ),
+  }),
+  v.title('ArchiveCheck'),
 );
 
 export const FlagTypesSchema = v.pipe(

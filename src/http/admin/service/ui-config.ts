@@ -1,9 +1,13 @@
 /** What the console of Unleash asks for at its start, and the origins of pages that may call the surfaces for pages. */
 import * as v from 'valibot';
+import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
+import { API_TOKENS_MAX } from '../../../domain/decide/token-commands.ts';
+import type { GrowthLimits } from '../../../domain/flags/growth-limits.ts';
+import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { frontendOrigins, isOrigin, ORIGIN_PHRASE } from '../../../domain/state/frontend-origins.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const UI_CONFIG = '/ui-config';
@@ -31,18 +35,101 @@ const OriginsBody = v.pipe(
   v.title('FrontendOrigins'),
 );
 
+const Editions = v.object({ oss: v.exactOptional(v.string()), enterprise: v.exactOptional(v.string()) });
+
+const VersionInfoSchema = v.pipe(
+  v.object({ current: Editions, latest: Editions, isLatest: v.boolean() }),
+  v.title('VersionInfo'),
+);
+
+const Limit = v.pipe(v.number(), v.integer());
+
+const ResourceLimitsSchema = v.pipe(
+  v.object({
+    segmentValues: Limit,
+    strategySegments: Limit,
+    featureEnvironmentStrategies: Limit,
+    constraintValues: Limit,
+    constraints: Limit,
+    environments: Limit,
+    apiTokens: Limit,
+    segments: Limit,
+    projects: Limit,
+    featureFlags: Limit,
+    actionSetActions: Limit,
+    actionSetsPerProject: Limit,
+    actionSetFilters: Limit,
+    actionSetFilterValues: Limit,
+    signalEndpoints: Limit,
+    signalTokensPerEndpoint: Limit,
+  }),
+  v.description('How many there may be. Zero: this server has none of them.'),
+  v.title('ResourceLimits'),
+);
+
 const UiConfigSchema = v.pipe(
   v.object({
     name: v.string(),
     slogan: v.string(),
     version: v.string(),
     environment: v.string(),
+    unleashUrl: v.pipe(
+      v.string(),
+      v.description('Where the caller reached this server, for examples of requests.'),
+    ),
+    baseUriPath: v.string(),
+    versionInfo: VersionInfoSchema,
+    resourceLimits: ResourceLimitsSchema,
     flags: v.pipe(v.record(v.string(), v.unknown()), v.description('Always empty.')),
     links: v.pipe(v.array(v.unknown()), v.description('Always empty.')),
     frontendApiOrigins: v.array(v.string()),
   }),
   v.title('UiConfig'),
 );
+
+function uiConfigView(context: RequestContext<unknown>) {
+  const { instance, streaming, world } = context;
+  const { version, configuredOrigins, limits } = instance;
+  return {
+    ...{ name: 'Flagstaff', slogan: '', version, environment: '' },
+    unleashUrl: `${originOf(context)}${streaming.basePath}`,
+    baseUriPath: streaming.basePath,
+    versionInfo: {
+      // The console of Unleash offers environments and further projects, which this server has, to this edition only.
+      current: { oss: version, enterprise: version },
+      latest: {},
+      isLatest: true,
+    },
+    resourceLimits: resourceLimits(limits),
+    flags: {},
+    links: [],
+    frontendApiOrigins: frontendOrigins(world.directory.settings, configuredOrigins),
+  };
+}
+
+/** As the caller wrote it, or the proxy in front: nothing else knows under which name this server is reached. */
+function originOf(context: RequestContext<unknown>): string {
+  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
+  return `${scheme}://${context.header('host')}`;
+}
+
+/** Projects and flags are bounded by the memory that they take together, and not in number. */
+function resourceLimits({ segments, strategies, values, constraints }: GrowthLimits) {
+  return {
+    segmentValues: SEGMENT_VALUES_MAX,
+    strategySegments: segments,
+    featureEnvironmentStrategies: strategies,
+    constraintValues: values,
+    constraints,
+    environments: ENVIRONMENTS_MAX,
+    apiTokens: API_TOKENS_MAX,
+    segments: SEGMENTS_MAX,
+    projects: Number.MAX_SAFE_INTEGER,
+    featureFlags: Number.MAX_SAFE_INTEGER,
+    ...{ actionSetActions: 0, actionSetsPerProject: 0, actionSetFilters: 0, actionSetFilterValues: 0 },
+    ...{ signalEndpoints: 0, signalTokensPerEndpoint: 0 },
+  };
+}
 
 export const uiConfigRoutes: readonly Route[] = [
   readRoute({
@@ -53,14 +140,7 @@ export const uiConfigRoutes: readonly Route[] = [
     summary: 'Read the version, and the origins of pages that may call the surfaces for pages.',
     permission: 'read',
     success: { status: 200, schema: UiConfigSchema },
-    read: (context) => {
-      const { version, configuredOrigins } = context.instance;
-      const frontendApiOrigins = frontendOrigins(context.world.directory.settings, configuredOrigins);
-      return settledResponse(context, {
-        ...{ name: 'Flagstaff', slogan: '', version, environment: '' },
-        ...{ flags: {}, links: [], frontendApiOrigins },
-      });
-    },
+    read: (context) => settledResponse(context, uiConfigView(context)),
   }),
   writeRoute({
     method: 'POST',
