@@ -278,6 +278,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'domain/decide',
+      'domain/evaluation',
       'domain/state',
       'domain/usage',
       'http/admin/requests',

@@ -9,7 +9,7 @@
 import { ALL } from '../domain/decide/token-commands.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { World } from '../domain/state/world.ts';
-import { type ApplicationRow, Applications } from '../domain/usage/applications.ts';
+import { type ApplicationDetails, type ApplicationRow, Applications } from '../domain/usage/applications.ts';
 import { type FlagsSeen, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
 import { type CountRow, DAY_MS, floorTo, type PeriodId, UsageTable } from '../domain/usage/usage-table.ts';
@@ -102,6 +102,18 @@ export class Usage {
 
   application({ side, ...report }: ApplicationReport): void {
     this.#sides[side].applications.saw(report, this.#options.now());
+    this.#changed();
+  }
+
+  /** What somebody says of an application, whether or not it has reported. */
+  describeApplication(appName: string, details: Partial<ApplicationDetails>): void {
+    this.#sides.backend.applications.describe(appName, details, this.#options.now());
+    this.#changed();
+  }
+
+  /** Until it reports again. What it counted stays. */
+  forgetApplication(appName: string): void {
+    for (const side of SIDES) this.#sides[side].applications.forget(appName);
     this.#changed();
   }
 

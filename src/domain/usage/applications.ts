@@ -1,6 +1,7 @@
 /**
  * The applications of one side that reported, with their environments, instances and SDKs, bounded in number and bytes. At a bound, those
- * that reported longest ago are forgotten; so are applications that have not reported for 90 days.
+ * that reported longest ago are forgotten; so are applications that have not reported for 90 days. What people say of an application
+ * goes with it, and counts as a report.
  */
 import type { ApplicationReport } from './reports.ts';
 
@@ -38,8 +39,18 @@ export interface ApplicationEnvironment {
   seenAtMs: number;
 }
 
+/** What people say of an application; empty texts for nothing. */
+export interface ApplicationDetails {
+  readonly description: string;
+  readonly url: string;
+  readonly color: string;
+  readonly icon: string;
+}
+
 export interface Application {
   readonly appName: string;
+  /** Null while nobody has said anything. */
+  details: ApplicationDetails | null;
   readonly createdAtMs: number;
   seenAtMs: number;
   /** Of strategy types that it knows. */
@@ -54,6 +65,8 @@ export type ApplicationRow = readonly [
   seenAtMs: number,
   strategies: readonly string[],
   environments: readonly EnvironmentRow[],
+  /** Absent in what earlier releases saved. */
+  details?: ApplicationDetails | null,
 ];
 
 type EnvironmentRow = readonly [
@@ -70,6 +83,8 @@ type InstanceRow = readonly [
   address: string,
   seenAtMs: number,
 ];
+
+export const NO_DETAILS: ApplicationDetails = { description: '', url: '', color: '', icon: '' };
 
 export class Applications {
   readonly #bytesMax: number;
@@ -124,6 +139,20 @@ export class Applications {
     this.#put(application);
   }
 
+  /** Also of one that has not reported yet. `details`: those that are said; others stay as they are. */
+  describe(appName: string, details: Partial<ApplicationDetails>, nowMs: number): void {
+    const application = this.#applicationOf(appName, nowMs);
+    this.#bytes -= bytesOf(application);
+    application.seenAtMs = nowMs;
+    application.details = { ...(application.details ?? NO_DETAILS), ...details };
+    this.#put(application);
+  }
+
+  /** Until it reports again. */
+  forget(appName: string): void {
+    this.#forget(appName);
+  }
+
   /** Forgets applications that have not reported for long. */
   advance(nowMs: number): void {
     for (const { appName, seenAtMs } of this.#byName.values()) {
@@ -146,14 +175,14 @@ export class Applications {
   *rows(): Generator<ApplicationRow> {
     for (const one of this.#byName.values()) {
       const environments = [...one.environments.values()].map(environmentRow);
-      yield [one.appName, one.createdAtMs, one.seenAtMs, one.strategies, environments];
+      yield [one.appName, one.createdAtMs, one.seenAtMs, one.strategies, environments, one.details];
     }
   }
 
-  load([appName, createdAtMs, seenAtMs, strategies, rows]: ApplicationRow): void {
+  load([appName, createdAtMs, seenAtMs, strategies, rows, details = null]: ApplicationRow): void {
     const environments = new Map(rows.map(environmentIn).map((one) => [one.name, one] as const));
     const wasSaved = this.#isSaved;
-    this.#put({ appName, createdAtMs, seenAtMs, strategies, environments });
+    this.#put({ appName, details, createdAtMs, seenAtMs, strategies, environments });
     this.#isSaved = wasSaved;
   }
 
@@ -161,7 +190,7 @@ export class Applications {
     const known = this.#byName.get(appName);
     if (known !== undefined) return known;
     const fresh: Application = {
-      ...{ appName, createdAtMs: nowMs, seenAtMs: nowMs },
+      ...{ appName, details: null, createdAtMs: nowMs, seenAtMs: nowMs },
       ...{ strategies: [], environments: new Map<string, ApplicationEnvironment>() },
     };
     this.#bytes += bytesOf(fresh);
@@ -226,8 +255,8 @@ function cut(text: string): string {
   return text.slice(0, TEXT_LENGTH_MAX);
 }
 
-function bytesOf({ appName, strategies, environments }: Application): number {
-  let bytes = APPLICATION_BYTES + textBytes([appName, ...strategies]);
+function bytesOf({ appName, details, strategies, environments }: Application): number {
+  let bytes = APPLICATION_BYTES + textBytes([appName, ...strategies, ...Object.values(details ?? {})]);
   for (const { name, projects, unknownFlags, instances } of environments.values()) {
     bytes += ENVIRONMENT_BYTES + textBytes([name, ...projects, ...unknownFlags]);
     for (const { instanceId, sdkVersion, address } of instances.values()) {

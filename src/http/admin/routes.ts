@@ -25,6 +25,7 @@ import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
+import { applicationChangeRoutes } from './usage/application-changes.ts';
 import { applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
@@ -64,6 +65,7 @@ export const ROUTES: readonly Route[] = [
   ...explainRoutes,
   ...flagUsageRoutes,
   ...applicationRoutes,
+  ...applicationChangeRoutes,
   ...instanceRoutes,
   ...uiConfigRoutes,
 ];

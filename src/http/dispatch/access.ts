@@ -18,11 +18,11 @@ export const UNKNOWN_USER_ID = -1;
 
 /**
  * The right that a route needs. `read`: any root role, or a role in the named project; `flag:write` and
- * `project:write`: in the named project; `targeting:write`: segments, context fields
- * and strategy types, which flags of all projects share; `project:create` and `admin`: in the service; `self`: any authenticated
- * caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and neither
- * is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope decides
- * what the response shows.
+ * `project:write`: in the named project; `targeting:write`: segments, context fields and strategy types, which flags of
+ * all projects share, and what is said of applications; `project:create` and `admin`: in the service; `self`: any
+ * authenticated caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and
+ * neither is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope
+ * decides what the response shows.
  */
 export type Permission =
   | 'read'

@@ -287,7 +287,7 @@ class Dispatcher {
     if (access === null) return NOBODY;
     const caller = this.#options.authenticator.authenticate(head.header('authorization'));
     if (caller === null) return access.unauthenticated;
-    const crossSite = caller.kind === 'anyone' && route.kind === 'write' ? refuseCrossSite(head) : null;
+    const crossSite = caller.kind === 'anyone' && isChange(route) ? refuseCrossSite(head) : null;
     if (crossSite !== null) return crossSite;
     return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
   }
@@ -461,6 +461,11 @@ const NOT_WANTED = refuse(
   'ServiceUnavailableError',
   'The client closed its side of the connection while the request waited for its turn; nothing was done.',
 );
+
+/** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */
+function isChange(route: Route): boolean {
+  return route.kind === 'write' || (route.kind === 'read' && route.changesUsage === true);
+}
 
 function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'actor'> {
   return { head: request, actor: caller?.actor.name };

@@ -105,6 +105,8 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   readonly kind: 'read';
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
+  /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
+  readonly changesUsage?: true;
   /** `located` is what `locate` found in the same synchronous step. */
   read(
     context: RequestContext<Body>,

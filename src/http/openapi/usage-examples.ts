@@ -17,9 +17,9 @@ const HEAD = {
   appName: 'shop',
   createdAt: HOUR,
   updatedAt: '2026-11-21T10:01:00.000Z',
-  description: '',
+  description: 'The shop and its checkout',
   createdBy: 'unknown',
-  url: '',
+  url: 'https://shop.example',
   color: '',
   icon: '',
   project: 'default',
@@ -58,7 +58,10 @@ const ENVIRONMENT = {
   issues: { missingFeatures: ['chekout-redesign'], outdatedSdks: [] },
 };
 
+const OUTDATED_SDK = { sdkVersion: 'unleash-client-node:4.1.0', applications: ['shop'] };
+
 export const USAGE_EXAMPLES: Readonly<Record<string, unknown>> = {
+  ApplicationDescription: { description: 'The shop and its checkout', url: 'https://shop.example' },
   Application: {
     ...HEAD,
     instances: [INSTANCE],
@@ -87,6 +90,8 @@ export const USAGE_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   FlagUsageCount: FLAG_USAGE_COUNT,
   FlagUsageInEnvironment: COUNTS,
+  OutdatedSdk: OUTDATED_SDK,
+  OutdatedSdks: { sdks: [OUTDATED_SDK] },
   ProjectApplication: PROJECT_APPLICATION,
   ProjectApplications: { applications: [PROJECT_APPLICATION], total: 1 },
   RawFlagUsage: { version: 1, maturity: 'stable', data: [FLAG_USAGE_COUNT] },

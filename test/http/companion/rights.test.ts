@@ -58,6 +58,8 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getApplicationOverview',
     'getApplications',
     'getFeatureUsageSummary',
+    'getOutdatedSdks',
+    'getOutdatedProjectSdks',
     'getProjectApplications',
     'getRawFeatureMetrics',
     'getSegments',
@@ -92,6 +94,8 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'removeStrategy',
     'deprecateStrategy',
     'reactivateStrategy',
+    'createApplication',
+    'deleteApplication',
   ],
   'flag:write': [
     'createFeature',

@@ -115,6 +115,13 @@ describeInterface('reports of applications', (server) => {
     const ifMatch = { headers: { 'if-match': before.headers.get('etag') ?? '' } };
     const changed = await server().call('PUT', path, { description: 'used' }, ifMatch);
     assert.deepEqual([changed.status, changed.body.lastSeenAt], [200, after.body.lastSeenAt]);
+    assert.equal((await server().call('DELETE', path)).status, 202);
+    const { features: archived } = await read('/archive/features');
+    assert.equal(
+      archived.find(({ name }: { name: string }) => name === 'seen').lastSeenAt,
+      after.body.lastSeenAt,
+      'also in the archive',
+    );
   });
 
   it('list applications with their SDKs and instances', async () => {
@@ -158,6 +165,31 @@ describeInterface('reports of applications', (server) => {
     ]);
     const { strategies } = await read('/metrics/applications/listed');
     assert.deepEqual(strategies[0], { name: 'byRegion', notFound: true });
+  });
+
+  it('name SDKs that are outdated, with the applications that use them, in all projects and in one', async () => {
+    const token = await addToken(server(), {
+      type: 'client',
+      environment: 'development',
+      projects: ['default'],
+    });
+    for (const [appName, sdkVersion] of [
+      ['old-node', 'unleash-client-node:5.3.1'],
+      ['older-node', 'unleash-client-node:5.3.1'],
+      ['current-node', 'unleash-client-node:5.3.2'],
+      ['other', 'own-sdk:0.0.1'],
+      ['nameless', 'unleash-client-node'],
+    ]) {
+      await send('/api/client/register', token, { ...REGISTRATION, appName, sdkVersion });
+    }
+    const sdks = [{ sdkVersion: 'unleash-client-node:5.3.1', applications: ['old-node', 'older-node'] }];
+    assert.deepEqual(await read('/metrics/sdks/outdated'), { sdks });
+    assert.deepEqual(await read('/projects/default/sdks/outdated'), { sdks });
+    const { environments } = await read('/metrics/applications/old-node/overview');
+    assert.deepEqual(environments[0].issues.outdatedSdks, ['unleash-client-node:5.3.1']);
+    await server().call('POST', '/projects', { id: 'idle', name: 'Idle' });
+    assert.deepEqual(await read('/projects/idle/sdks/outdated'), { sdks: [] });
+    assert.equal((await server().call('GET', '/projects/none/sdks/outdated')).status, 404);
   });
 
   it('of Unleash Edge are those of the environment of its token, and tell which tokens are used', async () => {

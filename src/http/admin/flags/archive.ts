@@ -20,6 +20,7 @@ import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchiveCheckSchema, ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
+import { timeOrNull } from '../views/views.ts';
 
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
@@ -59,7 +60,7 @@ async function archivePage(
 ): Promise<ReadResponse | Refusal> {
   const page = PAGE.of(context);
   if (isRefusal(page)) return page;
-  const { world, engine, reads, asker } = context;
+  const { world, engine, reads, asker, usage } = context;
   const found = await reads.walk(async () => {
     const flags = flagsOf(projects);
     const features: string[] = [];
@@ -76,8 +77,9 @@ async function archivePage(
         nextOffset = position - 1;
         return true;
       }
-      const { archivedAt } = located.record.flag;
-      const feature = JSON.stringify({ ...dataOf(world, located), archivedAt });
+      const { name, archivedAt } = located.record.flag;
+      const lastSeenAt = timeOrNull(usage.seen.flag(name)?.atMs);
+      const feature = JSON.stringify({ ...dataOf(world, located), lastSeenAt, archivedAt });
       features.push(feature);
       bytes += Buffer.byteLength(feature);
       return false;

@@ -52,12 +52,15 @@ export const RawFlagUsageSchema = v.pipe(
 const APPLICATION_ENTRIES = {
   appName: v.string(),
   createdAt: v.pipe(Timestamp, v.description('The first report.')),
-  updatedAt: v.pipe(Timestamp, v.description('The last report.')),
-  description: v.pipe(v.string(), v.description('Always empty.')),
+  updatedAt: v.pipe(Timestamp, v.description('The last report, or when somebody last described it.')),
+  description: v.pipe(
+    v.string(),
+    v.description('Empty as long as nobody has said anything; so are url, color and icon.'),
+  ),
   createdBy: v.string(),
-  url: v.pipe(v.string(), v.description('Always empty.')),
-  color: v.pipe(v.string(), v.description('Always empty.')),
-  icon: v.pipe(v.string(), v.description('Always empty.')),
+  url: v.string(),
+  color: v.string(),
+  icon: v.string(),
   project: v.pipe(v.string(), v.description('The first one that its tokens cover; * for every one.')),
   environment: v.pipe(v.string(), v.description('The one that it reported of last.')),
   usage: v.array(v.pipe(v.object({ project: v.string(), environments: Names }), v.title('ApplicationUsage'))),
@@ -119,7 +122,7 @@ export const ApplicationOverviewSchema = v.pipe(
                 'Flags that it evaluated and that do not exist, or that its token does not cover.',
               ),
             ),
-            outdatedSdks: v.pipe(Names, v.description('Always empty.')),
+            outdatedSdks: v.pipe(Names, v.description('SDKs that are older than they should be.')),
           }),
         }),
         v.title('ApplicationEnvironment'),
@@ -133,6 +136,13 @@ export const ApplicationOverviewSchema = v.pipe(
     }),
   }),
   v.title('ApplicationOverview'),
+);
+
+export const OutdatedSdksSchema = v.pipe(
+  v.object({
+    sdks: v.array(v.pipe(v.object({ sdkVersion: v.string(), applications: Names }), v.title('OutdatedSdk'))),
+  }),
+  v.title('OutdatedSdks'),
 );
 
 export const ApplicationInstancesSchema = v.pipe(

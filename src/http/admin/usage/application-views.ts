@@ -3,10 +3,17 @@ import type { Usage } from '../../../actors/usage.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { findStrategyType } from '../../../domain/state/targeting.ts';
 import type { World } from '../../../domain/state/world.ts';
-import type { Application, ApplicationEnvironment, Instance } from '../../../domain/usage/applications.ts';
+import {
+  type Application,
+  type ApplicationDetails,
+  type ApplicationEnvironment,
+  type Instance,
+  NO_DETAILS,
+} from '../../../domain/usage/applications.ts';
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { strategyTypeView } from '../views/targeting-views.ts';
+import { isOutdatedSdk } from './outdated-sdks.ts';
 
 /** What an application reported on one side. */
 interface Part {
@@ -69,6 +76,11 @@ export function isInProject(application: WholeApplication, projectId: string): b
   );
 }
 
+/** What people said of it is kept with what it reported from servers. */
+function detailsOf({ parts }: WholeApplication): ApplicationDetails {
+  return parts.find(({ application }) => application.details !== null)?.application.details ?? NO_DETAILS;
+}
+
 export function applicationHead(application: WholeApplication) {
   const places = placesOf(application);
   const newest = places.toSorted((a, b) => b.environment.seenAtMs - a.environment.seenAtMs)[0];
@@ -77,11 +89,8 @@ export function applicationHead(application: WholeApplication) {
     appName: application.appName,
     createdAt: new Date(createdAtMs(application)).toISOString(),
     updatedAt: new Date(updatedAtMs(application)).toISOString(),
-    description: '',
+    ...detailsOf(application),
     createdBy: 'unknown',
-    url: '',
-    color: '',
-    icon: '',
     project: usage[0]?.project ?? ALL,
     environment: newest?.environment.name ?? '',
     usage,
@@ -174,9 +183,22 @@ function environmentOverview(name: string, places: readonly Place[]) {
     lastSeen: new Date(lastSeenMs).toISOString(),
     issues: {
       missingFeatures: distinct(places.flatMap(({ environment }) => [...environment.unknownFlags])),
-      outdatedSdks: [],
+      outdatedSdks: sdksIn(places).filter(isOutdatedSdk),
     },
   };
+}
+
+/** Outdated SDKs, each with the names of the applications that use it. */
+export function outdatedSdksView(applications: readonly WholeApplication[]) {
+  const users = new Map<string, string[]>();
+  for (const application of applications) {
+    for (const sdkVersion of sdksIn(placesOf(application)).filter(isOutdatedSdk)) {
+      const known = users.get(sdkVersion);
+      if (known === undefined) users.set(sdkVersion, [application.appName]);
+      else known.push(application.appName);
+    }
+  }
+  return { sdks: [...users].map(([sdkVersion, names]) => ({ sdkVersion, applications: names })) };
 }
 
 export function projectApplicationView(application: WholeApplication) {

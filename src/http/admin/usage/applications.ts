@@ -1,4 +1,5 @@
 /** Applications that reported (docs/specification/usage.md). */
+import type { Usage } from '../../../actors/usage.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
@@ -9,6 +10,7 @@ import {
   ApplicationOverviewSchema,
   ApplicationSchema,
   ApplicationsSchema,
+  OutdatedSdksSchema,
   ProjectApplicationsSchema,
 } from '../schemas/usage-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -20,6 +22,7 @@ import {
   flagsSeen,
   instanceViews,
   isInProject,
+  outdatedSdksView,
   overviewView,
   projectApplicationView,
   strategiesOf,
@@ -30,7 +33,7 @@ import {
 import { NO_STATE_SHOWN } from './flag-usage.ts';
 
 const APPLICATIONS = '/metrics/applications';
-const APPLICATION = `${APPLICATIONS}/:appName`;
+export const APPLICATION = `${APPLICATIONS}/:appName`;
 
 /** An application may have hundreds of names in its entry. */
 const PAGE = pageParameters({
@@ -98,10 +101,21 @@ const shown = (body: unknown): ReadResponse => ({
   response: jsonResponse(200, body),
 });
 
-function named({ usage, params }: RequestContext<unknown>): WholeApplication | Refusal {
+function applicationsIn(usage: Usage, projectId: string): WholeApplication[] {
+  return allApplications(usage).filter((one) => isInProject(one, projectId));
+}
+
+export function named({ usage, params }: RequestContext<unknown>): WholeApplication | Refusal {
   const found = applicationOf(usage, params.appName);
   return found ?? notFound(`No application "${params.appName}" has reported.`);
 }
+
+const OUTDATED_SDKS = {
+  tag: 'Usage',
+  summary: 'List SDKs that are older than they should be, with the applications that use them.',
+  permission: 'read',
+  success: { status: 200, schema: OutdatedSdksSchema },
+} as const;
 
 export const applicationRoutes: readonly Route[] = [
   readRoute({
@@ -165,6 +179,21 @@ export const applicationRoutes: readonly Route[] = [
     },
   }),
   readRoute({
+    ...OUTDATED_SDKS,
+    method: 'GET',
+    path: '/metrics/sdks/outdated',
+    operationId: 'getOutdatedSdks',
+    read: ({ usage }) => shown(outdatedSdksView(allApplications(usage))),
+  }),
+  readRoute({
+    ...OUTDATED_SDKS,
+    method: 'GET',
+    path: '/projects/:projectId/sdks/outdated',
+    operationId: 'getOutdatedProjectSdks',
+    locate: locate.project,
+    read: ({ usage, params }) => shown(outdatedSdksView(applicationsIn(usage, params.projectId))),
+  }),
+  readRoute({
     method: 'GET',
     path: '/metrics/instances/:appName/environment/:environment',
     operationId: 'getApplicationEnvironmentInstances',
@@ -191,8 +220,7 @@ export const applicationRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     success: { status: 200, schema: ProjectApplicationsSchema },
     read: (context) => {
-      const all = allApplications(context.usage).filter((one) => isInProject(one, context.params.projectId));
-      const found = pageOf(context, all);
+      const found = pageOf(context, applicationsIn(context.usage, context.params.projectId));
       if (isRefusal(found)) return found;
       return shown({ applications: found.page.map(projectApplicationView), total: found.total });
     },
