@@ -18,6 +18,7 @@ import { projectEnvironmentRoutes } from './projects/project-environments.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { environmentRoutes } from './service/environments.ts';
 import { eventListRoutes } from './service/event-lists.ts';
+import { eventSearchRoutes } from './service/event-search.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
@@ -43,6 +44,7 @@ export const ROUTES: readonly Route[] = [
   ...variantRoutes,
   ...memberRoutes,
   ...eventRoutes,
+  ...eventSearchRoutes,
   ...userRoutes,
   ...projectAdminRoutes,
   ...projectAccessRoutes,

@@ -6,7 +6,7 @@
  * kind of bad token gets the same response.
  */
 import { createHash } from 'node:crypto';
-import type { Actor } from '../../domain/decide/decision.ts';
+import { type Actor, SYSTEM } from '../../domain/decide/decision.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
 import type { ApiToken, ApiTokenType, User, World } from '../../domain/state/world.ts';
@@ -177,13 +177,26 @@ function resolveDigest(world: World, digest: string): Remembered | null {
   if (personal === undefined || user === undefined) return null;
   const caller: Caller = {
     kind: 'user',
-    actor: { name: user.username ?? user.email ?? String(user.id), userId: user.id },
+    actor: { name: actingName(user), userId: user.id },
     user,
     token: null,
     role: knownRole(user.rootRole).name,
     scope: UNLIMITED,
   };
   return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(personal.expiresAt) };
+}
+
+/** Under which a user makes changes. */
+const actingName = ({ id, username, email }: User): string => username ?? email ?? String(id);
+
+/** The names that the log has for the author with this id: the one of a user now, or of every API token. */
+export function authorNames({ directory }: World, userId: number): readonly string[] {
+  if (userId === API_TOKEN_USER_ID)
+    return [...directory.apiTokens.values()].map(({ tokenName }) => tokenName);
+  if (userId === UNKNOWN_USER_ID) return [ANYONE.actor.name];
+  if (userId === SYSTEM.userId) return [SYSTEM.name];
+  const user = directory.users.get(userId);
+  return user === undefined ? [] : [actingName(user)];
 }
 
 export function scopeOf({ projects, environment }: ApiToken): CallerScope {

@@ -130,6 +130,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   Flag: FLAG,
   FlagEnvironment: FLAG_ENVIRONMENT,
   FlagEnvironmentSummary: DEVELOPMENT,
+  FoundEvents: { events: [EVENT], total: 1 },
   FlagEvents: { version: 1, toggleName: 'checkout-redesign', events: [EVENT], totalEvents: 1 },
   FlagList: { version: 2, features: [FLAG_SUMMARY] },
   FlagSummary: FLAG_SUMMARY,

@@ -5,71 +5,111 @@
 import type { SegmentView } from './event-columns.ts';
 import type { NameTable } from './name-table.ts';
 
+/** One name, or several of which any will do. */
+export type Names = string | readonly string[];
+
 /** All the given conditions hold. Comparisons are case-sensitive. */
 export interface EventFilter {
   readonly types?: readonly string[];
-  readonly project?: string;
-  readonly feature?: string;
+  readonly project?: Names;
+  readonly feature?: Names;
+  /** Names of those who made the change. */
+  readonly authors?: readonly string[];
 }
 
-const ANY = -1;
+/** By code: 1 where the name is wanted; null when every one is. */
+type CodeTable = Uint8Array | null;
 
 /** Plain data, so that it can be handed to another thread. */
 export interface CodeFilter {
-  /** By type code: 1 where the type is wanted; null when every type is. */
-  readonly types: Uint8Array | null;
-  readonly project: number;
-  readonly feature: number;
+  readonly types: CodeTable;
+  readonly projects: CodeTable;
+  readonly features: CodeTable;
+  readonly authors: CodeTable;
+  /** Older events do not match. */
+  readonly oldestId: number;
 }
 
-export const MATCH_ALL: CodeFilter = { types: null, project: ANY, feature: ANY };
+export const MATCH_ALL: CodeFilter = {
+  types: null,
+  projects: null,
+  features: null,
+  authors: null,
+  oldestId: 0,
+};
 
 export interface EventNames {
   readonly types: NameTable;
   readonly projects: NameTable;
   readonly features: NameTable;
+  readonly authors: NameTable;
 }
 
 /** Null when no event can match. */
-export function compileFilter(filter: EventFilter, names: EventNames): CodeFilter | null {
-  const types = filter.types === undefined ? null : typeTable(filter.types, names.types);
-  const project = filter.project === undefined ? ANY : names.projects.find(filter.project);
-  const feature = filter.feature === undefined ? ANY : names.features.find(filter.feature);
-  if (project === null || feature === null || (types !== null && !types.includes(1))) return null;
-  return { types, project, feature };
+export function compileFilter(filter: EventFilter, names: EventNames, oldestId = 0): CodeFilter | null {
+  const types = codeTable(filter.types, names.types);
+  const projects = codeTable(filter.project, names.projects);
+  const features = codeTable(filter.feature, names.features);
+  const authors = codeTable(filter.authors, names.authors);
+  const isImpossible = [types, projects, features, authors].some((table) => table?.includes(1) === false);
+  return isImpossible ? null : { types, projects, features, authors, oldestId };
 }
 
-function typeTable(types: readonly string[], names: NameTable): Uint8Array {
+function codeTable(wanted: Names | undefined, names: NameTable): CodeTable {
+  if (wanted === undefined) return null;
   const table = new Uint8Array(names.size);
-  for (const type of types) {
-    const code = names.find(type);
+  for (const name of typeof wanted === 'string' ? [wanted] : wanted) {
+    const code = names.find(name);
     if (code !== null) table[code] = 1;
   }
   return table;
 }
 
-export const matchesAll = (filter: CodeFilter): boolean =>
-  filter.types === null && filter.project === ANY && filter.feature === ANY;
+export const matchesAll = ({ types, projects, features, authors, oldestId }: CodeFilter): boolean =>
+  types === null && projects === null && features === null && authors === null && oldestId === 0;
 
 export function rowMatches(filter: CodeFilter, view: SegmentView, row: number): boolean {
-  const { type, project, feature } = view.columns;
+  const { type, project, feature, by } = view.columns;
   return (
-    (filter.feature === ANY || feature[row] === filter.feature) &&
-    (filter.project === ANY || project[row] === filter.project) &&
-    (filter.types === null || filter.types[type[row] ?? 0] === 1)
+    row >= firstRow(filter, view) &&
+    isWanted(filter.features, feature[row]) &&
+    isWanted(filter.projects, project[row]) &&
+    isWanted(filter.types, type[row]) &&
+    isWanted(filter.authors, by[row])
   );
 }
 
-/** Up to `limit` ids, newest first, none newer than `newestId`; further matches are only counted. */
+const isWanted = (table: CodeTable, code = 0): boolean => table === null || table[code] === 1;
+
+const firstRow = ({ oldestId }: CodeFilter, { firstId }: SegmentView): number =>
+  Math.max(0, oldestId - firstId);
+
+/**
+ * Up to `limit` ids, newest first, none newer than `newestId`, and without the newest `skip` of those; further matches are
+ * only counted.
+ */
 export class IdPage {
   readonly newestId: number;
   readonly limit: number;
   readonly ids: number[] = [];
   total = 0;
+  #toSkip: number;
 
-  constructor(newestId: number, limit: number) {
+  constructor(newestId: number, limit: number, skip = 0) {
     this.newestId = newestId;
     this.limit = limit;
+    this.#toSkip = skip;
+  }
+
+  get toSkip(): number {
+    return this.#toSkip;
+  }
+
+  /** Takes a match that is counted already; they come newest first. */
+  offer(id: number): void {
+    if (id > this.newestId || this.ids.length >= this.limit) return;
+    if (this.#toSkip > 0) this.#toSkip -= 1;
+    else this.ids.push(id);
   }
 }
 
@@ -79,21 +119,17 @@ export class IdPage {
  * The condition is that of `rowMatches`, written out so that the columns are looked up once and not once a row: that
  * halves the time, and this is the loop that every filtered listing runs over the whole log to count its matches.
  */
-export function collectMatches(
-  { types, project, feature }: CodeFilter,
-  view: SegmentView,
-  page: IdPage,
-): void {
+export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
+  const { types, projects, features, authors } = filter;
   const { firstId, columns } = view;
-  const [typeColumn, projectColumn, featureColumn] = [columns.type, columns.project, columns.feature];
-  let total = 0;
-  for (let row = view.count - 1; row >= 0; row--) {
-    if (feature !== ANY && featureColumn[row] !== feature) continue;
-    if (project !== ANY && projectColumn[row] !== project) continue;
-    if (types !== null && types[typeColumn[row] as number] !== 1) continue;
-    total++;
-    const id = firstId + row;
-    if (id <= page.newestId && page.ids.length < page.limit) page.ids.push(id);
+  const { type, project, feature, by } = columns;
+  const oldestRow = firstRow(filter, view);
+  for (let row = view.count - 1; row >= oldestRow; row--) {
+    if (features !== null && features[feature[row] as number] !== 1) continue;
+    if (projects !== null && projects[project[row] as number] !== 1) continue;
+    if (types !== null && types[type[row] as number] !== 1) continue;
+    if (authors !== null && authors[by[row] as number] !== 1) continue;
+    page.total++;
+    page.offer(firstId + row);
   }
-  page.total += total;
 }

@@ -15,7 +15,7 @@ import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
 
 export class EventIndex {
-  readonly names: EventNames & { readonly environments: NameTable; readonly authors: NameTable } = {
+  readonly names: EventNames & { readonly environments: NameTable } = {
     types: new NameTable(),
     projects: new NameTable(),
     features: new NameTable(),

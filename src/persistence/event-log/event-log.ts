@@ -17,7 +17,15 @@ import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
 import { readFrames } from '../journal/frame-reader.ts';
 import type { ReplayExtent } from '../journal/journal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
-import { type CodeFilter, collectMatches, compileFilter, IdPage, matchesAll } from './event-filter.ts';
+import {
+  type CodeFilter,
+  collectMatches,
+  compileFilter,
+  type EventFilter,
+  IdPage,
+  matchesAll,
+  type Names,
+} from './event-filter.ts';
 import { EventIndex } from './event-index.ts';
 import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from './event-page.ts';
 import { type Walk, walkIds } from './event-walk.ts';
@@ -42,14 +50,21 @@ export interface EventLogOptions {
 }
 
 export interface EventQuery {
-  readonly type?: string;
-  readonly project?: string;
-  readonly feature?: string;
+  readonly type?: Names;
+  readonly project?: Names;
+  readonly feature?: Names;
+  /** Names of those who made the change. */
+  readonly authors?: readonly string[];
+  /** Milliseconds since 1970, both included. */
+  readonly fromMs?: number;
+  readonly untilMs?: number;
   /** Text to look for, case-insensitive, in type, author and data. Empty counts as absent. */
   readonly query?: string;
   readonly limit: number;
   /** Id of the newest event to list; 0 for the newest of all. */
   readonly offset: number;
+  /** How many of the newest matches to pass over. */
+  readonly skip?: number;
 }
 
 export interface EventPage {
@@ -57,6 +72,8 @@ export interface EventPage {
   readonly json: Uint8Array;
   /** All that match, whatever `limit` and `offset`. */
   readonly totalEvents: number;
+  /** How many matches the page covers. */
+  readonly covered: number;
   /** The offset at which the next page starts; null when nothing older matches. */
   readonly nextOffset: number | null;
 }
@@ -66,6 +83,11 @@ export interface WalkedEvent {
   readonly id: number;
   readonly frame: RecordedFrame;
   readonly event: RecordedEvent;
+}
+
+interface Span {
+  readonly oldestId: number;
+  readonly newestId: number;
 }
 
 interface SearchScope {
@@ -78,7 +100,7 @@ interface SearchScope {
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
-const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, nextOffset: null };
+const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -161,23 +183,27 @@ export class EventLog {
    */
   async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage> {
     assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
-    const { type, project, feature } = query;
-    const filter = compileFilter(
-      {
-        ...(type === undefined ? {} : { types: [type] }),
-        ...(project === undefined ? {} : { project }),
-        ...(feature === undefined ? {} : { feature }),
-      },
-      this.#index.names,
-    );
+    const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
+    const span = isTimed ? await this.#spanOf(query, durableId) : { oldestId: 0, newestId: durableId };
+    if (span === null) return NO_EVENTS;
+    const filter = compileFilter(filterOf(query), this.#index.names, span.oldestId);
     if (filter === null) return NO_EVENTS;
-    const newestId = query.offset > 0 ? Math.min(query.offset, durableId) : durableId;
+    const newestId = query.offset > 0 ? Math.min(query.offset, span.newestId) : span.newestId;
     // One more than is listed, which the next page starts with.
-    const page = new IdPage(newestId, query.limit + 1);
-    const views = this.#index.views(durableId);
+    const page = new IdPage(newestId, query.limit + 1, query.skip);
+    const views = this.#index.views(span.newestId);
     const scope: SearchScope = { filter, views, page, signal };
     const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
     return this.#page(found, query.limit, signal);
+  }
+
+  /** The events that were made in the time that is asked for; null for none. */
+  async #spanOf({ fromMs, untilMs }: EventQuery, durableId: number): Promise<Span | null> {
+    if (this.count === 0) return null;
+    const before = fromMs === undefined ? null : await this.idAtOrBefore(fromMs - 1, durableId);
+    const newestId = untilMs === undefined ? durableId : await this.idAtOrBefore(untilMs, durableId);
+    if (newestId === null) return null;
+    return { oldestId: before === null ? 0 : before + 1, newestId };
   }
 
   async #page({ ids, total }: TextMatches, limit: number, signal?: AbortSignal): Promise<EventPage> {
@@ -190,7 +216,7 @@ export class EventLog {
     for (const id of missing) {
       assert(this.#placesOf([id]).length === 0, `event ${id} is kept, but its segment file is gone`);
     }
-    return { json, totalEvents: total, nextOffset: ids[covered] ?? null };
+    return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
 
   #render(
@@ -231,6 +257,7 @@ export class EventLog {
       authors: names.authors.tableOfNamesContaining(folded),
       newestId: page.newestId,
       limit: page.limit,
+      skip: page.toSkip,
       folder: this.#options.folder,
       segments: views,
     };
@@ -326,6 +353,15 @@ export class EventLog {
   }
 }
 
+function filterOf({ type, project, feature, authors }: EventQuery): EventFilter {
+  return {
+    ...(type === undefined ? {} : { types: typeof type === 'string' ? [type] : type }),
+    ...(project === undefined ? {} : { project }),
+    ...(feature === undefined ? {} : { feature }),
+    ...(authors === undefined ? {} : { authors }),
+  };
+}
+
 const bytesOf = (places: readonly EventPlace[]): number =>
   places.reduce((bytes, { offset, bytesEnd }) => bytes + bytesEnd - offset, 0);
 
@@ -345,6 +381,6 @@ function pageOfAll(views: readonly SegmentView[], page: IdPage): void {
   const last = views.at(-1);
   if (first === undefined || last === undefined) return;
   page.total = last.firstId + last.count - first.firstId;
-  const newest = Math.min(page.newestId, last.firstId + last.count - 1);
+  const newest = Math.min(page.newestId, last.firstId + last.count - 1) - page.toSkip;
   for (let id = newest; id >= first.firstId && page.ids.length < page.limit; id--) page.ids.push(id);
 }

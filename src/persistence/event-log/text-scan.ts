@@ -19,7 +19,7 @@ import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import { firstRowAtOffset } from './event-columns.ts';
-import { type CodeFilter, rowMatches } from './event-filter.ts';
+import { type CodeFilter, IdPage, rowMatches } from './event-filter.ts';
 import { FoldedJson } from './folded-json.ts';
 import { dataText } from './logged-event.ts';
 import { type TextPrefilter, textPrefilterFor } from './text-prefilter.ts';
@@ -41,6 +41,8 @@ export interface TextScanRequest {
   /** Ids listed are this or older; the total counts all. */
   readonly newestId: number;
   readonly limit: number;
+  /** How many of the newest matches up to that id are not listed. */
+  readonly skip: number;
   /** The journal folder. */
   readonly folder: string;
   /** Oldest first, durable rows only. */
@@ -64,19 +66,17 @@ export async function scanText(
   isCancelled: () => boolean,
 ): Promise<TextMatches | null> {
   const scan = new TextScan(request, fs, isCancelled);
-  const ids: number[] = [];
-  let total = 0;
+  const page = new IdPage(request.newestId, request.limit, request.skip);
   for (const view of request.segments.toReversed()) {
     const verdicts = await scan.segment(view);
     if (verdicts === null) return null;
     for (let row = view.count - 1; row >= 0; row--) {
       if (verdicts[row] !== FOUND) continue;
-      total++;
-      const id = view.firstId + row;
-      if (id <= request.newestId && ids.length < request.limit) ids.push(id);
+      page.total++;
+      page.offer(view.firstId + row);
     }
   }
-  return { ids, total };
+  return { ids: page.ids, total: page.total };
 }
 
 /** Frames that are read at once: rows from `firstRow` up to and without `endRow`. */

@@ -28,6 +28,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getFeature',
     'listParentOptions',
     'searchEvents',
+    'searchEventsByParameters',
     'getProjects',
     'getProjectAccess',
     'getProjectEnvironments',

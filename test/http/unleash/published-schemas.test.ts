@@ -32,6 +32,7 @@ const READS: readonly (readonly [path: string, schema: string])[] = [
   ['/archive/features', 'archivedFeaturesSchema'],
   ['/events', 'eventsSchema'],
   ['/events/flag', 'featureEventsSchema'],
+  ['/search/events', 'eventsSearchResponseSchema'],
   ['/features/flag/tags', 'tagsSchema'],
   [`${FLAG}/environments/development`, 'featureEnvironmentSchema'],
   ['/user-admin', 'usersSchema'],

@@ -19,7 +19,7 @@ const SIX: readonly CommandSketch[] = [
   on('blog', 'feed', 'feature-archived'),
 ];
 
-interface Page extends Omit<EventPage, 'json'> {
+interface Page extends Omit<EventPage, 'json' | 'covered'> {
   readonly events: readonly LoggedEvent[];
 }
 

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
+import { MATCH_ALL } from '../../../src/persistence/event-log/event-filter.ts';
 import { EventLog } from '../../../src/persistence/event-log/event-log.ts';
 import {
   inlineLogReader,
@@ -196,7 +197,8 @@ class FakeWorker extends EventEmitter {
 
 const REQUEST: TextScanRequest = {
   folded: 'x',
-  filter: { types: null, project: -1, feature: -1 },
+  filter: MATCH_ALL,
+  skip: 0,
   types: new Uint8Array(2),
   authors: new Uint8Array(2),
   newestId: 1,

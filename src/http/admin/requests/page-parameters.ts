@@ -8,8 +8,9 @@ interface Page {
 }
 
 interface PageOptions {
-  /** Also the limit of a request that names none. */
   readonly limitMax: number;
+  /** Of a request that names none; `limitMax` unless given. */
+  readonly limitInitial?: number;
   /** Descriptions of the parameters. */
   readonly limit: string;
   readonly offset: string;
@@ -24,14 +25,19 @@ interface PageParameters {
   of(context: Pick<RequestContext<unknown>, 'query'>): Page | Refusal;
 }
 
-export function pageParameters({ limitMax, offsetPhrase, ...descriptions }: PageOptions): PageParameters {
+export function pageParameters({
+  limitMax,
+  limitInitial = limitMax,
+  offsetPhrase,
+  ...descriptions
+}: PageOptions): PageParameters {
   return {
     parameters: {
       limit: { description: descriptions.limit, schema: { type: 'integer', minimum: 1, maximum: limitMax } },
       offset: { description: descriptions.offset, schema: { type: 'integer', minimum: 0 } },
     },
     of(context) {
-      const limit = integerOf(context.query('limit'), limitMax);
+      const limit = integerOf(context.query('limit'), limitInitial);
       if (limit === null || limit < 1 || limit > limitMax) {
         return invalid(`The query parameter limit must be an integer from 1 to ${limitMax}.`, '/query/limit');
       }

@@ -183,6 +183,18 @@ export const EventsSchema = v.pipe(
   v.title('Events'),
 );
 
+export const FoundEventsSchema = v.pipe(
+  v.object({
+    events: v.array(EventSchema),
+    total: v.pipe(v.number(), v.integer(), v.description('All that match, whatever the page.')),
+    nextOffset: v.pipe(
+      v.exactOptional(v.pipe(v.number(), v.integer())),
+      v.description('The offset at which the next page starts; left out on the last page.'),
+    ),
+  }),
+  v.title('FoundEvents'),
+);
+
 export const UserSchema = v.pipe(
   v.object({
     id: v.pipe(v.number(), v.integer()),

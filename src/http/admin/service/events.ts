@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
+import type { EventPage, EventQuery } from '../../../persistence/event-log/event-log.ts';
 import { etagOf } from '../../dispatch/etag.ts';
 import { taggedResponse } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
@@ -69,17 +69,34 @@ export const eventRoutes: readonly Route[] = [
 
 /** A page of events as a response. `more` is written into its body, ahead of them. */
 export async function readEvents(
-  { world, engine, reads, asker }: RequestContext<unknown>,
+  context: RequestContext<unknown>,
   query: EventQuery,
   more: Readonly<Record<string, string>> = {},
+): Promise<ReadResponse | Refusal> {
+  return eventPage(context, query, ({ totalEvents, nextOffset }) => ({
+    head: { version: EVENTS_VERSION, ...more },
+    tail: { totalEvents, ...(nextOffset === null ? {} : { nextOffset }) },
+  }));
+}
+
+/** What stands before and behind the events in a body. */
+interface PageFrame {
+  readonly head: Readonly<Record<string, unknown>>;
+  readonly tail: Readonly<Record<string, unknown>>;
+}
+
+/** The events are bytes already, and large: they are not parsed to write the rest around them. */
+export async function eventPage(
+  { world, engine, reads, asker }: RequestContext<unknown>,
+  query: EventQuery,
+  frameOf: (page: EventPage) => PageFrame,
 ): Promise<ReadResponse | Refusal> {
   const revision = engine.durableId;
   const page = await reads.search(query, revision, asker);
   if (isRefusal(page)) return page;
-  const { json, totalEvents, nextOffset } = page;
-  const head = JSON.stringify({ version: EVENTS_VERSION, ...more }).slice(0, -1);
-  const next = nextOffset === null ? '' : `,"nextOffset":${nextOffset}`;
-  const tail = `,"totalEvents":${totalEvents}${next}}`;
-  const body = Buffer.concat([Buffer.from(`${head},"events":`), json, Buffer.from(tail)]);
+  const { head, tail } = frameOf(page);
+  const opening = `${JSON.stringify(head).slice(0, -1)}${Object.keys(head).length === 0 ? '' : ','}`;
+  const closing = `,${JSON.stringify(tail).slice(1)}`;
+  const body = Buffer.concat([Buffer.from(`${opening}"events":`), page.json, Buffer.from(closing)]);
   return { revision, response: taggedResponse(etagOf(world, revision), body) };
 }

@@ -1,0 +1,71 @@
+/** Query parameters of searches that name an operator and values: `?project=IS_ANY_OF:shop,billing`. */
+import { shown } from '../../../domain/json/issues.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+
+export interface Condition<Operator extends string> {
+  readonly operator: Operator;
+  /** At least one. */
+  readonly values: readonly string[];
+}
+
+/** The operators that each parameter takes. */
+type Operators = Readonly<Record<string, readonly string[]>>;
+
+/** By parameter; null where it was not sent. */
+export type Conditions<O extends Operators> = {
+  readonly [Name in keyof O]: Condition<O[Name][number]> | null;
+};
+
+type Query = Pick<RequestContext<unknown>, 'query'>;
+
+/** Values of one condition. */
+const VALUES_MAX = 100;
+
+/** A refusal is a 400 that names the first parameter that is wrong. */
+export function conditionsOf<const O extends Operators>(
+  context: Query,
+  operators: O,
+): Conditions<O> | Refusal {
+  const found: Record<string, Condition<string> | null> = {};
+  for (const [name, accepted] of Object.entries(operators)) {
+    const text = context.query(name);
+    const condition = text === '' ? null : parsed(name, text, accepted);
+    if (isRefusal(condition)) return condition;
+    found[name] = condition;
+  }
+  return found as Conditions<O>;
+}
+
+function parsed(name: string, text: string, accepted: readonly string[]): Condition<string> | Refusal {
+  const colon = text.indexOf(':');
+  const operator = accepted.find((one) => one === text.slice(0, colon));
+  const values = text
+    .slice(colon + 1)
+    .split(',')
+    .map((value) => value.trim());
+  if (operator !== undefined && values.every((value) => value !== '') && values.length <= VALUES_MAX) {
+    return { operator, values };
+  }
+  return invalid(
+    `The query parameter ${name} must be ${accepted.map((one) => `${one}:`).join(' or ')} and at most ${VALUES_MAX} values with commas between them, not ${shown(text)}.`,
+    `/query/${name}`,
+  );
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** When the day of UTC that the condition names begins, in milliseconds since 1970. */
+export function dayOf(name: string, { values: [day = ''] }: Condition<string>): number | Refusal {
+  const startMs = DAY.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  if (!Number.isNaN(startMs)) return startMs;
+  return invalid(
+    `The query parameter ${name} must name a day such as 2024-01-31, not ${shown(day)}.`,
+    `/query/${name}`,
+  );
+}
+
+/** For the description of a parameter. */
+export const conditionParameter = (what: string, operators: readonly string[]): QueryParameter => ({
+  description: `${what}, with an operator before it: ${operators.map((one) => `${one}:`).join(', ')}; several values with commas between them.`,
+});

@@ -1,0 +1,106 @@
+/** The search of the event log by query parameters (docs/specification/events.md#search-by-parameters). */
+import { shown } from '../../../domain/json/issues.ts';
+import { isEventType } from '../../../domain/state/event-types.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
+import { authorNames } from '../../dispatch/access.ts';
+import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { pageParameters } from '../requests/page-parameters.ts';
+import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
+import { FoundEventsSchema } from '../schemas/schemas.ts';
+import { eventPage } from './events.ts';
+
+const PAGE = pageParameters({
+  limitMax: 1000,
+  limitInitial: 50,
+  limit: 'The maximum number of events; 50 unless it is sent.',
+  offset: 'How many of the newest events to pass over.',
+  offsetPhrase: 'an integer from 0',
+});
+
+const ONE_OR_ANY = ['IS', 'IS_ANY_OF'] as const;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const OPERATORS = {
+  type: ONE_OR_ANY,
+  project: ONE_OR_ANY,
+  feature: ONE_OR_ANY,
+  createdBy: ONE_OR_ANY,
+  from: ['IS'],
+  to: ['IS'],
+} as const;
+
+type OneOrAny = Condition<(typeof ONE_OR_ANY)[number]>;
+
+function eventQuery(context: RequestContext<unknown>): EventQuery | Refusal {
+  const page = PAGE.of(context);
+  if (isRefusal(page)) return page;
+  const conditions = conditionsOf(context, OPERATORS);
+  if (isRefusal(conditions)) return conditions;
+  const { type, project, feature, createdBy, from, to } = conditions;
+  const authors = createdBy && authorsOf(context.world, createdBy);
+  const [first, last] = [from && dayOf('from', from), to && dayOf('to', to)];
+  for (const one of [type && refuseUnknownType(type), authors, first, last]) if (isRefusal(one)) return one;
+  const query = context.query('query');
+  return {
+    ...(type === null ? {} : { type: type.values }),
+    ...(project === null ? {} : { project: project.values }),
+    ...(feature === null ? {} : { feature: feature.values }),
+    ...(authors === null ? {} : { authors: authors as readonly string[] }),
+    ...(first === null ? {} : { fromMs: first as number }),
+    ...(last === null ? {} : { untilMs: (last as number) + DAY_MS - 1 }),
+    ...(query === '' ? {} : { query }),
+    ...{ limit: page.limit, skip: page.offset, offset: 0 },
+  };
+}
+
+function refuseUnknownType({ values }: OneOrAny): Refusal | null {
+  const unknown = values.find((value) => !isEventType(value));
+  if (unknown === undefined) return null;
+  return invalid(`The query parameter type must name types of events, not ${shown(unknown)}.`, '/query/type');
+}
+
+/** Events hold the name under which somebody acted; the condition holds ids. */
+function authorsOf(world: World, { values }: OneOrAny): readonly string[] | Refusal {
+  const wrong = values.find((value) => !/^-?\d{1,9}$/.test(value));
+  if (wrong === undefined) return values.flatMap((id) => authorNames(world, Number(id)));
+  return invalid(
+    `The query parameter createdBy must hold ids of users, not ${shown(wrong)}.`,
+    '/query/createdBy',
+  );
+}
+
+export const eventSearchRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/search/events',
+    operationId: 'searchEventsByParameters',
+    tag: 'Events',
+    summary: 'Search the events by query parameters, newest first.',
+    permission: 'read',
+    query: {
+      query: { description: 'Text to look for, case-insensitive, in type, createdBy and data.' },
+      type: conditionParameter('Type of the event', ONE_OR_ANY),
+      project: conditionParameter('Id of the project', ONE_OR_ANY),
+      feature: conditionParameter('Name of the flag', ONE_OR_ANY),
+      createdBy: conditionParameter('Id of the user who made the change', ONE_OR_ANY),
+      from: conditionParameter('The first day, in UTC', OPERATORS.from),
+      to: conditionParameter('The last day, in UTC', OPERATORS.to),
+      ...PAGE.parameters,
+    },
+    success: { status: 200, schema: FoundEventsSchema },
+    refusals: ['ValidationError'],
+    read: (context) => {
+      const query = eventQuery(context);
+      if (isRefusal(query)) return query;
+      return eventPage(context, query, ({ totalEvents, covered, nextOffset }) => ({
+        head: {},
+        tail: {
+          total: totalEvents,
+          ...(nextOffset === null ? {} : { nextOffset: (query.skip ?? 0) + covered }),
+        },
+      }));
+    },
+  }),
+];
