@@ -40,7 +40,8 @@ interface Entry {
 
 export class ClientDocuments {
   readonly #world: World;
-  readonly #workshop: BodyWorkshop;
+  /** Bodies of other responses are compressed there too: one at a time, of all. */
+  readonly workshop: BodyWorkshop;
   readonly #whole: LRUCache<string, Entry>;
   readonly #narrowed: LRUCache<string, Entry>;
   /** By environment, and whether segments are inlined. */
@@ -48,7 +49,7 @@ export class ClientDocuments {
 
   constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: ClientDocumentsOptions) {
     this.#world = world;
-    this.#workshop = { compressor: new Compressor(), later, ...workshop };
+    this.workshop = { compressor: new Compressor(), later, ...workshop };
     this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX);
     this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX);
   }
@@ -84,7 +85,7 @@ export class ClientDocuments {
 
   #add(cache: LRUCache<string, Entry>, query: ClientQuery): Entry {
     const document = new ClientDocument({
-      ...this.#workshop,
+      ...this.workshop,
       world: this.#world,
       query,
       blocks: this.blocksOf(query),

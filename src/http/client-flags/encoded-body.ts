@@ -25,6 +25,8 @@ export interface EncodedBodyOptions extends BodyWorkshop {
   /** Without quotes; tells this body apart from all others that the same request has got or will get. */
   readonly tag: string;
   readonly body: Buffer;
+  /** Where clients read the tag as a number, all codings have the same. */
+  readonly isTagOfAllCodings?: true;
   /** Told when the body takes more bytes, or fewer, than before. */
   onResized(): void;
 }
@@ -91,7 +93,8 @@ export class EncodedBody {
    * in it: a client must not fetch again what it has only because it has become smaller.
    */
   #keep(coding: Coding, compressed: Buffer): TaggedResponse {
-    const response = taggedResponse(`"${this.#options.tag}:${coding}"`, compressed, [
+    const { tag, isTagOfAllCodings } = this.#options;
+    const response = taggedResponse(isTagOfAllCodings ? `"${tag}"` : `"${tag}:${coding}"`, compressed, [
       ...VARY,
       'content-encoding',
       coding,
@@ -102,7 +105,7 @@ export class EncodedBody {
   }
 }
 
-const VARY = ['vary', 'accept-encoding'];
+export const VARY = ['vary', 'accept-encoding'];
 
 const CODINGS = ['br', 'gzip', 'identity'] as const;
 

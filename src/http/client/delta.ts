@@ -1,9 +1,11 @@
 /** What has changed since a client asked last. */
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery } from '../client-flags/client-query.ts';
+import { type EncodedBody, VARY } from '../client-flags/encoded-body.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, readRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
+import { EVENTS_HEAD, EVENTS_TAIL } from '../watch/hydration.ts';
 import type { QueryWatch } from '../watch/query-watch.ts';
 import type { QueryWatches } from '../watch/query-watches.ts';
 import { QUERY_PARAMETERS } from './query-parameters.ts';
@@ -24,36 +26,46 @@ export const deltaRoute = readRoute({
     const query = clientQuery(context, false);
     if (isRefusal(query)) return query;
     const { watches } = flagStreams(context.engine);
-    const seenId = eventIdIn(context.header('if-none-match'));
-    const found = watches.read(query, (watch) => eventsAfter(watches, watch, seenId));
-    return found instanceof Promise ? found.then(responseOf) : responseOf(found);
+    const request: DeltaRequest = {
+      seenId: eventIdIn(context.header('if-none-match')),
+      acceptEncoding: context.header('accept-encoding'),
+    };
+    const found = watches.read(query, (watch) => responseTo(request, watches, watch));
+    return found instanceof Promise ? found.then((late) => late) : found;
   },
 });
 
-interface FoundEvents {
-  readonly newestId: number;
-  /** JSON, separated by commas; null: the client has them all. */
-  readonly events: readonly Uint8Array[] | Promise<readonly Uint8Array[]> | null;
+interface DeltaRequest {
+  /** The newest event that the client has seen. */
+  readonly seenId: number;
+  readonly acceptEncoding: string;
 }
 
-/** All flags where it is not known what a client has missed that has seen `seenId`. */
-function eventsAfter(watches: QueryWatches, watch: QueryWatch, seenId: number): FoundEvents {
+/**
+ * All flags where it is not known what the client has missed. The tag is the id of the newest event that the response tells of, a
+ * number in quotes, because clients read it as one.
+ */
+function responseTo(
+  { seenId, acceptEncoding }: DeltaRequest,
+  watches: QueryWatches,
+  watch: QueryWatch,
+): ReadResponse | Promise<ReadResponse> {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);
-  if (missed === null) return { newestId, events: watches.hydrationOf(watch).parts() };
-  if (missed.length === 0) return { newestId, events: null };
-  return { newestId, events: [Buffer.from(missed.map(({ changes }) => changes).join(','))] };
+  if (missed === null) return hydrated(newestId, watches.bodyOf(watch), acceptEncoding);
+  const changes = Buffer.from(missed.map((update) => update.changes).join(','));
+  const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]), VARY);
+  return { revision: newestId, response: missed.length === 0 ? response.notModified : response };
 }
 
-/** The tag is the id of the newest event that the response tells of, a number in quotes, because clients read it as one. */
-function responseOf({ newestId, events }: FoundEvents): ReadResponse | Promise<ReadResponse> {
-  if (events instanceof Promise) return events.then((late) => responseOf({ newestId, events: late }));
-  const response = taggedResponse(`"${newestId}"`, Buffer.concat([HEAD, ...(events ?? []), TAIL]));
-  return { revision: newestId, response: events === null ? response.notModified : response };
+async function hydrated(
+  revision: number,
+  body: EncodedBody | Promise<EncodedBody>,
+  acceptEncoding: string,
+): Promise<ReadResponse> {
+  const encoded = await body;
+  return { revision, response: await encoded.response(acceptEncoding) };
 }
-
-const HEAD = Buffer.from('{"events":[');
-const TAIL = Buffer.from(']}');
 
 /** -1, which no client has seen, for what names no event. */
 function eventIdIn(ifNoneMatch: string): number {

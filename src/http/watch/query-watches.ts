@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import type { ClientQuery } from '../client-flags/client-query.ts';
+import type { EncodedBody } from '../client-flags/encoded-body.ts';
 import type { Hydration } from './hydration.ts';
 import { QueryWatch } from './query-watch.ts';
 
@@ -20,7 +21,7 @@ const FLAGS_EACH = 50;
 /** Narrowed queries that streams are open for. Each is looked at with every change. */
 export const NARROWED_STREAMED_MAX = 100;
 
-const HYDRATION_CHARACTERS_MAX = 64 * 1024 * 1024;
+const HYDRATION_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface QueryWatchesOptions {
   readonly flagsMax?: number;
@@ -34,8 +35,11 @@ export class QueryWatches {
   /** Those that have streams, by key. */
   readonly #streamed = new Map<string, QueryWatch>();
   readonly #hydrations = new LRUCache<QueryWatch, Hydration>({
-    maxSize: HYDRATION_CHARACTERS_MAX,
-    sizeCalculation: ({ characters }) => Math.min(characters + 1, HYDRATION_CHARACTERS_MAX),
+    maxSize: HYDRATION_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => Math.min(bytes + 1, HYDRATION_BYTES_MAX),
+    dispose: (hydration, _watch, reason) => {
+      if (reason === 'evict') hydration.retire();
+    },
   });
 
   constructor(engine: Engine, { flagsMax, narrowedFlagsMax }: QueryWatchesOptions = {}) {
@@ -60,10 +64,20 @@ export class QueryWatches {
   hydrationOf(watch: QueryWatch): Hydration {
     let hydration = this.#hydrations.get(watch);
     if (hydration?.id !== watch.log.newestId) {
+      hydration?.retire();
       hydration = watch.hydration();
       this.#hydrations.set(watch, hydration);
     }
     return hydration;
+  }
+
+  /** The same as the body of a response, in each coding that clients ask for. */
+  bodyOf(watch: QueryWatch): EncodedBody | Promise<EncodedBody> {
+    const hydration = this.hydrationOf(watch);
+    const onResized = (): void => {
+      if (this.#hydrations.peek(watch) === hydration) this.#hydrations.set(watch, hydration);
+    };
+    return hydration.body({ ...clientDocuments(this.#engine).workshop, onResized });
   }
 
   /** Whether a first stream may be opened for the query. */

@@ -1,9 +1,11 @@
 /** What has changed since a client asked last: the same changes as streams tell, on demand. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
+import { rawResponse } from './raw-response.ts';
 
 describeInterface('GET /api/client/delta', (server) => {
   const ask = (token: string, etag?: string): Promise<ReceivedResponse> =>
@@ -41,6 +43,30 @@ describeInterface('GET /api/client/delta', (server) => {
     const newest = changed.headers.get('etag') ?? '';
     assert.equal(newest, `"${changed.body.events.at(-1).eventId}"`);
     assert.equal((await ask(token, newest)).status, 304);
+  });
+
+  it('compresses all flags as the client likes it, with the same tag in each coding', async () => {
+    const token = await newToken();
+    for (const name of ['large-a', 'large-b', 'large-c', 'large-d'])
+      await makeRunningFlag(server().call, name);
+    const raw = (coding: string, tag = '') =>
+      rawResponse(`${server().origin}/api/client/delta`, {
+        ...{ authorization: token, 'accept-encoding': coding, 'if-none-match': tag },
+      });
+    const plain = await raw('identity');
+    const gzip = await raw('gzip,deflate');
+    const br = await raw('br');
+    const codings = [plain, gzip, br].map(({ headers }) => headers['content-encoding']);
+    assert.deepEqual(codings, [undefined, 'gzip', 'br']);
+    assert.deepEqual(gunzipSync(gzip.body), plain.body);
+    assert.deepEqual(brotliDecompressSync(br.body), plain.body);
+    for (const { headers } of [plain, gzip, br]) {
+      assert.deepEqual([headers.etag, headers['vary']], [plain.headers.etag, 'accept-encoding']);
+    }
+    assert.equal((await raw('gzip', String(br.headers.etag))).status, 304);
+    await server().call('POST', `${environmentPath('large-a')}/off`);
+    const after = await raw('gzip');
+    assert.notDeepEqual(gunzipSync(after.body), plain.body, 'what was compressed before is not sent again');
   });
 
   it('responds 304 after events that the token does not see', async () => {

@@ -6,6 +6,7 @@ import '../../support/check-responses.ts';
 import { addToken } from '../../support/applications.ts';
 import { addProject, addStrategy, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type ReceivedResponse, type TestServer } from '../../support/server.ts';
+import { rawResponse } from './raw-response.ts';
 
 const WRONG_KIND = { message: 'invalid token: expected a different token type for this endpoint' };
 
@@ -182,26 +183,11 @@ describeInterface('the flags of an SDK', (server) => {
     for (let at = 0; at < 10; at += 1) await makeFlag(server().call, `packed-${at}`);
     const token = await client();
     const raw = async (coding: string, tag = '') => {
-      const headers = { authorization: token, 'accept-encoding': coding, 'if-none-match': tag, ...SPEC };
-      const { request } = await import('node:http');
-      return new Promise<{ status?: number; coding?: string; etag?: string; body: Buffer }>(
-        (resolve, reject) => {
-          const sent = request(`${server().origin}/api/client/features`, { headers }, (response) => {
-            const parts: Buffer[] = [];
-            response.on('data', (part: Buffer) => parts.push(part));
-            response.on('end', () => {
-              const { statusCode: status, headers: got } = response;
-              resolve({
-                body: Buffer.concat(parts),
-                ...(status === undefined ? {} : { status }),
-                ...(got['content-encoding'] === undefined ? {} : { coding: got['content-encoding'] }),
-                ...(got.etag === undefined ? {} : { etag: got.etag }),
-              });
-            });
-          });
-          sent.on('error', reject).end();
-        },
-      );
+      const { status, headers, body } = await rawResponse(`${server().origin}/api/client/features`, {
+        ...{ authorization: token, 'accept-encoding': coding, 'if-none-match': tag },
+        ...SPEC,
+      });
+      return { status, body, coding: headers['content-encoding'], etag: String(headers.etag) };
     };
     const plain = await raw('identity');
     const gzip = await raw('gzip,deflate');
