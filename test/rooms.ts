@@ -102,6 +102,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/usage',
     ],
   },
+  replication: {
+    purpose: 'the nodes of a cluster: the log that they share, who leads, and following it',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery'],
+  },
+  'replication/nats': {
+    purpose: 'the shared log on NATS JetStream',
+    imports: ['replication'],
+  },
   'http/transport': {
     purpose: 'the seam between HTTP engines and everything above them; imports nothing of ours',
     imports: [],

@@ -85,6 +85,8 @@ export interface EngineOptions {
   readonly limits?: GrowthLimits;
   /** What the state may take of memory, in bytes; without a bound unless given. */
   readonly memoryBudgetBytes?: number;
+  /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
+  refusalToDecide?(): string | null;
 }
 
 interface TurnTime {
@@ -334,6 +336,8 @@ export class Engine {
   }
 
   #refusalBefore(waitedMs: number): Refusal | null {
+    const elsewhere = this.#options.refusalToDecide?.() ?? null;
+    if (elsewhere !== null) return refuse('ServiceUnavailableError', elsewhere);
     if (!this.journal.writable) {
       return refuse(
         'ServiceUnavailableError',

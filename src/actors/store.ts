@@ -44,8 +44,10 @@ export interface StoreOptions {
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** The journal cannot be written, or the state cannot be trusted any more: the process must end (invariant 6). */
   stop(error: Error): void;
-  /** What decides besides this disk, and what other nodes write; the disk alone unless given. */
+  /** What decides besides this disk; the disk alone unless given. */
   readonly commitLog?: CommitLog;
+  /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
+  refusalToDecide?(): string | null;
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
@@ -136,6 +138,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('memoryBudgetBytes', options.memoryBudgetBytes),
     ...given('mailboxLengthMax', options.mailboxLengthMax),
     ...given('audited', options.audited),
+    ...given('refusalToDecide', options.refusalToDecide),
   });
   const retention = new EventRetention({
     ...{ fs, folder: options.folder, eventLog, log },
@@ -165,16 +168,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
   });
-  const stopFollowing = options.commitLog?.subscribe(engine.lastId, (bodies) => {
-    for (const body of bodies) engine.follow(body);
-  });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const reads = new LogReads({ eventLog, history });
-  const closeStore = (): Promise<void> => {
-    stopFollowing?.();
-    return close(engine, keeper, onFailed);
-  };
-  return { engine, keeper, recovery, recoveryMs, reads, close: closeStore };
+  return { engine, keeper, recovery, recoveryMs, reads, close: () => close(engine, keeper, onFailed) };
 }
 
 /**

@@ -6,7 +6,8 @@
  * Every node keeps all frames in its own journal (journal.ts), for recovery, search, history, snapshots and tools. A
  * frame that another node wrote is followed: applied and appended as the same bytes, under the same ids.
  *
- * One node alone needs no log besides its disk: `LocalCommitLog`.
+ * One node alone needs no log besides its disk: `LocalCommitLog`. The nodes of a cluster share one
+ * (src/replication/replicated-commit-log.ts).
  */
 
 import type { FrameBody } from './frame-format.ts';
@@ -31,16 +32,6 @@ export interface CommitLog {
    * already, and so accepted as it is.
    */
   append(batch: CommitBatch): Promise<number>;
-  /**
-   * Calls `listener` with the frames after event `afterId` that other nodes wrote, decided and in order,
-   * a batch at a time. Returns what ends that.
-   */
-  subscribe(afterId: number, listener: (bodies: readonly FrameBody[]) => void): () => void;
-  /**
-   * Takes over: from then on this node's batches are accepted and those of every node before it refused. To be called
-   * when all up to `lastId` was followed; rejects when the log holds more, and when another node took over first.
-   */
-  fence(lastId: number): Promise<void>;
 }
 
 /** Another node writes to the log; this one has to stop, and to start again as one that follows. */
@@ -52,13 +43,5 @@ export class FencedError extends Error {
 export class LocalCommitLog implements CommitLog {
   append({ lastId }: CommitBatch): Promise<number> {
     return Promise.resolve(lastId);
-  }
-
-  subscribe(): () => void {
-    return () => undefined;
-  }
-
-  fence(): Promise<void> {
-    return Promise.resolve();
   }
 }

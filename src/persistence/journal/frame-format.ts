@@ -174,14 +174,26 @@ export function frameFormatOf(version: number): FrameFormat {
 export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): number {
   assert(links.batchStart > 0, 'a frame never begins with zeros');
   bytes.writeUInt32LE(links.batchStart, offset);
-  bytes.writeUInt32LE(links.payloadBytes, offset + 12);
-  bytes.writeUInt32LE(links.previous, offset + 16);
-  bytes.writeUInt16LE(links.contentVersion, offset + 20);
-  bytes.writeUInt16LE(links.rules, offset + 22);
+  writeLinks(bytes, offset, links);
   const checksum = FORMAT_2.checksum(bytes, offset, links.payloadBytes);
   bytes.writeUInt32LE(checksum, offset + 8);
   bytes.writeUInt32LE(placeChecksum(bytes, offset), offset + 4);
   return checksum;
+}
+
+/** The checksum of a frame that follows one with the checksum `previous`, as `sealFrame` gives it. */
+export function chainAfter(previous: number, { payload, contentVersion, rules }: FrameBody): number {
+  const head = Buffer.alloc(FRAME_HEADER_BYTES);
+  writeLinks(head, 0, { payloadBytes: payload.length, previous, contentVersion, rules });
+  return crc32(payload, crc32(head.subarray(12)));
+}
+
+/** What the checksum covers of the header. */
+function writeLinks(bytes: Buffer, offset: number, links: Omit<FrameLinks, 'batchStart'>): void {
+  bytes.writeUInt32LE(links.payloadBytes, offset + 12);
+  bytes.writeUInt32LE(links.previous, offset + 16);
+  bytes.writeUInt16LE(links.contentVersion, offset + 20);
+  bytes.writeUInt16LE(links.rules, offset + 22);
 }
 
 /** Offset behind the frame. */

@@ -1,0 +1,82 @@
+/** Connects to the servers of a NATS cluster, and says in the log when the connection is lost and found. */
+import { readFileSync } from 'node:fs';
+import {
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+
+export interface NatsOptions {
+  /** `nats://host:port` or `tls://host:port`, without a user. */
+  readonly servers: readonly string[];
+  /** Of the node, by which an operator finds its connection. */
+  readonly name: string;
+  readonly user: { readonly name: string; readonly password: string } | null;
+  /** A file of credentials as `nsc` writes it. Read again at each connection, so that it may be renewed. */
+  readonly credentialsFile: string | null;
+  readonly tls: NatsTls | null;
+  readonly log: ConnectionLog;
+}
+
+/** Files in PEM. */
+export interface NatsTls {
+  readonly caFile: string | null;
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
+}
+
+export interface ConnectionLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+/** Between two attempts at one server. */
+const RECONNECT_WAIT_MS = 250;
+
+/** A server that is gone without a word is noticed after two of these. */
+const PING_INTERVAL_MS = 2_000;
+
+/** Waits until one of the servers takes the connection. Rejects when a server refuses the user or its certificate. */
+export async function connectToNats(options: NatsOptions): Promise<NatsConnection> {
+  const connection = await connect(connectionOptions(options));
+  void tellChanges(connection, options.log);
+  return connection;
+}
+
+function connectionOptions({
+  servers,
+  name,
+  user,
+  credentialsFile,
+  tls,
+}: NatsOptions): NodeConnectionOptions {
+  return {
+    servers: [...servers],
+    name: `flagstaff ${name}`,
+    waitOnFirstConnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    pingInterval: PING_INTERVAL_MS,
+    ...(user !== null && { user: user.name, pass: user.password }),
+    ...(credentialsFile !== null && {
+      authenticator: credsAuthenticator(() => readFileSync(credentialsFile)),
+    }),
+    ...(tls !== null && {
+      tls: {
+        ...(tls.caFile !== null && { caFile: tls.caFile }),
+        ...(tls.certFile !== null && { certFile: tls.certFile }),
+        ...(tls.keyFile !== null && { keyFile: tls.keyFile }),
+      },
+    }),
+  };
+}
+
+async function tellChanges(connection: NatsConnection, log: ConnectionLog): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type === 'disconnect')
+      log.warn({ server: status.server }, 'The connection to the replicated log is lost');
+    if (status.type === 'reconnect')
+      log.info({ server: status.server }, 'The connection to the replicated log is back');
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The role of a node in its cluster. This machine is the only definition of which role follows which:
+ * - a node reads the log to its end before it stands for leadership, and stands only while nobody leads;
+ * - the log says who won: the first take-over record at a position is the one that counts;
+ * - a leader hands over in order, and follows again, or learns that it was deposed, and ends: what it has decided since
+ *   may never have happened.
+ */
+import { initialTransition, setup, transition } from 'xstate';
+
+export type RoleEvent =
+  | 'ALIGNED'
+  | 'CAUGHT_UP'
+  | 'FELL_BEHIND'
+  | 'LEADER_SILENT'
+  | 'WON'
+  | 'LOST'
+  | 'HAND_OVER'
+  | 'HANDED_OVER'
+  | 'DEPOSED';
+
+export const roleMachine = setup({ types: { events: {} as { type: RoleEvent } } }).createMachine({
+  id: 'role',
+  initial: 'joining',
+  states: {
+    joining: { on: { ALIGNED: { target: 'catchingUp' } } },
+    catchingUp: { on: { CAUGHT_UP: { target: 'following' } } },
+    following: {
+      on: {
+        FELL_BEHIND: { target: 'catchingUp' },
+        LEADER_SILENT: { target: 'candidate' },
+        // A take-over record that was given up for lost may still arrive, and it counts.
+        WON: { target: 'leading' },
+      },
+    },
+    candidate: { on: { WON: { target: 'leading' }, LOST: { target: 'following' } } },
+    leading: { on: { HAND_OVER: { target: 'draining' }, DEPOSED: { target: 'deposed' } } },
+    draining: { on: { HANDED_OVER: { target: 'following' }, DEPOSED: { target: 'deposed' } } },
+    deposed: { type: 'final' },
+  },
+});
+
+export type RoleName = keyof typeof roleMachine.config.states & string;
+
+export class Role {
+  #snapshot = initialTransition(roleMachine)[0];
+
+  get name(): RoleName {
+    return this.#snapshot.value as RoleName;
+  }
+
+  /** False, with nothing changed, where the role does not allow it. */
+  apply(type: RoleEvent): boolean {
+    if (!this.#snapshot.can({ type })) return false;
+    this.#snapshot = transition(roleMachine, this.#snapshot, { type })[0];
+    return true;
+  }
+}

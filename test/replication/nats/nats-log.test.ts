@@ -1,0 +1,78 @@
+/** The log on NATS JetStream keeps the contract, on one server and on a cluster of three. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { connectToNats } from '../../../src/replication/nats/nats-connection.ts';
+import { openNatsLog } from '../../../src/replication/nats/nats-log.ts';
+import type { ReplicatedLog } from '../../../src/replication/replicated-log.ts';
+import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
+import { describeReplicatedLog, type LogFactory } from '../replicated-log-contract.ts';
+
+const LOG = { info: () => undefined, warn: () => undefined };
+
+async function openLog(
+  urls: readonly string[],
+  name: string,
+  durability: 'disk' | 'memory',
+): Promise<ReplicatedLog> {
+  const connection = await connectToNats({
+    ...{ servers: urls, name: 'test', user: null, credentialsFile: null, tls: null, log: LOG },
+  });
+  try {
+    return await openNatsLog({ connection, name, durability });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+function factoryOf(count: number): LogFactory {
+  let nats: NatsCluster;
+  let logs: readonly ReplicatedLog[] = [];
+  return {
+    async open() {
+      nats = await startNats(count);
+      const durability = count === 1 ? 'memory' : 'disk';
+      const one = await opened(() => openLog(nats.urls, 'contract', durability));
+      const other = await openLog(nats.urls, 'contract', durability);
+      logs = [one, other];
+      return [one, other];
+    },
+    async close() {
+      await Promise.all(logs.map((log) => log.close()));
+      await nats.close();
+    },
+  };
+}
+
+/** Servers of a new cluster accept connections before they have chosen who keeps streams. */
+async function opened(open: () => Promise<ReplicatedLog>): Promise<ReplicatedLog> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await open();
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+const skip = noNatsServer ?? false;
+
+describeReplicatedLog('on one NATS server', factoryOf(1), skip);
+describeReplicatedLog('on three NATS servers', factoryOf(3), skip);
+
+describe('a NATS server that keeps one copy', { skip }, () => {
+  it('is refused, with what to do, unless the operator accepts the loss', async () => {
+    const nats = await startNats(1);
+    try {
+      const accepted = await openLog(nats.urls, 'one', 'memory');
+      await accepted.close();
+      await assert.rejects(openLog(nats.urls, 'one', 'disk'), {
+        name: 'UnsafeLogError',
+        message: /keeps 1 file replica\(s\), and 3 file replicas are needed/,
+      });
+    } finally {
+      await nats.close();
+    }
+  });
+});

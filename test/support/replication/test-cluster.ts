@@ -1,0 +1,256 @@
+/**
+ * Nodes of a cluster with a log between them, all in memory and on simulated time: the real store, journal, commit log
+ * and replica of each, on a disk and a link of its own.
+ */
+import assert from 'node:assert/strict';
+import { openStore, type Store } from '../../../src/actors/store.ts';
+import type { Outcome, Submission } from '../../../src/actors/submission.ts';
+import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import { seedEvents } from '../../../src/domain/state/seed-events.ts';
+import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
+import { openClusterNode } from '../../../src/replication/cluster-node.ts';
+import type { Replica } from '../../../src/replication/replica.ts';
+import { SimulatedTime } from '../../simulation/simulated-time.ts';
+import { FOLDER, TESTER } from '../engine.ts';
+import { MemoryFileSystem } from '../memory-file-system.ts';
+import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
+
+export const CLUSTER = 'test';
+const NEVER = (): Promise<never> => new Promise(() => undefined);
+const STARTED_AT = Date.parse('2024-05-01T00:00:00.000Z');
+
+export interface TestClusterOptions {
+  readonly random?: () => number;
+  readonly fate?: Fate;
+  readonly newName?: () => string;
+  readonly audited?: boolean;
+}
+
+export class TestCluster {
+  readonly time = new SimulatedTime(STARTED_AT);
+  readonly log = new MemoryLog((delayMs, run) => this.time.after(delayMs, run));
+  readonly nodes: TestNode[] = [];
+  readonly options: Required<TestClusterOptions>;
+  #names = 0;
+  #runs = 0;
+
+  constructor(options: TestClusterOptions = {}) {
+    this.options = {
+      random: () => 0.5,
+      fate: () => 0,
+      audited: false,
+      newName: () => {
+        this.#names += 1;
+        return this.#names.toString(16).padStart(8, '0');
+      },
+      ...options,
+    };
+  }
+
+  newRun(): string {
+    this.#runs += 1;
+    return this.#runs.toString(16).padStart(8, '0');
+  }
+
+  /** A node that is starting. */
+  add(disk = new MemoryFileSystem()): TestNode {
+    const node = new TestNode(this, `node-${this.nodes.length + 1}`, disk);
+    this.nodes.push(node);
+    node.begin();
+    return node;
+  }
+
+  /** Lets time pass. */
+  async pass(ms: number): Promise<void> {
+    const end = this.time.elapsedMs + ms;
+    this.time.after(ms, () => undefined);
+    while (this.time.elapsedMs < end && (await this.time.step()));
+  }
+
+  /** Lets time pass until something holds. */
+  async until(what: string, holds: () => boolean, msMax = 60_000): Promise<void> {
+    const end = this.time.elapsedMs + msMax;
+    while (!holds()) {
+      if (this.time.elapsedMs >= end) assert.fail(`after ${msMax} ms still not: ${what}`);
+      this.time.after(10, () => undefined);
+      await this.time.step();
+    }
+  }
+
+  get leaders(): readonly TestNode[] {
+    return this.nodes.filter((node) => node.isLeading);
+  }
+
+  async leader(): Promise<TestNode> {
+    await this.until('a node leads', () => this.leaders.length > 0);
+    return this.leaders[0]!;
+  }
+
+  /** Waits until all nodes that run have the same events as the log. */
+  async caughtUp(): Promise<void> {
+    const running = this.nodes.filter(({ isRunning }) => isRunning);
+    const isSame = (): boolean =>
+      running.every(
+        ({ store }) => store !== null && store.engine.durableId === running[0]!.store!.engine.lastId,
+      ) && running.every(({ replica }) => replica !== null && replica.view.lagRecords === 0);
+    await this.until('all nodes have the same events', isSame);
+  }
+}
+
+/** A process on a data folder, and after a crash the next one. */
+export class TestNode {
+  readonly name: string;
+  readonly #cluster: TestCluster;
+  disk: MemoryFileSystem;
+  link: MemoryLink | null = null;
+  store: Store | null = null;
+  replica: Replica | null = null;
+  isRunning = false;
+  /** Why processes of this node ended by themselves, and what they said. */
+  readonly stops: Error[] = [];
+  readonly notes: string[] = [];
+  readonly #submitted: { outcome: Outcome<unknown> | null }[] = [];
+
+  constructor(cluster: TestCluster, name: string, disk: MemoryFileSystem) {
+    this.#cluster = cluster;
+    this.name = name;
+    this.disk = disk;
+  }
+
+  get isLeading(): boolean {
+    return this.isRunning && this.replica?.isLeading === true;
+  }
+
+  /** Id, checksum and hash of what the node holds. */
+  get place() {
+    assert(this.store !== null, `${this.name} runs`);
+    const { engine } = this.store;
+    const { lastId, world, journal } = engine;
+    return { lastId, chain: journal.appendedChain, state: stateHash(world) };
+  }
+
+  /** Starts a process on the disk. */
+  begin(): void {
+    assert(!this.isRunning, 'one process at a time has the folder open');
+    this.isRunning = true;
+    const run = this.#cluster.newRun();
+    this.#open(run).catch((error: unknown) => this.#ended(run, error as Error));
+  }
+
+  #run = '';
+
+  async #open(run: string): Promise<void> {
+    const { time, log, options } = this.#cluster;
+    this.#run = run;
+    const { disk } = this;
+    const link = log.connect(options.fate);
+    this.link = link;
+    const clock = {
+      now: () => time.wallMs,
+      monotonic: () => time.elapsedMs,
+      defer: (turn: () => void) => void time.after(0, turn),
+    };
+    const stop = (error: Error): void => this.#ended(run, error);
+    let ids = 0;
+    const { store, replica } = await openClusterNode<Store>({
+      ...{ fs: disk, folder: FOLDER, log: link, cluster: CLUSTER, stop },
+      identity: { node: this.name, run, address: `http://${this.name}:4242` },
+      clock: {
+        monotonic: clock.monotonic,
+        timer: (delayMs, callback) => time.after(delayMs, callback),
+        random: options.random,
+        yieldToEventLoop: () => new Promise((resolve) => void time.after(0, resolve)),
+      },
+      notes: {
+        info: (_, message) => this.notes.push(message),
+        warn: (_, message) => this.notes.push(message),
+      },
+      open: (hooks) =>
+        openStore({
+          ...{ fs: disk, folder: FOLDER, clock, stop, preallocatedBytes: 0, ...hooks },
+          newId: () => {
+            ids += 1;
+            return `00000000-0000-4000-8000-${run}${String(ids).padStart(4, '0')}`;
+          },
+          newName: options.newName,
+          audited: options.audited,
+          logReader: inlineLogReader(disk),
+          timer: (delayMs, callback) => time.after(delayMs, callback),
+          log: {
+            info: () => undefined,
+            warn: (_, message) => this.notes.push(message),
+            error: (_, message) => this.notes.push(message),
+          },
+        }),
+      onLeading: async ({ engine }) => {
+        if (engine.lastId === 0) await engine.record(TESTER, seedEvents(new Date(time.wallMs).toISOString()));
+      },
+    });
+    if (this.#run !== run) return;
+    this.store = store;
+    this.replica = replica;
+  }
+
+  #ended(run: string, error: Error): void {
+    if (this.#run !== run || !this.isRunning) return;
+    this.stops.push(error);
+    this.crash();
+  }
+
+  /** Ends the process at once: what was not synced is lost, and nothing that it waits for ever happens. */
+  crash(): void {
+    this.#run = '';
+    this.isRunning = false;
+    const dead = this.disk;
+    this.disk = dead.crash();
+    dead.beforeCall = NEVER;
+    void this.link?.close();
+    this.store = null;
+    this.replica = null;
+  }
+
+  restart(): void {
+    this.crash();
+    this.begin();
+  }
+
+  /** Stops the process as a signal does. */
+  async close(): Promise<void> {
+    const { replica, store } = this;
+    assert(replica !== null && store !== null, `${this.name} runs`);
+    let isClosed = false;
+    void replica
+      .close()
+      .then(() => store.close())
+      .then(() => {
+        isClosed = true;
+      });
+    await this.#cluster.until(`${this.name} has stopped`, () => isClosed);
+    this.crash();
+  }
+
+  submit(command: Command, more: Partial<Submission<unknown>> = {}): { outcome: Outcome<unknown> | null } {
+    const submitted: { outcome: Outcome<unknown> | null } = { outcome: null };
+    this.#submitted.push(submitted);
+    const run = this.#run;
+    assert(this.store !== null, `${this.name} runs`);
+    this.store.engine.submit({
+      command,
+      actor: TESTER,
+      respond: (_world, events) => events.map(({ type }) => type),
+      ...more,
+      // A dead process responds to nobody.
+      done: (outcome) => {
+        if (this.#run === run) submitted.outcome = outcome;
+      },
+    });
+    return submitted;
+  }
+
+  async execute(command: Command): Promise<Outcome<unknown>> {
+    const submitted = this.submit(command);
+    await this.#cluster.until(`${this.name} has responded`, () => submitted.outcome !== null);
+    return submitted.outcome!;
+  }
+}
