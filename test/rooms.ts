@@ -185,6 +185,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/usage',
       'http/admin/users',
       'http/dispatch',
+      'http/admin/search',
     ],
   },
   'http/admin/requests': {
@@ -220,6 +221,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/json',
       'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/search': {
+    purpose: 'the search for flags, and who created them',
+    imports: [
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'domain/usage',
       'http/admin/requests',
       'http/admin/schemas',
       'http/admin/views',

@@ -222,7 +222,12 @@ class PastWorld {
   #ensureFlag(name: string, id: number): void {
     const project = this.#world.projects.get(this.#projectId);
     if (project === undefined || project.flags.has(name)) return;
-    project.flags.set(name, { flag: standIn(name, this.#projectId), revision: id, projections: null });
+    project.flags.set(name, {
+      flag: standIn(name, this.#projectId),
+      revision: id,
+      createdBy: null,
+      projections: null,
+    });
   }
 }
 

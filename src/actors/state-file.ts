@@ -17,13 +17,12 @@ import {
   type StateDocument,
 } from '../domain/document/state-document.ts';
 import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
-import type { Flag } from '../domain/flags/flag.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import { knownRole } from '../domain/state/roles.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
-import type { ProjectState, User, World } from '../domain/state/world.ts';
+import type { FlagRecord, ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
@@ -75,7 +74,7 @@ function projectDocument({ settings, members, flags }: ProjectState) {
     ...settings,
     environments: [...settings.environments],
     members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
-    flags: made(flags, ({ flag }) => flagDocument(flag)),
+    flags: made(flags, flagDocument),
   };
 }
 
@@ -101,9 +100,9 @@ function memberRole(roleId: number): 'Owner' | 'Member' {
  * Leaves out names that only repeat the flag's position in the document, and children, which follow from
  * dependencies.
  */
-function flagDocument({ project: _, children: __, ...flag }: Flag): FlagDocument {
+function flagDocument({ flag: { project: _, children: __, ...flag }, createdBy }: FlagRecord): FlagDocument {
   // The types are those of a parsed document, which is mutable, but nobody changes it.
-  return flag as unknown as FlagDocument;
+  return { ...flag, ...(createdBy === null ? {} : { createdBy }) } as unknown as FlagDocument;
 }
 
 function credentialsDocument({ directory }: World): CredentialsDocument {

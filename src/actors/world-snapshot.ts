@@ -54,6 +54,8 @@ interface ProjectRecord {
 interface FlagSnapshotRecord {
   readonly flag: Flag;
   readonly revision: number;
+  /** Absent in snapshots that are older than the field. */
+  readonly createdBy?: number | null;
 }
 
 /** What a snapshot holds: the state, and the lineage of the events that led to it. */
@@ -65,7 +67,7 @@ export function snapshotSections(world: World): SnapshotSection[] {
 export function stateSections({ directory, projects }: World): SnapshotSection[] {
   const all = [...projects.values()];
   const flags = all.map((project) =>
-    [...project.flags.values()].map(({ flag, revision }) => ({ flag, revision })),
+    [...project.flags.values()].map(({ flag, revision, createdBy }) => ({ flag, revision, createdBy })),
   );
   return [
     { name: 'counters', records: [countersOf(directory)] },
@@ -157,13 +159,13 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       loadProject(world, record as ProjectRecord);
       return;
     case 'flags': {
-      const { flag, revision } = record as FlagSnapshotRecord;
+      const { flag, revision, createdBy = null } = record as FlagSnapshotRecord;
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
       assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
       strings.shareIn(flag.environments);
       parts.shareIn(flag.environments);
-      project.flags.set(flag.name, { flag, revision, projections: null });
+      project.flags.set(flag.name, { flag, revision, createdBy, projections: null });
       directory.flagProjects.set(flag.name, flag.project);
       noteFlag(world, null, flag);
       return;

@@ -41,7 +41,7 @@ export function createFlag(world: World, command: CreateFlag, context: DecideCon
     variants: [],
     archived: false,
   });
-  return [{ type: 'feature-created', ...aboutFlag(data), data, preData: null }];
+  return [{ type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: createdIn(context) }];
 }
 
 export interface UpdateFlag extends NamesFlag {
@@ -119,10 +119,18 @@ export function cloneFlag(world: World, command: CloneFlag, context: DecideConte
     .filter((flagEnvironment) => flagEnvironment.variants.length > 0)
     .map(({ name, variants }) => ({ name, variants }));
   return [
-    { type: 'feature-created', ...aboutFlag(data), data, preData: null, hidden: { environments } },
+    {
+      type: 'feature-created',
+      ...aboutFlag(data),
+      data,
+      preData: null,
+      hidden: { environments, ...createdIn(context) },
+    },
     ...clonedStrategies(source, command, context),
   ];
 }
+
+const createdIn = ({ actor }: DecideContext) => ({ createdBy: actor.userId });
 
 function clonedStrategies(source: Flag, command: CloneFlag, context: DecideContext): DomainEvent[] {
   const clone = { name: command.name, project: source.project };

@@ -91,6 +91,13 @@ export const FlagSchema = v.object({
   name: name(flagNameIssue),
   ...METADATA_DOCUMENT_ENTRIES,
   createdAt: Time,
+  createdBy: v.exactOptional(
+    v.pipe(
+      v.number('an integer'),
+      v.safeInteger('an integer'),
+      v.description('Id of the user who created it, who may be gone; left out where that is not known.'),
+    ),
+  ),
   archivedAt: v.nullable(Time),
   environments: v.pipe(
     v.array(FlagEnvironmentSchema),

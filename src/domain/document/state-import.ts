@@ -211,7 +211,13 @@ function flagEvents(
   const data = flagDataOf({ identity, metadata: flag, variants: shown, archived: false });
   const about = aboutFlag(data);
   return [
-    { type: 'feature-created', ...about, data, preData: null, hidden: { environments } },
+    {
+      type: 'feature-created',
+      ...about,
+      data,
+      preData: null,
+      hidden: { environments, ...(flag.createdBy === undefined ? {} : { createdBy: flag.createdBy }) },
+    },
     ...flag.environments.flatMap((flagEnvironment) => environmentEvents(data, flagEnvironment)),
     ...flag.tags.map((tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null })),
   ];

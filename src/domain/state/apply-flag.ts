@@ -7,18 +7,11 @@
  * together, because immer searches everything that a recipe adds, constraints and variants included, for more drafts.
  */
 import { type Draft, produce, setAutoFreeze } from 'immer';
-import {
-  type Dependency,
-  environmentOf,
-  type Flag,
-  type FlagData,
-  type FlagEnvironment,
-  flagOf,
-} from '../flags/flag.ts';
+import { type Dependency, environmentOf, type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
 import { endOfLife } from '../flags/lifetime.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
-import type { EnvironmentVariants, FlagEvent, StrategyData } from './events.ts';
+import type { FlagEvent, StrategyData } from './events.ts';
 import { dropRecord, noteFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
@@ -36,7 +29,7 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
   project.revision = stamp.id;
   switch (event.type) {
     case 'feature-created':
-      return create(world, project, event.data, event.hidden?.environments ?? [], stamp);
+      return create(world, project, event, stamp);
     case 'feature-deleted':
       return remove(world, project, event.featureName);
     case 'feature-potentially-stale-on':
@@ -220,8 +213,7 @@ const NONE: readonly never[] = [];
 function create(
   world: World,
   project: ProjectState,
-  data: FlagData,
-  environments: readonly EnvironmentVariants[],
+  { data, hidden }: Extract<FlagEvent, { type: 'feature-created' }>,
   stamp: EventStamp,
 ): void {
   if (world.directory.flagProjects.has(data.name)) throw new Error(`the flag ${data.name} is created twice`);
@@ -235,14 +227,19 @@ function create(
     dependencies: NONE,
     children: NONE,
   };
-  const flagEnvironments = environments.map(({ name, variants }) => ({
+  const flagEnvironments = (hidden?.environments ?? []).map(({ name, variants }) => ({
     name,
     enabled: false,
     strategies: [],
     variants,
   }));
   const flag = flagOf(body, data, flagEnvironments);
-  project.flags.set(flag.name, { flag, revision: stamp.id, projections: null });
+  project.flags.set(flag.name, {
+    flag,
+    revision: stamp.id,
+    createdBy: hidden?.createdBy ?? null,
+    projections: null,
+  });
   noteFlag(world, null, flag);
   world.directory.flagProjects.set(flag.name, data.project);
 }

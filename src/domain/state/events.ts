@@ -82,7 +82,11 @@ export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
 
 export type FlagEvent =
   | (About<'feature-created', OfFlag, FlagData> & {
-      readonly hidden?: { readonly environments: readonly EnvironmentVariants[] };
+      readonly hidden?: {
+        readonly environments?: readonly EnvironmentVariants[];
+        /** Id of the user who created the flag; absent in events that are older than the field. */
+        readonly createdBy?: number;
+      };
     })
   | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
   | About<'feature-stale-on', OfFlag>

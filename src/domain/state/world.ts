@@ -24,6 +24,8 @@ export interface FlagRecord extends ProjectionHolder {
   flag: Flag;
   /** Id of the last event that changed the flag. */
   revision: number;
+  /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
+  readonly createdBy: number | null;
 }
 
 export interface ProjectSettings {

@@ -16,6 +16,8 @@ import { projectAccessRoutes } from './projects/project-access.ts';
 import { projectAdminRoutes } from './projects/project-admin.ts';
 import { projectEnvironmentRoutes } from './projects/project-environments.ts';
 import { projectRoutes } from './projects/projects.ts';
+import { flagCreatorRoutes } from './search/flag-creators.ts';
+import { flagSearchRoutes } from './search/flag-search.ts';
 import { environmentRoutes } from './service/environments.ts';
 import { eventListRoutes } from './service/event-lists.ts';
 import { eventSearchRoutes } from './service/event-search.ts';
@@ -39,6 +41,8 @@ export const API_PREFIX = '/api/admin';
 export const ROUTES: readonly Route[] = [
   ...projectRoutes,
   ...flagRoutes,
+  ...flagSearchRoutes,
+  ...flagCreatorRoutes,
   ...historyRoutes,
   ...strategyRoutes,
   ...variantRoutes,

@@ -199,6 +199,23 @@ export function authorNames({ directory }: World, userId: number): readonly stri
   return user === undefined ? [] : [actingName(user)];
 }
 
+export interface Author {
+  /** 0 where nobody recorded it. */
+  readonly id: number;
+  readonly name: string;
+  readonly email: string | null;
+}
+
+/** Whom an id stands for now; null: nobody recorded it. A user who is gone has a number for a name. */
+export function authorOf({ directory }: World, userId: number | null): Author {
+  if (userId === null) return { id: 0, name: 'unknown', email: null };
+  const user = directory.users.get(userId);
+  if (user !== undefined) return { id: userId, name: actingName(user), email: user.email };
+  if (userId === API_TOKEN_USER_ID) return { id: userId, name: 'API token', email: null };
+  const fixed = [ANYONE.actor, SYSTEM].find((actor) => actor.userId === userId);
+  return { id: userId, name: fixed?.name ?? String(userId), email: null };
+}
+
 export function scopeOf({ projects, environment }: ApiToken): CallerScope {
   return { projects: projects.includes(ALL) ? ALL : projects, environment };
 }

@@ -91,6 +91,16 @@ export const FLAG_SUMMARY = {
   environments: [DEVELOPMENT, PRODUCTION],
 };
 
+const FOUND_FLAG = {
+  ...FLAG_SUMMARY,
+  project: 'default',
+  archivedAt: null,
+  dependencyType: null,
+  segments: ['Nordic customers'],
+  tags: [],
+  createdBy: { id: 2, name: 'ada', imageUrl: 'https://gravatar.com/avatar/00?s=42&d=retro&r=g' },
+};
+
 const EVENT = {
   id: 42,
   createdAt: AT,
@@ -134,6 +144,9 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   FlagEvents: { version: 1, toggleName: 'checkout-redesign', events: [EVENT], totalEvents: 1 },
   FlagList: { version: 2, features: [FLAG_SUMMARY] },
   FlagSummary: FLAG_SUMMARY,
+  FlagCreator: { id: 2, name: 'ada' },
+  FoundFlag: FOUND_FLAG,
+  FoundFlags: { features: [FOUND_FLAG], total: 1 },
   FlagType: FLAG_TYPE,
   FlagTypes: { version: 1, types: [FLAG_TYPE] },
   JSONPatch: [{ op: 'replace', path: '/description', value: 'The checkout on one page, with a summary.' }],

@@ -28,6 +28,8 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getFeature',
     'listParentOptions',
     'searchEvents',
+    'searchFeatures',
+    'getProjectFlagCreators',
     'searchEventsByParameters',
     'getProjects',
     'getProjectAccess',

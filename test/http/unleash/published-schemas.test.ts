@@ -33,6 +33,8 @@ const READS: readonly (readonly [path: string, schema: string])[] = [
   ['/events', 'eventsSchema'],
   ['/events/flag', 'featureEventsSchema'],
   ['/search/events', 'eventsSearchResponseSchema'],
+  ['/search/features', 'searchFeaturesSchema'],
+  [`${DEFAULT}/flag-creators`, 'projectFlagCreatorsSchema'],
   ['/features/flag/tags', 'tagsSchema'],
   [`${FLAG}/environments/development`, 'featureEnvironmentSchema'],
   ['/user-admin', 'usersSchema'],

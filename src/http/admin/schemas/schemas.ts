@@ -115,6 +115,11 @@ export const WholeFlagSchema = v.pipe(
   v.title('WholeFlag'),
 );
 
+export const FlagEnvironmentSummarySchema = v.pipe(
+  v.object(FLAG_ENVIRONMENT_FIELDS),
+  v.title('FlagEnvironmentSummary'),
+);
+
 export const FlagSummarySchema = v.pipe(
   v.object({
     name: v.string(),
@@ -122,7 +127,7 @@ export const FlagSummarySchema = v.pipe(
     favorite: v.pipe(v.boolean(), v.description('Always false: there are no favorites.')),
     createdAt: Timestamp,
     lastSeenAt: NullableTimestamp,
-    environments: v.array(v.pipe(v.object(FLAG_ENVIRONMENT_FIELDS), v.title('FlagEnvironmentSummary'))),
+    environments: v.array(FlagEnvironmentSummarySchema),
   }),
   v.title('FlagSummary'),
 );

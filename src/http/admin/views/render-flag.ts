@@ -108,7 +108,11 @@ export function environmentView(flag: Flag, environment: Environment, seen: Flag
 }
 
 /** What lists of flags show of an environment too. */
-function environmentSummary(flag: Flag, { name, type, sortOrder }: Environment, seen: FlagSeen | null) {
+export function environmentSummary(
+  flag: Flag,
+  { name, type, sortOrder }: Environment,
+  seen: FlagSeen | null,
+) {
   const { enabled, strategies, variants } = environmentOf(flag, name);
   return {
     name,

@@ -5,11 +5,10 @@ import type { User, World } from '../../../domain/state/world.ts';
 import type { Caller } from '../../dispatch/access.ts';
 
 /**
- * Gravatar's address for an email. Only browsers request it, never the server (docs/specification/users.md#identity).
+ * Gravatar's address for an email or a username. Only browsers request it, never the server (docs/specification/users.md#identity).
  */
-function imageUrl(user: User): string {
-  const identity = (user.email ?? user.username ?? '').trim().toLowerCase();
-  const hash = createHash('sha256').update(identity).digest('hex');
+export function imageUrlOf(identity: string): string {
+  const hash = createHash('sha256').update(identity.trim().toLowerCase()).digest('hex');
   return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
 }
 
@@ -21,7 +20,7 @@ export function userView(user: User) {
     // The interface does not allow an email of null, so a missing one is left out.
     ...(user.email === null ? {} : { email: user.email }),
     username: user.username,
-    imageUrl: imageUrl(user),
+    imageUrl: imageUrlOf(user.email ?? user.username ?? ''),
     loginAttempts: 0,
     rootRole: user.rootRole,
     seenAt: null,

@@ -1,0 +1,141 @@
+/**
+ * The conditions of the search for flags (docs/specification/flags.md#search), from the query string to a function that
+ * says whether a flag is wanted. All conditions of a request must hold.
+ */
+import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
+import { stalenessOf } from '../../../domain/flags/lifetime.ts';
+import { shown } from '../../../domain/json/issues.ts';
+import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { FlagRecord } from '../../../domain/state/world.ts';
+import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
+import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
+import { segmentNames } from '../views/found-flag-view.ts';
+
+const IS = ['IS', 'IS_NOT', 'IS_ANY_OF', 'IS_NONE_OF'] as const;
+const INCLUDES = [
+  'INCLUDE',
+  'DO_NOT_INCLUDE',
+  'INCLUDE_ALL_OF',
+  'INCLUDE_ANY_OF',
+  'EXCLUDE_IF_ANY_OF',
+  'EXCLUDE_ALL',
+] as const;
+const BEFORE_OR_AFTER = ['IS_BEFORE', 'IS_ON_OR_AFTER'] as const;
+
+const OPERATORS = {
+  project: IS,
+  state: IS,
+  type: IS,
+  createdBy: IS,
+  tag: INCLUDES,
+  segment: INCLUDES,
+  createdAt: BEFORE_OR_AFTER,
+  archived: ['IS'],
+} as const;
+
+/** Of environments and their switches that one request names. */
+const STATUSES_MAX = 50;
+
+export const CONDITION_PARAMETERS: Readonly<Record<string, QueryParameter>> = {
+  query: { description: 'Text to look for in the name, the description and the tags, whatever its case.' },
+  project: conditionParameter('Id of the project', IS),
+  state: conditionParameter('active, stale or potentially-stale', IS),
+  type: conditionParameter('Type of the flag', IS),
+  createdBy: conditionParameter('Id of the user who created the flag', IS),
+  tag: conditionParameter('A tag as type:value', INCLUDES),
+  segment: conditionParameter('Name of a segment that a strategy of the flag uses', INCLUDES),
+  status: {
+    description: 'A switch, such as production:enabled or production:disabled. Repeated: any of them.',
+    schema: { type: 'array', items: { type: 'string' }, maxItems: STATUSES_MAX },
+  },
+  createdAt: conditionParameter('A day of UTC', BEFORE_OR_AFTER),
+  archived: { description: 'IS:true lists archived flags only; otherwise those that are not are listed.' },
+};
+
+/** Whether a flag is wanted. */
+export type FlagTest = (record: FlagRecord) => boolean;
+
+export function flagConditions(context: RequestContext<unknown>): FlagTest | Refusal {
+  const conditions = conditionsOf(context, OPERATORS);
+  if (isRefusal(conditions)) return conditions;
+  const { project, state, type, createdBy, tag, segment, createdAt, archived } = conditions;
+  const { world } = context;
+  const startMs = createdAt && dayOf('createdAt', createdAt);
+  const switched = switchTest(context.queryAll('status'));
+  for (const one of [startMs, switched]) if (isRefusal(one)) return one;
+  const nowMs = context.now();
+  const isArchived = archived?.values[0] === 'true';
+  const tests: (FlagTest | null)[] = [
+    ({ flag }) => (flag.archivedAt !== null) === isArchived,
+    project && isTest(project, ({ flag }) => flag.project),
+    state && isTest(state, ({ flag }) => stalenessOf(flag, nowMs)),
+    type && isTest(type, ({ flag }) => flag.type),
+    createdBy && isTest(createdBy, (record) => String(record.createdBy)),
+    tag && includesTest(tag, ({ tags }) => tags.map((one) => `${one.type}:${one.value}`)),
+    segment && includesTest(segment, (flag) => segmentNames(world, flag)),
+    createdAt && createdTest(createdAt, startMs as number),
+    switched as FlagTest | null,
+    textTest(context.query('query')),
+  ];
+  const all = tests.filter((test) => test !== null);
+  return (record) => all.every((test) => test(record));
+}
+
+function isTest(
+  { operator, values }: Condition<(typeof IS)[number]>,
+  fieldOf: (record: FlagRecord) => string,
+): FlagTest {
+  const wanted = new Set(values);
+  const isNegated = operator === 'IS_NOT' || operator === 'IS_NONE_OF';
+  return (record) => wanted.has(fieldOf(record)) !== isNegated;
+}
+
+function includesTest(
+  { operator, values }: Condition<(typeof INCLUDES)[number]>,
+  listOf: (flag: Flag) => readonly string[],
+): FlagTest {
+  const isIn = (flag: Flag) => {
+    const list = new Set(listOf(flag));
+    return (value: string) => list.has(value);
+  };
+  switch (operator) {
+    case 'INCLUDE':
+    case 'INCLUDE_ANY_OF':
+      return ({ flag }) => values.some(isIn(flag));
+    case 'INCLUDE_ALL_OF':
+      return ({ flag }) => values.every(isIn(flag));
+    case 'DO_NOT_INCLUDE':
+    case 'EXCLUDE_IF_ANY_OF':
+      return ({ flag }) => !values.some(isIn(flag));
+    case 'EXCLUDE_ALL':
+      return ({ flag }) => !values.every(isIn(flag));
+  }
+}
+
+const createdTest =
+  ({ operator }: Condition<(typeof BEFORE_OR_AFTER)[number]>, startMs: number): FlagTest =>
+  ({ flag }) =>
+    Date.parse(flag.createdAt) < startMs === (operator === 'IS_BEFORE');
+
+function switchTest(texts: readonly string[]): FlagTest | null | Refusal {
+  if (texts.length === 0) return null;
+  const statuses = texts.map((text) => /^(.+):(enabled|disabled)$/.exec(text));
+  const wrong = statuses.indexOf(null);
+  if (wrong >= 0 || texts.length > STATUSES_MAX) {
+    return invalid(
+      `The query parameter status must be a name of an environment with :enabled or :disabled, at most ${STATUSES_MAX} times, not ${shown(texts[Math.max(wrong, 0)])}.`,
+      '/query/status',
+    );
+  }
+  return ({ flag }) =>
+    statuses.some((one) => environmentOf(flag, one?.[1] ?? '').enabled === (one?.[2] === 'enabled'));
+}
+
+function textTest(text: string): FlagTest | null {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return null;
+  return ({ flag: { name, description, tags } }) =>
+    [name, description ?? '', ...tags.map(({ type, value }) => `${type}:${value}`)].some((field) =>
+      field.toLowerCase().includes(wanted),
+    );
+}

@@ -1,0 +1,48 @@
+/** A flag as the search for flags shows it. */
+import type { Flag } from '../../../domain/flags/flag.ts';
+import {
+  type FlagRecord,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../../../domain/state/world.ts';
+import { authorOf } from '../../dispatch/access.ts';
+import { environmentSummary, type FlagSources } from './render-flag.ts';
+import { imageUrlOf, timeOrNull } from './views.ts';
+
+export function foundFlagView(
+  { world, seen }: FlagSources,
+  project: ProjectState,
+  { flag, createdBy }: FlagRecord,
+) {
+  const seenNow = seen.flag(flag.name);
+  const { id, name, email } = authorOf(world, createdBy);
+  return {
+    name: flag.name,
+    type: flag.type,
+    description: flag.description,
+    project: flag.project,
+    stale: flag.stale,
+    favorite: false,
+    impressionData: flag.impressionData,
+    createdAt: flag.createdAt,
+    archivedAt: flag.archivedAt,
+    lastSeenAt: timeOrNull(seenNow?.atMs),
+    dependencyType: dependencyType(flag),
+    environments: projectEnvironments(world, project).map((one) => environmentSummary(flag, one, seenNow)),
+    segments: segmentNames(world, flag),
+    tags: flag.tags,
+    createdBy: { id, name, imageUrl: imageUrlOf(email ?? name) },
+  };
+}
+
+function dependencyType({ dependencies, children }: Flag): 'child' | 'parent' | null {
+  if (dependencies.length > 0) return 'child';
+  return children.length > 0 ? 'parent' : null;
+}
+
+/** Of the segments that strategies of the flag use, each once. */
+export function segmentNames({ directory }: World, { environments }: Flag): readonly string[] {
+  const ids = environments.flatMap(({ strategies }) => strategies.flatMap(({ segments }) => segments));
+  return [...new Set(ids)].flatMap((id) => directory.segments.get(id)?.name ?? []);
+}
