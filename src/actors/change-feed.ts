@@ -25,8 +25,12 @@ export type ChangeListener = (changes: readonly Change[]) => void;
 /** `too-old`: events after the given one have left the ring. `not-yet`: the given event is not durable. */
 export type FeedGap = 'too-old' | 'not-yet';
 
-/** Protects memory from many small changes: an object per event costs more than its bytes on disk. */
-export const RING_CHANGES_MAX = 10_000;
+/**
+ * Protects memory from many small changes: an object per event costs more than its bytes on disk. Ten times as many would outlive
+ * two scavenges under full load, and the garbage collector would move each change twice; but at that load they are the last
+ * second, and whoever is that far behind looks at nearly every flag in any case.
+ */
+export const RING_CHANGES_MAX = 1_000;
 
 /** Protects memory from few large changes. Bytes as in the journal; most of the objects are the state's own. */
 export const RING_BYTES_MAX = 16 * 1024 * 1024;
