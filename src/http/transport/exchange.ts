@@ -3,7 +3,7 @@
  * and ends at its deadline, whatever the handler does.
  */
 import { BodyBudget } from './body-budget.ts';
-import { BodyCollector } from './body-collector.ts';
+import { BodyCollector, type BodyOwner } from './body-collector.ts';
 import { DeadlineEntry, DeadlineQueue, systemClock } from './deadlines.ts';
 import type { ReceivedRequest, RequestRefusal } from './received-request.ts';
 import { BODIES_TOO_MANY, HANDLER_FAILED, NO_RESPONSE, TOO_SLOW } from './received-request.ts';
@@ -55,7 +55,7 @@ export function closeExchangeServer({ requests, responses, stalledStreams }: Exc
   stalledStreams.close();
 }
 
-export abstract class Exchange extends DeadlineEntry implements Responder, UnreadHolder {
+export abstract class Exchange extends DeadlineEntry implements Responder, UnreadHolder, BodyOwner {
   aborted = false;
   protected hasResponded = false;
   /** What follows on the connection cannot be trusted, or is not wanted. */
@@ -190,12 +190,13 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   }
 
   protected collectBody(): BodyCollector {
-    return new BodyCollector({
-      bytesMax: this.server.limits.bodyBytesMax,
-      budget: this.server.bodies,
-      // In a later turn, because this happens within the callback of another connection.
-      whenEvicted: () => void setImmediate(() => this.refuse(BODIES_TOO_MANY, true)),
-    });
+    const { limits, bodies } = this.server;
+    return new BodyCollector({ bytesMax: limits.bodyBytesMax, budget: bodies, owner: this });
+  }
+
+  /** In a later turn, because this happens within the callback of another connection. */
+  bodyEvicted(): void {
+    setImmediate(() => this.refuse(BODIES_TOO_MANY, true));
   }
 
   /** Hands the request over, unless it was refused, or its client left, in the meantime. */
