@@ -24,24 +24,30 @@ export interface JsonSource extends TextOrigin {
   readonly limits: JsonLimits;
 }
 
-export const parseJsonBody = (bytes: Uint8Array): ParsedBody =>
-  parseJson(bytes, { ...BODY_ORIGIN, limits: BODY_LIMITS });
+const BODY_SOURCE: JsonSource = { ...BODY_ORIGIN, limits: BODY_LIMITS };
+
+export const parseJsonBody = (bytes: Uint8Array): ParsedBody => parseJson(bytes, BODY_SOURCE);
 
 /** The same for a part of something larger. */
 export function parseJson(bytes: Uint8Array, source: JsonSource): ParsedBody {
   const { whole, limits } = source;
   const text = decode(bytes);
   if (text === undefined) return refusal(`${whole} is not valid UTF-8.`);
-  if (text.startsWith('\uFEFF')) return refusal(`${whole} must not start with a byte order mark.`);
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK)
+    return refusal(`${whole} must not start with a byte order mark.`);
   const shape = measureShape(bytes, limits);
   if (!shape.ok) return shape;
   const parsed = parse(text);
-  if (parsed === undefined || countFields(parsed) !== shape.nameCount)
+  const walk = new FieldWalk();
+  if (parsed === undefined || walk.count(parsed) !== shape.nameCount)
     return { ok: false, ...diagnoseJson(text, source) };
   const value = Object.is(parsed, -0) ? 0 : parsed;
-  const issue = checkStorable(value, limits.depthMax);
+  // Half a surrogate pair can only be written with a backslash: the bytes are valid UTF-8. The nesting has been measured.
+  const issue = walk.isSuspect || text.includes('\\') ? checkStorable(value, limits.depthMax) : null;
   return issue === null ? { ok: true, value } : { ok: false, ...issue };
 }
+
+const BYTE_ORDER_MARK = 0xfeff;
 
 /** Keeps the mark, so that it can be refused. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -62,31 +68,43 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** Fields of all objects in the value. On its way it makes every -0 inside a 0; the value is nobody else's yet. */
-function countFields(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return Array.isArray(value) ? countInItems(value) : countInObject(value as Record<string, JsonValue>);
-}
+/**
+ * The one walk over a parsed value, which is nobody else's yet. It makes every -0 inside a 0, counts the fields of all objects,
+ * and notices what may be unfit to be stored.
+ */
+class FieldWalk {
+  /** A number beyond the range of a double, or a field named __proto__. */
+  isSuspect = false;
 
-function countInItems(items: JsonValue[]): number {
-  let fieldCount = 0;
-  for (let index = 0; index < items.length; index++) {
-    const item = items[index] as JsonValue;
-    if (typeof item === 'object') fieldCount += countFields(item);
-    else if (Object.is(item, -0)) items[index] = 0;
+  count(value: JsonValue): number {
+    if (typeof value === 'object' && value !== null) {
+      return Array.isArray(value) ? this.#inItems(value) : this.#inObject(value as Record<string, JsonValue>);
+    }
+    if (typeof value === 'number' && !Number.isFinite(value)) this.isSuspect = true;
+    return 0;
   }
-  return fieldCount;
-}
 
-function countInObject(fields: Record<string, JsonValue>): number {
-  const names = Object.keys(fields);
-  let fieldCount = names.length;
-  for (const name of names) {
-    const field = fields[name] as JsonValue;
-    if (typeof field === 'object') fieldCount += countFields(field);
-    else if (Object.is(field, -0)) fields[name] = 0;
+  #inItems(items: JsonValue[]): number {
+    let fieldCount = 0;
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index] as JsonValue;
+      if (Object.is(item, -0)) items[index] = 0;
+      else if (typeof item !== 'string') fieldCount += this.count(item);
+    }
+    return fieldCount;
   }
-  return fieldCount;
+
+  #inObject(fields: Record<string, JsonValue>): number {
+    const names = Object.keys(fields);
+    let fieldCount = names.length;
+    for (const name of names) {
+      if (name === '__proto__') this.isSuspect = true;
+      const field = fields[name] as JsonValue;
+      if (Object.is(field, -0)) fields[name] = 0;
+      else if (typeof field !== 'string') fieldCount += this.count(field);
+    }
+    return fieldCount;
+  }
 }
 
 function refusal(message: string): ParsedBody {

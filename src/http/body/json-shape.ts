@@ -37,43 +37,48 @@ const COMMA = 0x2c;
 const OPENING = [0x5b, 0x7b] as const;
 const CLOSING = [0x5d, 0x7d] as const;
 
+/**
+ * The lists and objects that are open at a byte, by their depth. One for all calls: a body is measured in one go, and making
+ * an object for each list of it takes as long as all the rest.
+ */
+const areLists: boolean[] = [];
+/** Items or fields begun so far; 1 when it is empty, too. */
+const lengths: number[] = [];
+/** Of an object: where the name of the field that is being read begins; -1 before it. */
+const nameStarts: number[] = [];
+
 /** Bytes are enough to look at, since none of a multi-byte character is an ASCII one. */
 export function measureShape(bytes: Uint8Array, limits: JsonLimits = BODY_LIMITS): JsonShape {
-  const open: OpenContainer[] = [];
+  let top = -1;
   let nameCount = 0;
   let valueCount = 1;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    const container = open[open.length - 1];
     if (byte === QUOTE) {
-      const start = at;
+      if (top >= 0 && nameStarts[top]! < 0) nameStarts[top] = at;
       at = endOfString(bytes, at);
-      if (container !== undefined && container.nameStart < 0) container.nameStart = start;
     } else if (byte === COLON) nameCount++;
-    else if (byte === COMMA && container !== undefined) {
-      container.length++;
-      container.nameStart = -1;
+    else if (byte === COMMA && top >= 0) {
+      const length = lengths[top]! + 1;
+      lengths[top] = length;
+      nameStarts[top] = -1;
       valueCount++;
-      if (container.length > limits.listLengthMax) return tooLong(bytes, open, limits);
+      if (length > limits.listLengthMax) return tooLong(bytes, top, limits);
     } else if (byte === OPENING[0] || byte === OPENING[1]) {
-      open.push({ isList: byte === OPENING[0], length: 1, nameStart: -1 });
+      top++;
+      if (top >= limits.depthMax) return tooDeep(limits);
+      areLists[top] = byte === OPENING[0];
+      lengths[top] = 1;
+      nameStarts[top] = -1;
       valueCount++;
-      if (open.length > limits.depthMax) return tooDeep(limits);
-    } else if ((byte === CLOSING[0] || byte === CLOSING[1]) && open.pop() === undefined) {
+    } else if (byte === CLOSING[0] || byte === CLOSING[1]) {
+      top--;
       // No JSON, whatever follows; the parser says why.
-      return { ok: true, nameCount };
+      if (top < -1) return { ok: true, nameCount };
     }
     if (valueCount > limits.valuesMax) return tooMany(limits);
   }
   return { ok: true, nameCount };
-}
-
-interface OpenContainer {
-  readonly isList: boolean;
-  /** Items or fields begun so far; 1 when it is empty, too. */
-  length: number;
-  /** Of an object: where the name of the field that is being read begins; -1 before it. */
-  nameStart: number;
 }
 
 const tooDeep = ({ depthMax }: JsonLimits): JsonShape => ({
@@ -86,17 +91,16 @@ const tooMany = ({ valuesMax }: JsonLimits): JsonShape => ({
   message: `The body must not hold more than ${valuesMax} values.`,
 });
 
-function tooLong(
-  bytes: Uint8Array,
-  open: readonly OpenContainer[],
-  { listLengthMax }: JsonLimits,
-): JsonShape {
-  const keys = open.slice(0, -1).map((one) => (one.isList ? one.length - 1 : nameAt(bytes, one.nameStart)));
+/** `top`: the depth of the list or object that is too long. */
+function tooLong(bytes: Uint8Array, top: number, { listLengthMax }: JsonLimits): JsonShape {
+  const keys = areLists
+    .slice(0, top)
+    .map((isList, depth) => (isList ? lengths[depth]! - 1 : nameAt(bytes, nameStarts[depth]!)));
   const path = keys.map((key) => `/${pointerToken(key)}`).join('');
   const last = keys.at(-1);
   const place =
     last === undefined ? 'The body' : typeof last === 'string' ? `The field ${last}` : `Item ${last}`;
-  const parts = open.at(-1)?.isList === true ? 'items' : 'fields';
+  const parts = areLists[top] === true ? 'items' : 'fields';
   return { ok: false, path, message: `${place} must not have more than ${listLengthMax} ${parts}.` };
 }
 
