@@ -14,15 +14,17 @@ import jsonPatch from 'fast-json-patch';
 import * as v from 'valibot';
 import { shown } from './issues.ts';
 import {
-  checkStorable,
   cloneJson,
+  inspectJson,
   isJsonArray,
   isJsonObject,
   JSON_DEPTH_MAX,
+  type JsonMeasure,
   type JsonValue,
   jsonEqual,
   jsonSize,
   measureJson,
+  type StorableIssue,
 } from './json.ts';
 import { arrayIndex, type ParsedPointer, parsePointer, pointerToken } from './json-pointer.ts';
 import { list } from './list-schema.ts';
@@ -122,6 +124,15 @@ interface OperationIssue {
 
 type Tokens = readonly string[];
 
+/** A value that is to be put into the document. */
+interface Sized {
+  readonly value: JsonValue;
+  readonly measure: JsonMeasure;
+}
+
+/** Of a value that is in the document already. */
+const sizedOf = (value: JsonValue): Sized => ({ value, measure: measureJson(value) });
+
 /** The copy that the operations change. After a fault it may be half changed, and is discarded. */
 class Patching {
   document: JsonValue;
@@ -136,11 +147,9 @@ class Patching {
     if (!path.ok) return badPointer('path', operation.path, path.reason);
     switch (operation.op) {
       case 'add':
-        return unstorable(operation.value) ?? this.#add(path.tokens, operation.value as JsonValue);
       case 'replace':
-        return unstorable(operation.value) ?? this.#replace(path.tokens, operation.value as JsonValue);
       case 'test':
-        return unstorable(operation.value) ?? this.#test(path.tokens, operation.value as JsonValue);
+        return this.#applyValue(operation.op, path.tokens, operation.value);
       case 'remove':
         return this.#remove(path.tokens);
       case 'move':
@@ -152,13 +161,22 @@ class Patching {
     }
   }
 
-  #add(path: Tokens, value: JsonValue): OperationIssue | null {
-    return placeIssue(this.document, path) ?? this.#insert('add', path, value);
+  /** An operation with a value that the client sent: it is walked once for all that is asked of it. */
+  #applyValue(op: 'add' | 'replace' | 'test', path: Tokens, value: unknown): OperationIssue | null {
+    const inspected = inspectJson(value);
+    if (inspected.issue !== null) return unstorable(inspected.issue);
+    const sized: Sized = { value: value as JsonValue, measure: inspected };
+    if (op === 'add') return this.#add(path, sized);
+    return op === 'test' ? this.#test(path, sized.value) : this.#replace(path, sized);
   }
 
-  #replace(path: Tokens, value: JsonValue): OperationIssue | null {
+  #add(path: Tokens, sized: Sized): OperationIssue | null {
+    return placeIssue(this.document, path) ?? this.#insert('add', path, sized);
+  }
+
+  #replace(path: Tokens, sized: Sized): OperationIssue | null {
     if (valueAt(this.document, path) === undefined) return nothingAt(path);
-    return this.#insert('replace', path, value);
+    return this.#insert('replace', path, sized);
   }
 
   #test(path: Tokens, value: JsonValue): OperationIssue | null {
@@ -182,7 +200,7 @@ class Patching {
 
   #copy(from: Tokens, path: Tokens): OperationIssue | null {
     const value = valueAt(this.document, from);
-    return value === undefined ? nothingAt(from) : this.#add(path, value);
+    return value === undefined ? nothingAt(from) : this.#add(path, sizedOf(value));
   }
 
   #move(from: Tokens, path: Tokens): OperationIssue | null {
@@ -192,12 +210,12 @@ class Patching {
       if (path.length === from.length) return null;
       return invalid(`${written(from)} cannot be moved into itself`);
     }
-    return this.#remove(from) ?? this.#add(path, value);
+    return this.#remove(from) ?? this.#add(path, sizedOf(value));
   }
 
   /** The place has been checked. The limits are checked before the copy is made. */
-  #insert(op: 'add' | 'replace', path: Tokens, value: JsonValue): OperationIssue | null {
-    const { depth, size } = measureJson(value);
+  #insert(op: 'add' | 'replace', path: Tokens, { value, measure }: Sized): OperationIssue | null {
+    const { depth, size } = measure;
     if (path.length + depth > JSON_DEPTH_MAX) {
       return invalid(`the result would be nested more than ${JSON_DEPTH_MAX} levels deep`);
     }
@@ -277,9 +295,8 @@ function placeIssue(document: JsonValue, path: Tokens): OperationIssue | null {
   );
 }
 
-function unstorable(value: unknown): OperationIssue | null {
-  const issue = checkStorable(value);
-  return issue === null ? null : invalid(`its value cannot be kept. ${issue.message.slice(0, -1)}`);
+function unstorable({ message }: StorableIssue): OperationIssue {
+  return invalid(`its value cannot be kept. ${message.slice(0, -1)}`);
 }
 
 function badPointer(field: 'path' | 'from', pointer: string, reason: string): OperationIssue {

@@ -26,7 +26,14 @@ export interface StorableIssue {
 
 /** `depthMax`: for what holds values of JSON_DEPTH_MAX levels in some more of its own. */
 export function checkStorable(value: unknown, depthMax = JSON_DEPTH_MAX): StorableIssue | null {
-  return issueIn(value, JSON_DEPTH_MAX - depthMax, null);
+  return new StorableWalk().issueIn(value, JSON_DEPTH_MAX - depthMax, null);
+}
+
+/** `checkStorable` and `measureJson` in one walk. The measure holds only where there is no issue. */
+export function inspectJson(value: unknown): JsonMeasure & { readonly issue: StorableIssue | null } {
+  const walk = new StorableWalk();
+  const issue = walk.issueIn(value, 0, null);
+  return { issue, depth: walk.depth, size: walk.size };
 }
 
 /**
@@ -59,11 +66,11 @@ export function measureJson(value: unknown): JsonMeasure {
 
 /** Only the size. It runs on every change of a strategy, so it allocates nothing. */
 export function jsonSize(value: unknown): number {
-  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'string') return stringSize(value);
   if (typeof value !== 'object' || value === null) return SCALAR_SIZE;
-  let size = 2;
+  let size = BRACKETS_SIZE;
   if (Array.isArray(value)) {
-    for (const item of value) size += jsonSize(item) + 1;
+    for (const item of value) size += jsonSize(item) + ITEM_SIZE;
     return size;
   }
   for (const key in value) size += fieldSize(value as JsonObject, key);
@@ -71,7 +78,7 @@ export function jsonSize(value: unknown): number {
 }
 
 function fieldSize(fields: JsonObject, key: string): number {
-  return jsonSize(fields[key]) + key.length + 4;
+  return jsonSize(fields[key]) + nameSize(key);
 }
 
 /** By how much `after` is larger than `before`. Skips objects that both share, as two versions of one thing do. */
@@ -110,6 +117,14 @@ function isWellFormed(text: string): boolean {
 
 /** A number, true, false or null. */
 const SCALAR_SIZE = 8;
+/** Of a list or an object. */
+const BRACKETS_SIZE = 2;
+/** What an item takes beside its value: a comma. */
+const ITEM_SIZE = 1;
+/** In its quotes. */
+const stringSize = (text: string): number => text.length + 2;
+/** With its quotes, a colon and a comma. */
+const nameSize = (key: string): number => key.length + 4;
 
 /** The path is a linked list towards the root, and becomes text only when there is a fault. */
 interface Step {
@@ -117,50 +132,70 @@ interface Step {
   readonly parent: Step | null;
 }
 
-function issueIn(value: unknown, depth: number, at: Step | null): StorableIssue | null {
-  switch (typeof value) {
-    case 'string':
-      return isWellFormed(value) ? null : issue(at, LONE_SURROGATE);
-    case 'number':
-      return Number.isFinite(value) ? null : issue(at, OUT_OF_RANGE);
-    case 'boolean':
-      return null;
-    case 'object':
-      if (value === null) return null;
-      if (depth >= JSON_DEPTH_MAX) return issue(at, TOO_DEEP);
-      return Array.isArray(value) ? issueInItems(value, depth, at) : issueInFields(value, depth, at);
-    default:
-      return issue(at, `A value of type ${typeof value} is not JSON.`);
-  }
-}
+/** Walks a value once: says why it cannot be stored, or how deep and how large it is. */
+class StorableWalk implements JsonMeasure {
+  depth = 0;
+  size = 0;
 
-function issueInItems(items: readonly unknown[], depth: number, at: Step | null): StorableIssue | null {
-  for (let index = 0; index < items.length; index++) {
-    const item = items[index];
-    if (isHarmless(item)) continue;
-    const found = issueIn(item, depth + 1, { key: index, parent: at });
-    if (found !== null) return found;
+  issueIn(value: unknown, depth: number, at: Step | null): StorableIssue | null {
+    switch (typeof value) {
+      case 'string':
+        this.size += stringSize(value);
+        return isWellFormed(value) ? null : issue(at, LONE_SURROGATE);
+      case 'number':
+        this.size += SCALAR_SIZE;
+        return Number.isFinite(value) ? null : issue(at, OUT_OF_RANGE);
+      case 'boolean':
+        this.size += SCALAR_SIZE;
+        return null;
+      case 'object':
+        if (value !== null) return this.#issueInside(value, depth, at);
+        this.size += SCALAR_SIZE;
+        return null;
+      default:
+        return issue(at, `A value of type ${typeof value} is not JSON.`);
+    }
   }
-  return null;
-}
 
-function issueInFields(fields: object, depth: number, at: Step | null): StorableIssue | null {
-  const prototype: unknown = Object.getPrototypeOf(fields);
-  if (prototype !== Object.prototype && prototype !== null) return issue(at, NOT_PLAIN);
-  for (const key of Object.keys(fields)) {
-    if (key === '__proto__') return issue({ key, parent: at }, PROTO_KEY);
-    if (!isWellFormed(key)) return issue(at, LONE_SURROGATE_KEY);
-    const field = (fields as Record<string, unknown>)[key];
-    if (isHarmless(field)) continue;
-    const found = issueIn(field, depth + 1, { key, parent: at });
-    if (found !== null) return found;
+  #issueInside(value: object, depth: number, at: Step | null): StorableIssue | null {
+    if (depth >= JSON_DEPTH_MAX) return issue(at, TOO_DEEP);
+    this.size += BRACKETS_SIZE;
+    if (depth >= this.depth) this.depth = depth + 1;
+    return Array.isArray(value)
+      ? this.#issueInItems(value, depth, at)
+      : this.#issueInFields(value, depth, at);
   }
-  return null;
-}
 
-/** Avoids the step object for the most common values. */
-function isHarmless(value: unknown): boolean {
-  return typeof value === 'boolean' || value === null;
+  #issueInItems(items: readonly unknown[], depth: number, at: Step | null): StorableIssue | null {
+    this.size += ITEM_SIZE * items.length;
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index];
+      const found = this.#passes(item) ? null : this.issueIn(item, depth + 1, { key: index, parent: at });
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  #issueInFields(fields: object, depth: number, at: Step | null): StorableIssue | null {
+    const prototype: unknown = Object.getPrototypeOf(fields);
+    if (prototype !== Object.prototype && prototype !== null) return issue(at, NOT_PLAIN);
+    for (const key of Object.keys(fields)) {
+      if (key === '__proto__') return issue({ key, parent: at }, PROTO_KEY);
+      if (!isWellFormed(key)) return issue(at, LONE_SURROGATE_KEY);
+      this.size += nameSize(key);
+      const field = (fields as Record<string, unknown>)[key];
+      const found = this.#passes(field) ? null : this.issueIn(field, depth + 1, { key, parent: at });
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** Lets the most common values pass, for which no step has to be made. */
+  #passes(value: unknown): boolean {
+    if (typeof value !== 'boolean' && value !== null) return false;
+    this.size += SCALAR_SIZE;
+    return true;
+  }
 }
 
 const OUT_OF_RANGE = 'The number is beyond the range of a double, about 1.8e308.';

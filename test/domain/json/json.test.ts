@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import {
   checkStorable,
   cloneJson,
+  inspectJson,
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEqual,
@@ -49,6 +50,16 @@ test('a value that may be stored comes back equal from MessagePack and from JSON
       fc.pre(checkStorable(value) === null);
       assert.deepEqual(unpack(pack(value)), withoutNegativeZero(value as JsonValue));
       assert.deepEqual(JSON.parse(JSON.stringify(value)), withoutNegativeZero(value as JsonValue));
+    }),
+  );
+});
+
+test('one walk finds the same issue, and the same measure, as a check and a measurement by themselves', () => {
+  fc.assert(
+    fc.property(anyJson, (value) => {
+      const { issue, depth, size } = inspectJson(value);
+      assert.deepEqual(issue, checkStorable(value));
+      if (issue === null) assert.deepEqual({ depth, size }, measureJson(value));
     }),
   );
 });
