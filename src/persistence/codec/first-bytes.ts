@@ -96,11 +96,19 @@ declareLengths(FIRST.string8, KINDS.string, [1, 2, 4]);
 declareLengths(FIRST.list16, KINDS.list, [2, 4]);
 declareLengths(FIRST.map16, KINDS.map, [2, 4]);
 
+/** All bytes of a value whose first byte says how many they are, where it is neither a list, a map nor undefined; else 0. */
+export const PLAIN_BYTES_OF = Uint8Array.from(KIND_OF, (kind, first) => {
+  const isPlain =
+    kind !== KINDS.none && kind !== KINDS.undefined && kind !== KINDS.list && kind !== KINDS.map;
+  return isPlain && LENGTH_BYTES_OF[first] === 0 ? 1 + CONTENT_BYTES_OF[first]! : 0;
+});
+
 /** The length of the string, list or map at `at`, which begins with `first`; -1 where it is cut short. */
 export function lengthAt(bytes: Buffer, at: number, first: number): number {
   const lengthBytes = LENGTH_BYTES_OF[first]!;
   if (lengthBytes === 0) return FIX_LENGTH_OF[first]!;
-  return at + 1 + lengthBytes > bytes.length ? -1 : bytes.readUIntBE(at + 1, lengthBytes);
+  if (at + 1 + lengthBytes > bytes.length) return -1;
+  return lengthBytes === 1 ? bytes[at + 1]! : bytes.readUIntBE(at + 1, lengthBytes);
 }
 
 /** The number at `at`; null where there is none, where it is cut short, and for the kinds that are hardly ever written. */

@@ -10,7 +10,15 @@
  * start would refuse.
  */
 import { Packr } from 'msgpackr';
-import { CONTENT_BYTES_OF, KIND_OF, KINDS, LENGTH_BYTES_OF, lengthAt, VALUES_OF } from './first-bytes.ts';
+import {
+  CONTENT_BYTES_OF,
+  KIND_OF,
+  KINDS,
+  LENGTH_BYTES_OF,
+  lengthAt,
+  PLAIN_BYTES_OF,
+  VALUES_OF,
+} from './first-bytes.ts';
 
 /** Protects the stack: msgpackr overflows it near depth 1,400. Request bodies are limited to 64, state adds a few. */
 export const DEPTH_MAX = 128;
@@ -49,19 +57,11 @@ export type GuardVerdict =
 
 const refuse = (problem: string, at: number): GuardVerdict => ({ problem: `${problem} at byte ${at}` });
 
-/** What a first byte announces: bytes of the head, bytes of the content, and number of nested values. */
-interface Head {
-  headBytes: number;
-  contentBytes: number;
-  items: number;
-  isMap: boolean;
-  isString: boolean;
-}
-
 /** The guard's working memory: for each depth, how many values are still to come and whether they belong to a map. */
-const head: Head = { headBytes: 0, contentBytes: 0, items: 0, isMap: false, isString: false };
-const remaining = new Float64Array(DEPTH_MAX + 1);
+const remaining = new Int32Array(DEPTH_MAX + 1);
 const inMap = new Uint8Array(DEPTH_MAX + 1);
+
+const UNKNOWN_KIND = 'not a kind of value that is ever written, or cut short';
 
 /**
  * Walks the bytes without decoding or recursing. Says what is wrong, or how many map entries there are.
@@ -69,67 +69,76 @@ const inMap = new Uint8Array(DEPTH_MAX + 1);
  */
 export function guard(bytes: Buffer, outerDepth = 0): GuardVerdict {
   let top = 0;
-  remaining[0] = 1;
-  inMap[0] = 0;
+  // Of the list or map that is being read: what `remaining` and `inMap` hold for those around it.
+  let left = 1;
+  let isMap = false;
   let at = 0;
   let values = 0;
   let mapEntries = 0;
-  while (top >= 0) {
-    const left = remaining[top]!;
+  while (left > 0 || top > 0) {
     if (left === 0) {
       top -= 1;
+      left = remaining[top]!;
+      isMap = inMap[top] === 1;
       continue;
     }
-    if (!readHead(bytes, at, head))
-      return refuse('not a kind of value that is ever written, or cut short', at);
-    if (inMap[top] === 1 && left % 2 === 0) {
-      if (!head.isString) return refuse('a map key that is not a string', at);
-      if (isProtoKey(bytes, at + head.headBytes, head.contentBytes)) return refuse('the key __proto__', at);
+    const first = bytes[at] ?? NEVER_WRITTEN;
+    const plainBytes = PLAIN_BYTES_OF[first]!;
+    const items = plainBytes > 0 ? 0 : itemsAt(bytes, at, first);
+    if (items === NOT_READABLE) return refuse(UNKNOWN_KIND, at);
+    const end = plainBytes > 0 ? at + plainBytes : endOfHead(bytes, at, first);
+    if (isMap && (left & 1) === 0) {
+      if (KIND_OF[first] !== KINDS.string) return refuse('a map key that is not a string', at);
+      if (isProtoKey(bytes, at + 1 + LENGTH_BYTES_OF[first]!, end)) return refuse('the key __proto__', at);
     }
-    remaining[top] = left - 1;
-    at += head.headBytes + head.contentBytes;
+    left -= 1;
+    at = end;
     // Every nested value takes at least one byte, so a count beyond the remaining bytes is false.
-    if (at + head.items > bytes.length) return refuse('a length beyond the end', at);
+    if (at + items > bytes.length) return refuse('a length beyond the end', at);
     values += 1;
     if (values > VALUES_MAX) return refuse(`more than ${VALUES_MAX} values`, at);
-    if (head.items === 0) continue;
+    if (items === 0) continue;
     if (top + outerDepth >= DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, at);
-    if (head.isMap) mapEntries += head.items / 2;
+    remaining[top] = left;
+    inMap[top] = isMap ? 1 : 0;
     top += 1;
-    remaining[top] = head.items;
-    inMap[top] = head.isMap ? 1 : 0;
+    left = items | 0;
+    isMap = KIND_OF[first] === KINDS.map;
+    if (isMap) mapEntries += items / 2;
   }
   return at === bytes.length ? { problem: null, values, mapEntries } : refuse('bytes after the value', at);
 }
 
-function readHead(bytes: Buffer, at: number, head: Head): boolean {
-  const first = bytes[at];
-  if (first === undefined) return false;
+const NOT_READABLE = -1;
+/** Begins no value. Stands for the byte behind the last one. */
+const NEVER_WRITTEN = 0xc1;
+
+/** How many values the one that begins with `first` holds; NOT_READABLE for no kind of value, and for one cut short. */
+function itemsAt(bytes: Buffer, at: number, first: number): number {
   const kind = KIND_OF[first]!;
-  head.isString = kind === KINDS.string;
-  head.isMap = kind === KINDS.map;
-  if (LENGTH_BYTES_OF[first] !== 0) return readLength(bytes, at, first, head);
-  head.headBytes = 1;
-  head.contentBytes = CONTENT_BYTES_OF[first]!;
-  head.items = VALUES_OF[first]!;
-  if (kind !== KINDS.undefined) return kind !== KINDS.none;
-  return bytes[at + 1] === 0 && at + 2 < bytes.length;
+  if (kind === KINDS.none) return NOT_READABLE;
+  if (LENGTH_BYTES_OF[first] === 0) {
+    if (kind === KINDS.undefined && (bytes[at + 1] !== 0 || at + 2 >= bytes.length)) return NOT_READABLE;
+    return VALUES_OF[first]!;
+  }
+  const length = lengthAt(bytes, at, first);
+  if (length < 0) return NOT_READABLE;
+  return kind === KINDS.string ? 0 : kind === KINDS.map ? length * 2 : length;
 }
 
-function readLength(bytes: Buffer, at: number, first: number, head: Head): boolean {
-  const length = lengthAt(bytes, at, first);
-  if (length < 0) return false;
-  head.headBytes = 1 + LENGTH_BYTES_OF[first]!;
-  head.contentBytes = head.isString ? length : 0;
-  head.items = head.isString ? 0 : head.isMap ? length * 2 : length;
-  return true;
+/** Behind the head of a list or map, and behind all of any other value. */
+function endOfHead(bytes: Buffer, at: number, first: number): number {
+  const headEnd = at + 1 + LENGTH_BYTES_OF[first]!;
+  const isLong = KIND_OF[first] === KINDS.string && LENGTH_BYTES_OF[first] !== 0;
+  return headEnd + (isLong ? lengthAt(bytes, at, first) : CONTENT_BYTES_OF[first]!);
 }
 
 const PROTO_KEY = Buffer.from('__proto__');
 
 /** msgpackr reads this key back under another name, so it cannot be stored. Requests with it are refused too. */
-function isProtoKey(bytes: Buffer, start: number, length: number): boolean {
-  return length === PROTO_KEY.length && bytes.subarray(start, start + length).equals(PROTO_KEY);
+function isProtoKey(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start !== PROTO_KEY.length || bytes[start] !== PROTO_KEY[0]) return false;
+  return bytes.subarray(start, end).equals(PROTO_KEY);
 }
 
 /** Counts the map entries of a decoded value. Fewer than the guard counted means that a key occurred twice. */
