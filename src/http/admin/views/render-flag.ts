@@ -33,6 +33,8 @@ interface FlagBytes {
   /** Of the lineage: names of old revisions, which the ETag carries, seldom change. */
   readonly renames: number;
   readonly seen: FlagSeen | null;
+  /** Of the times of use, up to which `seen` is known to hold: to look it up for each read would take as long as finding the flag. */
+  seenVersion: number;
   whole: TaggedResponse | null;
   summary: string | null;
 }
@@ -59,11 +61,15 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   const revision = environmentsRevision(world, project);
   const cached = kept.get(record);
   const { renames } = world.lineage;
-  const seenNow = seen.flag(record.flag.name);
   const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
-  if (isSame && cached.seen === seenNow) return cached;
+  if (isSame && cached.seenVersion === seen.version) return cached;
+  const seenNow = seen.flag(record.flag.name);
+  if (isSame && cached.seen === seenNow) {
+    cached.seenVersion = seen.version;
+    return cached;
+  }
   const fresh: FlagBytes = {
-    ...{ environmentsRevision: revision, renames, seen: seenNow },
+    ...{ environmentsRevision: revision, renames, seen: seenNow, seenVersion: seen.version },
     ...{ whole: null, summary: null },
   };
   kept.set(record, fresh);
