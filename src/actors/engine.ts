@@ -29,7 +29,7 @@ import type { World } from '../domain/state/world.ts';
 import { EncodingError } from '../persistence/codec/message-pack.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
-import { type FrameBody, isNewer, OWN_STAMP } from '../persistence/journal/frame-format.ts';
+import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
 import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
@@ -217,7 +217,7 @@ export class Engine {
     const payload = this.#encoder.encode(change, CHANGE_BYTES_MAX);
     this.#adoptName(change, true);
     this.#applyAll(events, new Date(at).toISOString());
-    this.#append(change, undefined, { payload, ...OWN_STAMP });
+    this.#append(change, undefined, ownBody(payload));
     this.journal.commit();
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
   }
@@ -379,7 +379,7 @@ export class Engine {
     if (change !== null) {
       const response = rememberable(submission.retry, outcome);
       const complete = response === undefined ? payload : this.#encoder.addResponse(response);
-      this.#append(change, response, { payload: complete, ...OWN_STAMP });
+      this.#append(change, response, ownBody(complete));
     }
     this.#finish(submission, outcome);
   }

@@ -50,9 +50,9 @@ class GrowthCheck {
   readonly #world: World;
   readonly #limits: GrowthLimits;
   /** By what the parts belong to: tags by the flag, strategies by the flag and the environment. */
-  readonly #counts = new Map<string, PartCount>();
+  #counts: Map<string, PartCount> | null = null;
   /** Strategies as they are before the decision, by id, for the flags and environments that get some. */
-  readonly #strategies = new Map<string, ReadonlyMap<string, Strategy>>();
+  #strategies: Map<string, ReadonlyMap<string, Strategy>> | null = null;
 
   constructor(world: World, limits: GrowthLimits) {
     this.#world = world;
@@ -87,6 +87,7 @@ class GrowthCheck {
 
   /** What only the whole decision shows: a rollback may take strategies away and add others. */
   refuseCounts(): Refusal | null {
+    if (this.#counts === null) return null;
     for (const { limit, subject, before, after } of this.#counts.values()) {
       const refusal = this.#refuseCount(limit, before, after, subject);
       if (refusal !== null) return refusal;
@@ -130,6 +131,7 @@ class GrowthCheck {
   }
 
   #count(key: string, initial: PartCount, change: 1 | -1): void {
+    this.#counts ??= new Map();
     const known = this.#counts.get(key);
     if (known === undefined) this.#counts.set(key, { ...initial, after: initial.after + change });
     else known.after += change;
@@ -167,7 +169,7 @@ class GrowthCheck {
     before: readonly Constraint[],
     after: readonly Constraint[],
   ): Refusal | null {
-    if (before === after) return null;
+    if (before === after || after.every(({ values }) => values.length <= this.#limits.values)) return null;
     const large = (constraints: readonly Constraint[]): number[] =>
       constraints
         .map(({ values }) => values.length)
@@ -217,6 +219,7 @@ class GrowthCheck {
 
   #strategiesBefore(event: FlagEvent & { readonly environment: string }): ReadonlyMap<string, Strategy> {
     const key = keyOf(event);
+    this.#strategies ??= new Map();
     let known = this.#strategies.get(key);
     if (known === undefined) {
       const flag = this.#flag(event);

@@ -62,9 +62,11 @@ function checkItems<Item extends v.GenericSchema>(
 ): Outcome<Item> {
   const output: unknown[] = [];
   const issues: v.BaseIssue<unknown>[] = [];
-  for (const [key, value] of input.entries()) {
+  for (let key = 0; key < input.length; key += 1) {
+    const value = input[key];
     const checked = item['~run']({ value }, config);
     output.push(checked.value);
+    if (checked.issues === undefined) continue;
     const pathItem: v.ArrayPathItem = {
       type: 'array',
       origin: 'value',
@@ -72,7 +74,7 @@ function checkItems<Item extends v.GenericSchema>(
       key,
       value,
     };
-    for (const issue of checked.issues ?? []) {
+    for (const issue of checked.issues) {
       issues.push({ ...issue, path: [pathItem, ...(issue.path ?? [])] } as v.BaseIssue<unknown>);
     }
     if (issues.length >= ISSUES_MAX || (issues.length > 0 && config.abortEarly)) break;

@@ -78,7 +78,14 @@ function stringSize(text: string): number {
 }
 
 const WIDE_CHARACTER = /[^\0-\xff]/;
-const isOfOneByteCharacters = (text: string): boolean => !WIDE_CHARACTER.test(text);
+/** Up to this length a loop is quicker than the start of a regular expression. */
+const LOOPED_LENGTH_MAX = 40;
+
+function isOfOneByteCharacters(text: string): boolean {
+  if (text.length > LOOPED_LENGTH_MAX) return !WIDE_CHARACTER.test(text);
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0xff) return false;
+  return true;
+}
 
 function growthOf(before: unknown, after: unknown, isFreeForm: boolean): number {
   if (before === after) return 0;

@@ -21,12 +21,16 @@ export function applyChange(world: World, events: readonly DomainEvent[], first:
   while (at < events.length) {
     const run = strategyRun(events, at);
     const end = at + Math.max(run.length, 1);
-    const last = { ...first, id: first.id + end - 1 };
-    if (run.length === 0 || !applyStrategyRun(world, run, last)) {
-      for (let one = at; one < end; one += 1) apply(world, events[one]!, { ...first, id: first.id + one });
+    if (run.length === 0 || !applyStrategyRun(world, run, stampAt(first, end - 1))) {
+      for (let one = at; one < end; one += 1) apply(world, events[one]!, stampAt(first, one));
     }
     at = end;
   }
+}
+
+/** Of the event at `place` in a change. Most changes have one event, for which nothing is made. */
+function stampAt(first: EventStamp, place: number): EventStamp {
+  return place === 0 ? first : { ...first, id: first.id + place };
 }
 
 export function apply(world: World, event: DomainEvent, stamp: EventStamp): void {

@@ -29,7 +29,8 @@ export class References {
   /** `before` is null for a flag that is new, `after` for one that is gone. */
   replace(before: Flag | null, after: Flag | null): void {
     // Most changes concern none of this, and a replay sees hundreds of thousands of them.
-    if (before !== null && after !== null && referToTheSame(before, after)) return;
+    if (referToTheSame(before?.environments ?? NO_ENVIRONMENTS, after?.environments ?? NO_ENVIRONMENTS))
+      return;
     const [gone, come] = exchangedStrategies(before, after);
     if (gone.length + come.length === 0) return;
     const [old, fresh] = [referencesOf(gone), referencesOf(come)];
@@ -74,11 +75,13 @@ export class References {
   }
 }
 
+const NO_ENVIRONMENTS: Flag['environments'] = [];
+
 /**
  * Whether it is seen at a glance that both refer to the same: they have the same environments, and strategies that share
  * what refers to something, as those of a switch or of a patched rollout do. Makes no objects to find out.
  */
-function referToTheSame({ environments: before }: Flag, { environments: after }: Flag): boolean {
+function referToTheSame(before: Flag['environments'], after: Flag['environments']): boolean {
   if (before === after) return true;
   if (before.length !== after.length) return false;
   for (let at = 0; at < before.length; at += 1) {

@@ -14,13 +14,15 @@ export type StrategyEvent = Extract<
 /** Below this, one by one is as quick. */
 export const RUN_LENGTH_MIN = 8;
 
+const NONE: readonly StrategyEvent[] = [];
+
 /** The events from `start` on that concern strategies of one flag in one environment; none when there are too few. */
 export function strategyRun(events: readonly DomainEvent[], start: number): readonly StrategyEvent[] {
   const first = events[start];
-  if (first === undefined || !isStrategyEvent(first)) return [];
+  if (first === undefined || events.length - start < RUN_LENGTH_MIN || !isStrategyEvent(first)) return NONE;
   let end = start + 1;
   while (end < events.length && belongsTo(first, events[end]!)) end += 1;
-  return end - start < RUN_LENGTH_MIN ? [] : (events.slice(start, end) as StrategyEvent[]);
+  return end - start < RUN_LENGTH_MIN ? NONE : (events.slice(start, end) as StrategyEvent[]);
 }
 
 function isStrategyEvent(event: DomainEvent): event is StrategyEvent {

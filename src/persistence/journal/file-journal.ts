@@ -23,7 +23,7 @@ import { Batch } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
 import { type Frame, type FramePosition, lastEventId } from './frame.ts';
-import { FRAME_HEADER_BYTES, type FrameBody, OWN_STAMP } from './frame-format.ts';
+import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
@@ -215,7 +215,7 @@ export class FileJournal implements Journal {
     return null;
   }
 
-  append(frame: Frame, body: FrameBody = { payload: encodePayload(frame), ...OWN_STAMP }): FramePosition {
+  append(frame: Frame, body: FrameBody = ownBody(encodePayload(frame))): FramePosition {
     assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
     assert(frame.id === this.#appendedId + 1, `event ${frame.id} does not follow ${this.#appendedId}`);
     if (this.#open.frames === 0) this.#beginBatch(frame.id);

@@ -161,6 +161,13 @@ export const FRAME_HEADER_BYTES = FRAME_FORMAT.headerBytes;
 /** What this build writes into the header of a frame of its own. */
 export const OWN_STAMP: PayloadStamp = { contentVersion: CONTENT_VERSION, rules: RULES_VERSION };
 
+/** A payload of this build's own. */
+export const ownBody = (payload: Buffer): FrameBody => ({
+  payload,
+  contentVersion: CONTENT_VERSION,
+  rules: RULES_VERSION,
+});
+
 /** Whether a newer version wrote it, so that this one cannot know what it means. */
 export const isNewer = ({ contentVersion, rules }: PayloadStamp): boolean =>
   contentVersion > CONTENT_VERSION || rules > RULES_VERSION;
