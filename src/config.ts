@@ -3,8 +3,6 @@
  * that names the variable, the value and what would be right.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from './actors/memory-budget.ts';
 import { MEMORY_BUDGET_SETTING } from './domain/decide/refuse-memory.ts';
@@ -13,6 +11,7 @@ import { isOrigin } from './domain/state/frontend-origins.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
+import { DEFAULT_DATA_DIR } from './installation.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -80,8 +79,6 @@ export class ConfigError extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-const DEFAULT_DATA_DIR = join(fileURLToPath(new URL('..', import.meta.url)), 'data');
 
 export function readConfig(env: Environment): Config {
   const authType = oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source');

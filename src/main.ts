@@ -1,62 +1,7 @@
-/**
- * The process: configuration → server → signals. Exit codes follow the sysexits convention, so that a supervisor
- * can tell what is worth a restart.
- */
-import { ConfigError, ignoredVariables, readConfig } from './config.ts';
+/** What `npm start` runs: the server, which takes its settings from environment variables alone. */
 import { EXIT } from './exit-codes.ts';
-import { writeFirstToken } from './first-token.ts';
-import { ListenError } from './http/transport/listen-failure.ts';
-import { originOf } from './http/transport/origin.ts';
-import { createLog } from './log.ts';
-import { DataFolderError } from './persistence/disk/data-folder-error.ts';
-import { FolderLockedError } from './persistence/disk/folder-lock.ts';
-import { JournalFailure } from './persistence/journal/journal-failure.ts';
-import { type Server, startServer } from './server.ts';
-import { VERSION } from './version.ts';
-
-async function main(): Promise<void> {
-  readArguments(process.argv.slice(2));
-  const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
-  const ignored = ignoredVariables(process.env);
-  if (ignored.length > 0)
-    log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
-  const startedAt = performance.now();
-  const signals = stopOnSignals((message) => log.info({}, message));
-  const server = await startServer({
-    config,
-    log,
-    stop: (error) => {
-      log.fatal({ err: error }, error.message);
-      process.exit(error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault);
-    },
-    announceToken: (secret) => {
-      if (process.stderr.isTTY)
-        return void process.stderr.write(`\nAdmin API token, shown only this once:\n\n    ${secret}\n\n`);
-      const file = writeFirstToken(config.dataDir, secret);
-      log.info(
-        { file },
-        'The first admin token is in this file; keep it in a safe place, and delete the file',
-      );
-    },
-  });
-  const { recovery, engine } = server.store;
-  log.info(
-    {
-      port: server.port,
-      engine: server.transport.engine,
-      dataDir: config.dataDir,
-      lastEventId: engine.lastId,
-      snapshotId: recovery.snapshotId,
-      replayedEvents: recovery.replayedEvents,
-      startMs: Math.round(performance.now() - startedAt),
-    },
-    `Flagstaff listens on ${originOf(config.host, server.port)}${config.basePath}`,
-  );
-  if (config.authType === 'none')
-    log.warn({}, 'AUTH_TYPE=none: anybody who can reach this port may do everything');
-  signals.server = server;
-}
+import { VERSION } from './installation.ts';
+import { exitWith, runServer } from './server-process.ts';
 
 /** Ends the process for `--version`, and for an argument that somebody takes for a setting. */
 function readArguments([first]: readonly string[]): void {
@@ -67,50 +12,5 @@ function readArguments([first]: readonly string[]): void {
   process.exit(EXIT.ok);
 }
 
-/**
- * The first signal drains and takes a last snapshot. A second one, or one during a start, ends the process at once,
- * which loses nothing either. The listeners exist from the first moment, because the first process of a container
- * ignores signals for which it has no listener.
- */
-function stopOnSignals(say: (message: string) => void): { server: Server | null } {
-  const signals: { server: Server | null } = { server: null };
-  let stopping = false;
-  const stop = (signal: string): void => {
-    const { server } = signals;
-    if (stopping || server === null) process.exit(EXIT.ok);
-    stopping = true;
-    say(`${signal}: finishing the requests under way, then stopping`);
-    server.close().then(
-      () => process.exit(EXIT.ok),
-      (error: unknown) => fail(error),
-    );
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  return signals;
-}
-
-/** An error of the operating system about a file or folder, whose code and path say more than a stack. */
-function isFileFault(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && 'path' in error;
-}
-
-/** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
-function fail(error: unknown): never {
-  if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
-  if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
-  if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
-  if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
-  if (isFileFault(error))
-    exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);
-  exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));
-}
-
-function exitWith(code: number, message: string): never {
-  process.stderr.write(`flagstaff: ${message}\n`);
-  process.exit(code);
-}
-
-// Node itself ends with exit code 1 after an uncaught error, which no manual explains.
-process.on('uncaughtException', fail);
-main().catch(fail);
+readArguments(process.argv.slice(2));
+await runServer(process.env);

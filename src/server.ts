@@ -27,6 +27,7 @@ import { type Phase, probeSurface, startingHandler } from './http/probes/probes.
 import { selectTransport } from './http/select-transport.ts';
 import { surfacesOf } from './http/surfaces.ts';
 import type { Transport } from './http/transport/transport.ts';
+import { VERSION } from './installation.ts';
 import type { Log } from './log.ts';
 import { dataFolder } from './persistence/disk/data-folder.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
@@ -34,7 +35,6 @@ import { type FolderLock, FolderLockedError, lockFolder } from './persistence/di
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { UsageFolder } from './persistence/usage/usage-folder.ts';
-import { VERSION } from './version.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;

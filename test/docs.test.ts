@@ -22,7 +22,7 @@ interface Reference {
   readonly section: string | null;
 }
 
-const FOLDERS = ['bench', 'bin', 'deploy', 'docs', 'src', 'test', 'web'];
+const FOLDERS = ['bench', 'deploy', 'docs', 'src', 'test', 'web'];
 const FILES = [
   ...readdirSync(ROOT_FOLDER).filter((name) => name.endsWith('.md')),
   ...FOLDERS.flatMap((folder) =>

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { VERSION } from '../src/version.ts';
+import { VERSION } from '../src/installation.ts';
 import { ROOT_FOLDER, spawnServer, temporaryFolder } from './support/server.ts';
 
 /** Starts a server that is expected to end by itself. */

@@ -30,7 +30,10 @@ export interface CommonOptions {
 
 export function withCommonOptions(command: Command): Command {
   return command
-    .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
+    .option(
+      '-d, --data-dir <folder>',
+      'the data folder (default: DATA_DIR, or that of `flagstaff start` in this folder)',
+    )
     .option('--json', 'print JSON, for scripts');
 }
 

@@ -4,8 +4,8 @@
  */
 import { Command, CommanderError } from 'commander';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { VERSION } from '../installation.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
-import { VERSION } from '../version.ts';
 import { addBackup } from './backup.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';
@@ -15,12 +15,14 @@ import { failureOf } from './failure.ts';
 import { addRepair } from './repair.ts';
 import { addRestore } from './restore.ts';
 import { addSnapshot } from './snapshot.ts';
+import { addStart } from './start.ts';
 import { addStatus } from './status.ts';
 import type { Terminal } from './terminal.ts';
 import { addToken } from './token.ts';
 import { addVerify } from './verify.ts';
 
 const COMMANDS: readonly AddCommand[] = [
+  addStart,
   addStatus,
   addEvents,
   addDiff,
@@ -70,7 +72,7 @@ function programFor(context: CommandContext): Command {
   const { terminal } = context;
   const program = new Command('flagstaff');
   program
-    .description('Inspect, back up and repair the data folder of a Flagstaff server.')
+    .description('Start a Flagstaff server, or inspect, back up and repair its data folder.')
     .version(VERSION, '--version', 'show the version of this program')
     .helpCommand('help [command]', 'show how to use a command')
     .showHelpAfterError('(see flagstaff <command> --help)')
@@ -87,6 +89,7 @@ Exit codes: 0 success, 64 wrong usage, 65 damaged data, 66 not found, 69 no runn
 74 disk error, 75 folder in use, 78 bad configuration.
 
 Examples:
+  flagstaff start
   flagstaff status
   flagstaff backup --to /backups/monday
   flagstaff verify --deep --data-dir /backups/monday`,

@@ -88,10 +88,12 @@ describe('flagstaff', () => {
   });
 });
 
-describe('bin/flagstaff.mjs', () => {
+describe('src/cli/bin.ts', () => {
   /** What operators start, as a process of its own. */
   async function started(...args: string[]) {
-    const child = spawn(process.execPath, ['bin/flagstaff.mjs', ...args], { cwd: ROOT_FOLDER });
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/bin.ts', ...args], {
+      cwd: ROOT_FOLDER,
+    });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => {
       out += chunk;

@@ -10,7 +10,7 @@ import { ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
 import { SURFACES } from '../../src/http/surfaces.ts';
-import { VERSION } from '../../src/version.ts';
+import { VERSION } from '../../src/installation.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {

@@ -35,8 +35,8 @@ interface Build {
 function buildAt(folder: string): Build {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   const run: RunCommand = async (args) => {
-    const program = join(folder, 'bin', 'flagstaff.mjs');
-    return (await promisify(execFile)(process.execPath, [program, ...args], { maxBuffer: 2 ** 26 })).stdout;
+    const command = ['run', '-s', 'flagstaff', '--', ...args];
+    return (await promisify(execFile)('npm', command, { cwd: folder, maxBuffer: 2 ** 26 })).stdout;
   };
   return { folder, version, run };
 }

@@ -25,7 +25,7 @@ export function walksOf(page: string): ReadonlyMap<string, string> {
 function freshCheckout(): string {
   const folder = join(temporaryFolder(), 'flagstaff');
   mkdirSync(join(folder, 'data'), { recursive: true });
-  for (const name of ['src', 'bin', 'web', 'package.json', 'package-lock.json'])
+  for (const name of ['src', 'web', 'package.json', 'package-lock.json'])
     cpSync(join(ROOT_FOLDER, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
   return folder;

@@ -15,7 +15,7 @@ interface NamesMembership {
   readonly roleId: number;
 }
 
-interface LocatedMembership {
+export interface LocatedMembership {
   readonly refused?: never;
   readonly project: ProjectState;
   readonly user: User;

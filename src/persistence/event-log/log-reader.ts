@@ -126,13 +126,16 @@ export class WorkerLogReader implements LogReader {
 }
 
 /**
- * What the thread runs: its TypeScript source, behind a line of JavaScript. Node 20 applies neither `--import tsx` nor
- * hooks that the main thread has registered to the entry file of a worker, so they are registered in the worker first.
+ * What the thread runs. In a checkout that is its TypeScript source, behind a line of JavaScript: Node 20 applies neither
+ * `--import tsx` nor hooks that the main thread has registered to the entry file of a worker, so they are registered in the
+ * worker first.
  */
 export function logReaderSource(): string {
-  const tsx = JSON.stringify(import.meta.resolve('tsx/esm/api'));
-  const entry = JSON.stringify(new URL('./log-reader-worker.ts', import.meta.url).href);
-  return `import(${tsx}).then(({ register }) => { register(); return import(${entry}); });`;
+  const isSource = import.meta.url.endsWith('.ts');
+  const entry = new URL(`./log-reader-worker.${isSource ? 'ts' : 'js'}`, import.meta.url).href;
+  const load = `import(${JSON.stringify(entry)})`;
+  if (!isSource) return `${load};`;
+  return `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => { register(); return ${load}; });`;
 }
 
 export function startLogReaderWorker(): Worker {

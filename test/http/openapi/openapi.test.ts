@@ -12,7 +12,7 @@ import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
 import { SURFACES } from '../../../src/http/surfaces.ts';
-import { VERSION } from '../../../src/version.ts';
+import { VERSION } from '../../../src/installation.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
 import { ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
 
