@@ -3,12 +3,15 @@
  * group and user give the same bucket in every SDK.
  */
 import { contextReader } from './context.ts';
+import { Interned } from './interned.ts';
 import { Murmur3, utf8BytesOf } from './murmur3.ts';
 import type { Run } from './run.ts';
 
 /** Variants are hashed from another seed than rollouts, so that a rollout does not decide the variant as well. */
 const ROLLOUT_SEED = 0;
 const VARIANT_SEED = 86_028_157;
+
+const ROLLOUT_BUCKETS = 100;
 
 /** What keeps a user in the same bucket; undefined or empty: nothing does. */
 export type StickyReader = (run: Run) => string | undefined;
@@ -21,25 +24,55 @@ export function stickyReader(stickiness: string): StickyReader {
   return ({ context }) => read(context);
 }
 
-export type Bucket = (sticky: string, run: Run) => number;
-
-/** From 1 to 100. */
-export function rolloutBucket(groupId: string): Bucket {
-  return bucketOf({ groupId, seed: ROLLOUT_SEED, highest: 100 });
-}
-
-/** From 1 to `highest`, the sum of the weights. */
-export function variantBucket(groupId: string, highest: number): Bucket {
-  return bucketOf({ groupId, seed: VARIANT_SEED, highest });
-}
-
 interface BucketOptions {
   readonly groupId: string;
+  readonly sticky: StickyReader;
+}
+
+interface Buckets extends BucketOptions {
   readonly seed: number;
   readonly highest: number;
 }
 
-function bucketOf({ groupId, seed, highest }: BucketOptions): Bucket {
-  const group = new Murmur3(seed).add(utf8BytesOf(`${groupId}:`));
-  return (sticky, run) => (group.digestWith(run.bytes.of(sticky)) % highest) + 1;
+/** Puts the user of a run into a bucket; asked by several rules in one run, it hashes once. */
+export class Bucket {
+  readonly #group: Murmur3;
+  readonly #sticky: StickyReader;
+  readonly #highest: number;
+  #runId = 0;
+  #bucket = 0;
+
+  constructor({ groupId, sticky, seed, highest }: Buckets) {
+    this.#group = new Murmur3(seed).add(utf8BytesOf(`${groupId}:`));
+    this.#sticky = sticky;
+    this.#highest = highest;
+  }
+
+  /** From 1 to the highest; 0 when there is nothing to be sticky on. */
+  of(run: Run): number {
+    if (this.#runId !== run.id) {
+      const text = this.#sticky(run);
+      this.#bucket = text ? (this.#group.digestWith(run.endings.of(text)) % this.#highest) + 1 : 0;
+      this.#runId = run.id;
+    }
+    return this.#bucket;
+  }
+}
+
+const rolloutBuckets = new Interned<Bucket>();
+
+/** From 1 to 100. Rollouts of one group share theirs; `stickyName` tells apart what `sticky` reads. */
+export function rolloutBucket({
+  stickyName,
+  ...options
+}: BucketOptions & { readonly stickyName: string }): Bucket {
+  return rolloutBuckets.of(
+    JSON.stringify([stickyName, options.groupId]),
+    () => new Bucket({ ...options, seed: ROLLOUT_SEED, highest: ROLLOUT_BUCKETS }),
+  );
+}
+
+/** From 1 to `highest`, the sum of the weights. */
+export function variantBucket(options: BucketOptions & { readonly highest: number }): Bucket {
+  return new Bucket({ ...options, seed: VARIANT_SEED });
 }

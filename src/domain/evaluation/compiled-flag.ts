@@ -2,7 +2,7 @@
  * A flag in one environment, compiled into tests. Flags are immutable, so each is compiled once per environment and
  * kept as long as the flag itself; segments and parents may change without it, so these are looked up in the scope.
  */
-import { environmentOf, type Flag } from '../flags/flag.ts';
+import { type Dependency, environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
@@ -13,6 +13,8 @@ import { compileVariants, type VariantChoice } from './variant-choice.ts';
 export interface CompiledStrategy {
   readonly source: Strategy;
   readonly constraints: readonly CompiledConstraint[];
+  /** Ids. */
+  readonly segments: readonly number[];
   /** Null for a kind that is not built in: never on. */
   readonly kind: CompiledKind | null;
   readonly choice: CompiledChoice | null;
@@ -29,6 +31,7 @@ export interface CompiledChoice {
 export interface CompiledFlag {
   readonly flag: Flag;
   readonly enabled: boolean;
+  readonly dependencies: readonly Dependency[];
   /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everybody". */
   readonly isOn: boolean;
   /** Those that are not disabled, in order. */
@@ -69,6 +72,7 @@ function compile(flag: Flag, environment: string): CompiledFlag {
   return {
     flag,
     enabled,
+    dependencies: flag.dependencies,
     isOn,
     strategies,
     disabledStrategies: all.filter(({ disabled }) => disabled === true),
@@ -91,6 +95,7 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
   return {
     source,
     constraints: source.constraints.map(compileConstraint),
+    segments: source.segments,
     kind,
     choice: choiceOf(flag, choice),
     on: onOutcome(flag, hitReason(flag, source, kind)),

@@ -5,7 +5,8 @@
 import { isWithin, parseAddress } from '../flags/address.ts';
 import { type ParsedPattern, parsePattern } from '../flags/pattern.ts';
 import { type ContextReader, contextReader } from './context.ts';
-import type { Test } from './run.ts';
+import { Interned } from './interned.ts';
+import type { Run, Test } from './run.ts';
 import { compareVersions, parseSemanticVersion } from './semantic-version.ts';
 
 /** A constraint of a strategy or a segment; the operator is any text, because newer ones must not stop an evaluation. */
@@ -18,18 +19,43 @@ export interface ConstraintSource {
   readonly value?: string;
 }
 
-export interface CompiledConstraint {
+export class CompiledConstraint {
   readonly source: ConstraintSource;
   readonly read: ContextReader;
-  readonly test: Test;
+  readonly #test: Test;
+  #runId = 0;
+  #holds = false;
+
+  constructor(source: ConstraintSource) {
+    this.source = source;
+    this.read = contextReader(source.contextName);
+    this.#test = testOf(source, this.read);
+  }
+
+  /** Tested once in a run, however many strategies have it. */
+  holds(run: Run): boolean {
+    if (this.#runId !== run.id) {
+      this.#holds = this.#test(run);
+      this.#runId = run.id;
+    }
+    return this.#holds;
+  }
 }
 
+const constraints = new Interned<CompiledConstraint>();
+
+/** The same object for constraints that say the same. */
 export function compileConstraint(source: ConstraintSource): CompiledConstraint {
-  const read = contextReader(source.contextName);
+  const { contextName, operator, caseInsensitive, inverted, values, value } = source;
+  const key = JSON.stringify([contextName, operator, caseInsensitive, inverted, values, value]);
+  return constraints.of(key, () => new CompiledConstraint(source));
+}
+
+function testOf(source: ConstraintSource, read: ContextReader): Test {
   const compile = OPERATORS.get(source.operator);
-  if (compile === undefined) return { source, read, test: () => false };
+  if (compile === undefined) return () => false;
   const test = compile(source, read);
-  return { source, read, test: source.inverted ? negated(test) : test };
+  return source.inverted ? negated(test) : test;
 }
 
 type CompileOperator = (source: ConstraintSource, read: ContextReader) => Test;

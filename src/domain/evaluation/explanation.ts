@@ -86,7 +86,7 @@ export interface VariantResult {
 }
 
 export function explainFlag(flag: CompiledFlag, scope: CompiledScope, run: Run): Explanation {
-  const parents = flag.flag.dependencies.map((dependency) => ({
+  const parents = flag.dependencies.map((dependency) => ({
     dependency,
     result: parentAllows(dependency, scope, run),
   }));
@@ -147,10 +147,10 @@ function disabledResult(strategy: Strategy): StrategyResult {
 }
 
 function explainConstraints(constraints: readonly CompiledConstraint[], run: Run): ConstraintResult[] {
-  return constraints.map(({ source, read, test }) => ({
-    constraint: source,
-    contextValue: read(run.context) ?? null,
-    result: test(run),
+  return constraints.map((constraint) => ({
+    constraint: constraint.source,
+    contextValue: constraint.read(run.context) ?? null,
+    result: constraint.holds(run),
   }));
 }
 

@@ -3,6 +3,7 @@
  * over the bytes of UTF-8, as in the SDKs of all languages but JavaScript, where `murmurhash3js` takes the low byte of
  * each UTF-16 unit: the two differ beyond ASCII.
  */
+const BLOCK_BYTES = 4;
 const BLOCK_FACTOR_1 = 0xcc9e2d51;
 const BLOCK_FACTOR_2 = 0x1b873593;
 
@@ -32,9 +33,8 @@ export class Murmur3 {
     for (let at = 0; at < bytes.length; at += 1) {
       block |= bytes[at]! << (blockLength << 3);
       blockLength += 1;
-      if (blockLength === 4) {
-        hash ^= scramble(block);
-        hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+      if (blockLength === BLOCK_BYTES) {
+        hash = mixed(hash, scramble(block));
         block = 0;
         blockLength = 0;
       }
@@ -48,24 +48,89 @@ export class Murmur3 {
 
   /** Of all bytes added, from 0 to 2³² - 1. */
   digest(): number {
-    let hash = this.#hash ^ scramble(this.#block) ^ this.#length;
-    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    return (hash ^ (hash >>> 16)) >>> 0;
+    return finished(this.#hash ^ scramble(this.#block), this.#length);
   }
 
-  /** Of what was added to this one, followed by `bytes`; this one stays as it is. */
-  digestWith(bytes: Uint8Array): number {
-    scratch.#hash = this.#hash;
-    scratch.#block = this.#block;
-    scratch.#blockLength = this.#blockLength;
-    scratch.#length = this.#length;
-    return scratch.add(bytes).digest();
+  /** Of what was added to this one, followed by `ending`; this one stays as it is. */
+  digestWith(ending: Ending): number {
+    const { head, isHeadWhole, blocks, rest } = ending.behind(this.#blockLength);
+    const length = this.#length + ending.length;
+    const first = scramble(this.#block | head);
+    if (!isHeadWhole) return finished(this.#hash ^ first, length);
+    let hash = mixed(this.#hash, first);
+    for (let at = 0; at < blocks.length; at += 1) hash = mixed(hash, blocks[at]!);
+    return finished(hash ^ rest, length);
   }
 }
 
-/** One for all, so that a hash makes no object. */
-const scratch = new Murmur3(0);
+/** An ending as it is cut into blocks behind a beginning that leaves some bytes of a block over. */
+interface CutEnding {
+  /** The bytes that go into the block begun, in their place in it. */
+  readonly head: number;
+  /** Whether these make it whole; otherwise there is nothing else. */
+  readonly isHeadWhole: boolean;
+  /** The whole blocks behind it, scrambled. */
+  readonly blocks: Int32Array;
+  /** The bytes behind the last whole block, scrambled. */
+  readonly rest: number;
+}
+
+/** Bytes that many hashes end with, such as a user's id: what their blocks add to a hash is worked out once. */
+export class Ending {
+  readonly length: number;
+  readonly #bytes: Uint8Array;
+  /** By the bytes of the block begun before it, 0 to 3. */
+  readonly #cuts: (CutEnding | undefined)[] = [undefined, undefined, undefined, undefined];
+
+  constructor(text: string) {
+    this.#bytes = utf8BytesOf(text);
+    this.length = this.#bytes.length;
+  }
+
+  /** As it is cut behind `begunBytes` bytes of a block. */
+  behind(begunBytes: number): CutEnding {
+    let cut = this.#cuts[begunBytes];
+    if (cut === undefined) {
+      cut = cutBehind(begunBytes, this.#bytes);
+      this.#cuts[begunBytes] = cut;
+    }
+    return cut;
+  }
+}
+
+function cutBehind(begunBytes: number, bytes: Uint8Array): CutEnding {
+  const headBytes = Math.min(BLOCK_BYTES - begunBytes, bytes.length);
+  const blockCount = (bytes.length - headBytes) >> 2;
+  const restAt = headBytes + blockCount * BLOCK_BYTES;
+  return {
+    head: blockAt(bytes, 0, headBytes) << (begunBytes << 3),
+    isHeadWhole: begunBytes + headBytes === BLOCK_BYTES,
+    blocks: Int32Array.from({ length: blockCount }, (_, block) =>
+      scramble(blockAt(bytes, headBytes + block * BLOCK_BYTES, BLOCK_BYTES)),
+    ),
+    rest: scramble(blockAt(bytes, restAt, bytes.length - restAt)),
+  };
+}
+
+/** `count` bytes as one number, the first one lowest. */
+function blockAt(bytes: Uint8Array, start: number, count: number): number {
+  let block = 0;
+  for (let at = 0; at < count; at += 1) block |= bytes[start + at]! << (at << 3);
+  return block;
+}
+
+function mixed(hash: number, scrambled: number): number {
+  const next = hash ^ scrambled;
+  return (Math.imul((next << 13) | (next >>> 19), 5) + 0xe6546b64) | 0;
+}
+
+/** From 0 to 2³² - 1. */
+function finished(hashed: number, length: number): number {
+  let hash = hashed ^ length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
 
 /** 0 for an empty block, so that one may be mixed in without asking. */
 function scramble(block: number): number {

@@ -20,7 +20,7 @@ export interface CompiledScope {
 
 export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
   if (!flag.isOn || !scope.environmentEnabled) return flag.disabled;
-  for (const dependency of flag.flag.dependencies) {
+  for (const dependency of flag.dependencies) {
     if (!parentAllows(dependency, scope, run)) return flag.missed;
   }
   if (flag.strategies.length === 0) return outcomeWithout(flag, run);
@@ -32,7 +32,7 @@ export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): O
 
 export function parentAllows(dependency: Dependency, scope: CompiledScope, run: Run): boolean {
   const parent = scope.flag(dependency.feature);
-  if (parent === undefined || parent.flag.dependencies.length > 0) return false;
+  if (parent === undefined || parent.dependencies.length > 0) return false;
   const outcome = outcomeOf(parent, scope, run);
   if (dependency.enabled === false) return !outcome.enabled;
   const { variants } = dependency;
@@ -41,14 +41,14 @@ export function parentAllows(dependency: Dependency, scope: CompiledScope, run: 
 
 export function allHold(constraints: readonly CompiledConstraint[], run: Run): boolean {
   for (const constraint of constraints) {
-    if (!constraint.test(run)) return false;
+    if (!constraint.holds(run)) return false;
   }
   return true;
 }
 
-function takes({ source, constraints, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
+function takes({ constraints, segments, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
   if (kind === null || !allHold(constraints, run)) return false;
-  for (const id of source.segments) {
+  for (const id of segments) {
     const segment = scope.segment(id);
     if (segment === undefined || !allHold(compileSegment(segment), run)) return false;
   }

@@ -1,10 +1,11 @@
 /**
  * One evaluation of one or many flags for one context. It holds what comes from outside, and remembers what many rules
- * ask for again: the bytes of the user's id, the parsed address, the moment.
+ * ask for again: the blocks of the user's id, the parsed address, the moment. Rules that many flags share remember their answer by
+ * the number of the run.
  */
 import { parseAddress } from '../flags/address.ts';
 import type { EvaluationContext } from './context.ts';
-import { utf8BytesOf } from './murmur3.ts';
+import { Ending } from './murmur3.ts';
 import { parseSemanticVersion } from './semantic-version.ts';
 
 export interface EvaluationInput {
@@ -17,16 +18,23 @@ export interface EvaluationInput {
   readonly hostName: string | null;
 }
 
+/** Of the last run. */
+let lastId = 0;
+
 export class Run {
+  /** No other run has the same; from 1. */
+  readonly id: number;
   readonly context: EvaluationContext;
   readonly hostName: string | null;
-  readonly bytes = new LastParsed(utf8BytesOf);
-  readonly addresses = new LastParsed(parseAddress);
-  readonly versions = new LastParsed(parseSemanticVersion);
+  readonly endings = new Parsed(endingOf);
+  readonly addresses = new Parsed(parseAddress);
+  readonly versions = new Parsed(parseSemanticVersion);
   readonly #input: EvaluationInput;
   #currentTimeMs: number | null = null;
 
   constructor(input: EvaluationInput) {
+    lastId += 1;
+    this.id = lastId;
     this.#input = input;
     this.context = input.context;
     this.hostName = input.hostName;
@@ -47,26 +55,32 @@ export class Run {
   }
 }
 
-/**
- * Parses a text once as long as the same one is asked for: of all rules that look at a context, most look at the same
- * few fields.
- */
-class LastParsed<T> {
+/** Parses each text once. A run asks for the values of a few fields, and mostly for the same one again. */
+class Parsed<T> {
   readonly #parse: (text: string) => T;
-  #text: string | null = null;
-  #value: T | null = null;
+  #lastText: string | null = null;
+  #last: T | null = null;
+  #others: Map<string, T> | null = null;
 
   constructor(parse: (text: string) => T) {
     this.#parse = parse;
   }
 
   of(text: string): T {
-    if (text !== this.#text) {
-      this.#value = this.#parse(text);
-      this.#text = text;
+    if (text === this.#lastText) return this.#last as T;
+    if (this.#lastText !== null) {
+      this.#others ??= new Map();
+      this.#others.set(this.#lastText, this.#last as T);
     }
-    return this.#value as T;
+    const known = this.#others?.get(text);
+    this.#last = known === undefined ? this.#parse(text) : known;
+    this.#lastText = text;
+    return this.#last;
   }
+}
+
+function endingOf(text: string): Ending {
+  return new Ending(text);
 }
 
 /** A compiled condition. It never throws. */

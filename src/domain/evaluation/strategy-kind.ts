@@ -2,7 +2,7 @@
 
 import { isWithin, parseAddress } from '../flags/address.ts';
 import type { JsonObject } from '../json/json.ts';
-import { rolloutBucket, type StickyReader, stickyReader } from './buckets.ts';
+import { type Bucket, rolloutBucket, stickyReader } from './buckets.ts';
 import { parameterReader } from './parameters.ts';
 import type { Run, Test } from './run.ts';
 
@@ -16,7 +16,7 @@ export interface Rollout {
 }
 
 export interface CompiledKind {
-  readonly test: Test;
+  test(run: Run): boolean;
   readonly rollout: Rollout | null;
   /** On for everybody, or for nobody. */
   readonly isConstant: boolean;
@@ -75,44 +75,70 @@ function isListedHost(hostNames: string): Test {
 
 function flexibleRollout(read: ReadParameter): CompiledKind {
   const stickiness = read('stickiness') || 'default';
-  // Who has neither user nor session can still be counted: at random, as with `random`.
-  const drawsWithout = stickiness === 'default' || stickiness === 'random';
-  return rolledOut({
+  const groupId = read('groupId');
+  return new CompiledRollout({
     percentage: Number(read('rollout')),
-    groupId: read('groupId'),
+    groupId,
     stickiness,
-    sticky: stickyReader(stickiness),
-    drawsWithout,
+    sticky: rolloutBucket({
+      groupId,
+      sticky: stickyReader(stickiness),
+      stickyName: `field or property ${stickiness}`,
+    }),
+    // Who has neither user nor session can still be counted: at random, as with `random`.
+    drawsWithout: stickiness === 'default' || stickiness === 'random',
   });
 }
 
 function gradualRollout(read: ReadParameter, stickiness: 'userId' | 'sessionId' | 'random'): CompiledKind {
-  return rolledOut({
+  const groupId = read('groupId');
+  return new CompiledRollout({
     percentage: Number(read('percentage')),
-    groupId: read('groupId'),
+    groupId,
     stickiness,
-    sticky: stickiness === 'random' ? () => undefined : ({ context }) => context[stickiness],
+    sticky: rolloutBucket({
+      groupId,
+      sticky: stickiness === 'random' ? () => undefined : ({ context }) => context[stickiness],
+      stickyName: `field ${stickiness}`,
+    }),
     drawsWithout: stickiness === 'random',
   });
 }
 
 interface RolloutParts extends Omit<Rollout, 'bucket'> {
-  readonly sticky: StickyReader;
+  readonly sticky: Bucket;
   /** Whether a user with nothing to be sticky on gets a random bucket rather than none. */
   readonly drawsWithout: boolean;
 }
 
-function rolledOut({ sticky, drawsWithout, ...parts }: RolloutParts): CompiledKind {
-  const { percentage, groupId } = parts;
-  const bucketFor = rolloutBucket(groupId);
-  const bucket = (run: Run): number => {
-    const text = sticky(run);
-    if (text) return bucketFor(text, run);
-    return drawsWithout ? run.draw(100) : 0;
-  };
-  return {
-    test: (run) => isInRollout(bucket(run), percentage),
-    rollout: { ...parts, bucket },
-    isConstant: drawsWithout && (percentage >= 100 || !(percentage >= 1)),
-  };
+/** Of one class and without closures, because an evaluation of many flags spends its time in waiting for memory. */
+class CompiledRollout implements CompiledKind, Rollout {
+  readonly percentage: number;
+  readonly stickiness: string;
+  readonly groupId: string;
+  readonly isConstant: boolean;
+  readonly #sticky: Bucket;
+  readonly #drawsWithout: boolean;
+
+  constructor({ percentage, stickiness, groupId, sticky, drawsWithout }: RolloutParts) {
+    this.percentage = percentage;
+    this.stickiness = stickiness;
+    this.groupId = groupId;
+    this.isConstant = drawsWithout && (percentage >= 100 || !(percentage >= 1));
+    this.#sticky = sticky;
+    this.#drawsWithout = drawsWithout;
+  }
+
+  get rollout(): Rollout {
+    return this;
+  }
+
+  bucket(run: Run): number {
+    return this.#sticky.of(run) || (this.#drawsWithout ? run.draw(100) : 0);
+  }
+
+  test(run: Run): boolean {
+    if (this.isConstant) return this.percentage >= 100;
+    return isInRollout(this.bucket(run), this.percentage);
+  }
 }

@@ -37,15 +37,13 @@ export function compileVariants({
   if (first === undefined) return null;
   const stickiness = first.stickiness || otherwise || 'default';
   const totalWeight = variants.reduce((sum, { weight }) => sum + weight, 0);
-  const bucketFor = variantBucket(groupId, totalWeight);
-  const sticky = stickyReader(stickiness);
+  const sticky = variantBucket({ groupId, sticky: stickyReader(stickiness), highest: totalWeight });
   const overrides = variants.map(compileOverrides);
   const pick = (run: Run): VariantPick | null => {
     if (!(totalWeight > 0)) return null;
     const overridden = overrides.findIndex((test) => test?.(run));
     if (overridden !== -1) return { position: overridden, bucket: null };
-    const text = sticky(run);
-    const bucket = text ? bucketFor(text, run) : run.draw(totalWeight);
+    const bucket = sticky.of(run) || run.draw(totalWeight);
     const position = positionOf(bucket, variants);
     return position === -1 ? null : { position, bucket };
   };

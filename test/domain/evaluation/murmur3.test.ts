@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Murmur3, utf8BytesOf } from '../../../src/domain/evaluation/murmur3.ts';
+import { Ending, Murmur3, utf8BytesOf } from '../../../src/domain/evaluation/murmur3.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 const SEED = Number(process.env.SEED ?? 1);
@@ -28,14 +28,20 @@ test('known texts have known hashes, beyond ASCII over their UTF-8 bytes', () =>
   }
 });
 
-test(`a beginning that is kept gives the hash of the whole, wherever it is cut (seed ${SEED})`, () => {
+test(`a beginning and an ending that are kept give the hash of the whole, wherever it is cut (seed ${SEED})`, () => {
   const random = seededRandom(SEED);
+  const characters = ['a', 'Z', '7', ':', 'ü', 'π', '€', '🏁'];
+  const text = () =>
+    Array.from({ length: random.below(24) }, () => characters[random.below(characters.length)]).join('');
   for (let round = 0; round < 500; round += 1) {
-    const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
-    const cut = random.below(bytes.length + 1);
-    const begun = new Murmur3(round).add(bytes.subarray(0, cut));
-    const whole = new Murmur3(round).add(bytes).digest();
-    assert.equal(begun.digestWith(bytes.subarray(cut)), whole);
-    assert.equal(begun.digestWith(bytes.subarray(cut)), whole, 'and it may be used again');
+    const beginnings = Array.from({ length: 4 }, text);
+    const end = text();
+    const ending = new Ending(end);
+    for (const start of beginnings) {
+      const begun = new Murmur3(round).add(utf8BytesOf(start));
+      const whole = new Murmur3(round).add(utf8BytesOf(start + end)).digest();
+      assert.equal(begun.digestWith(ending), whole, JSON.stringify([start, end]));
+      assert.equal(begun.digestWith(ending), whole, 'and both may be used again');
+    }
   }
 });
