@@ -15,7 +15,9 @@ const STANDARD_FIELDS = [
 
 type StandardField = (typeof STANDARD_FIELDS)[number];
 
-export interface EvaluationContext extends Readonly<Partial<Record<StandardField, string>>> {
+type StandardFields = { readonly [Field in StandardField]?: string | undefined };
+
+export interface EvaluationContext extends StandardFields {
   readonly properties: ReadonlyMap<string, string>;
 }
 

@@ -6,7 +6,7 @@
 import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
 import { type Explanation, explainFlag } from './explanation.ts';
-import { type Outcome, type Toggle, unknownFlagOutcome } from './outcome.ts';
+import { type Outcome, unknownFlagOutcome } from './outcome.ts';
 import { type CompiledScope, outcomeOf } from './rules.ts';
 import { type EvaluationInput, Run } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
@@ -68,15 +68,15 @@ export class Evaluator {
     return this.#sorted.map((compiled) => this.#outcome(compiled, run));
   }
 
-  /** The flags that are on, by name, as the frontend API shows them. */
-  toggles(input: EvaluationInput): Toggle[] {
+  /** Of the flags that are on, by name. */
+  evaluateEnabled(input: EvaluationInput): Outcome[] {
     const run = new Run(input);
-    const toggles: Toggle[] = [];
+    const enabled: Outcome[] = [];
     for (const compiled of this.#sorted) {
-      const { enabled, toggle } = this.#outcome(compiled, run);
-      if (enabled) toggles.push(toggle);
+      const outcome = this.#outcome(compiled, run);
+      if (outcome.enabled) enabled.push(outcome);
     }
-    return toggles;
+    return enabled;
   }
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */

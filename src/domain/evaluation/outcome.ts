@@ -1,6 +1,6 @@
 /**
  * What an evaluation ends with. A flag can end in few ways, one a variant and two without, so all of them are made
- * when the flag is compiled: evaluating makes no object, and a caller may keep bytes beside an outcome.
+ * when the flag is compiled: evaluating makes no object, and whoever sends outcomes keeps bytes beside each.
  */
 import type { Flag } from '../flags/flag.ts';
 import type { Variant } from '../flags/variant.ts';
@@ -8,15 +8,27 @@ import type { Variant } from '../flags/variant.ts';
 /** OpenFeature's word for how the value came about: the same for everybody, by conditions, by a share of users, or off. */
 export type Reason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED';
 
+/** An outcome as it is sent. */
+export interface RenderedOutcome {
+  /** UTF-8. */
+  readonly bytes: Uint8Array;
+  /** 16 bytes of a hash of the bytes. */
+  readonly digest: Uint8Array;
+}
+
 export interface Outcome {
   readonly name: string;
   readonly enabled: boolean;
   /** Null when the flag is off, or on without a variant. */
   readonly variant: Variant | null;
   readonly reason: Reason;
-  /** As the frontend API shows it, on or off; the same object each time the flag comes to this outcome. */
+  /** As the frontend API shows it, on or off. */
   readonly toggle: Toggle;
+  /** For whoever sends outcomes in one form or another, to keep what it made of this one. */
+  readonly rendered: Record<OutcomeForm, RenderedOutcome | null>;
 }
+
+export type OutcomeForm = 'toggle' | 'evaluation';
 
 export interface Toggle {
   readonly name: string;
@@ -66,5 +78,6 @@ function outcome(
     feature_enabled: enabled,
     featureEnabled: enabled,
   };
-  return { name, ...end, toggle: { name, enabled, impressionData, variant: chosen } };
+  const toggle: Toggle = { name, enabled, impressionData, variant: chosen };
+  return { name, ...end, toggle, rendered: { toggle: null, evaluation: null } };
 }

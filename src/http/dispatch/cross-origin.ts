@@ -22,30 +22,26 @@ const HEADER_NAMES_PATTERN = /^[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}$/;
 /** `origins`: such as `https://shop.example`; `*` among them stands for every one. */
 export function crossOriginOf(origins: readonly string[]): CrossOrigin {
   const allowAny = origins.includes(ANY_ORIGIN);
-  const known = new Map(origins.map((origin) => [origin, pairsFor(origin)]));
-  const pairsOf = (request: TransportRequestHead): readonly string[] =>
-    known.get(allowAny ? ANY_ORIGIN : request.header('origin')) ?? FOR_NOBODY;
+  const known = new Map(origins.map((origin) => [origin, headersFor(origin)]));
+  const forAny = allowAny ? headersFor(ANY_ORIGIN) : null;
   return {
     preflight: (request) => ({ status: 204, headers: preflightHeaders(request), body: null }),
     allow: (request, { status, headers, body }) => ({
       status,
-      headers: headers.with(...pairsOf(request)),
+      headers: headers.and(forAny ?? known.get(request.header('origin')) ?? FOR_NOBODY),
       body,
     }),
   };
 }
 
 /** A cache must not give one origin what was meant for another. */
-const FOR_NOBODY = ['vary', 'Origin'];
+const FOR_NOBODY = ResponseHeaders.of('vary', 'Origin');
 
-function pairsFor(origin: string): readonly string[] {
-  return [
-    ...FOR_NOBODY,
-    'access-control-allow-origin',
-    origin,
-    'access-control-expose-headers',
-    'ETag, X-Request-Id',
-  ];
+function headersFor(origin: string): ResponseHeaders {
+  return FOR_NOBODY.with(
+    ...['access-control-allow-origin', origin],
+    ...['access-control-expose-headers', 'ETag, X-Request-Id'],
+  );
 }
 
 function preflightHeaders(request: TransportRequest): ResponseHeaders {

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
+import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import { secretIn } from './access.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from './json-response.ts';
@@ -34,7 +35,7 @@ export function retryOf(
     fingerprint: sha256(`${request.method} ${target}\n`, request.body),
     toRemember: ({ status, body }) => ({
       status,
-      body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(body).toString()),
+      body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString()),
     }),
     fromMemory: ({ status, body }) => ({
       status,

@@ -7,19 +7,27 @@ import { requestInput, type SentContext } from './request-input.ts';
 import type { ScopeEvaluator } from './scope-evaluator.ts';
 import { scopeEvaluators } from './scope-evaluators.ts';
 
+type Evaluate = (evaluator: Evaluator, input: EvaluationInput) => ReadResponse['response'] | Refusal;
+
 /** `evaluate` evaluates flags of what the caller's token covers, in their newest state. */
 export function evaluated(
   request: RequestContext<unknown>,
   sent: SentContext,
-  evaluate: (evaluator: Evaluator, input: EvaluationInput) => ReadResponse['response'] | Refusal,
+  evaluate: Evaluate,
 ): ReadResponse | Refusal | Promise<ReadResponse | Refusal> {
   const input = requestInput(request, sent);
   if (isRefusal(input)) return input;
   const { engine, caller } = request;
-  const response = ({ evaluator, revision }: ScopeEvaluator): ReadResponse | Refusal => {
-    const made = evaluate(evaluator, input);
-    return isRefusal(made) ? made : { revision, response: made };
-  };
   const found = scopeEvaluators(engine).get(caller.scope, () => engine.lastId);
-  return found instanceof Promise ? found.then(response) : response(found);
+  if (!(found instanceof Promise)) return responseOf(found, input, evaluate);
+  return found.then((late) => responseOf(late, input, evaluate));
+}
+
+function responseOf(
+  { evaluator, revision }: ScopeEvaluator,
+  input: EvaluationInput,
+  evaluate: Evaluate,
+): ReadResponse | Refusal {
+  const made = evaluate(evaluator, input);
+  return isRefusal(made) ? made : { revision, response: made };
 }

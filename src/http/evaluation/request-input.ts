@@ -48,12 +48,41 @@ export function requestInput(
   const given = contextOf(sent);
   const issue = contextIssue(given);
   if (issue !== null) return invalid(issue, path);
-  const context: EvaluationContext = {
-    ...given,
-    sessionId: given.sessionId ?? randomUUID(),
-    remoteAddress: given.remoteAddress ?? callerAddress(request),
-  };
+  const context = new RequestedContext(given, request);
   return { context, nowMs: request.now(), random: Math.random, hostName: null };
+}
+
+/** What was not sent is found out when a rule asks for it, which few do. */
+class RequestedContext implements EvaluationContext {
+  readonly userId: string | undefined;
+  readonly environment: string | undefined;
+  readonly appName: string | undefined;
+  readonly currentTime: string | undefined;
+  readonly properties: EvaluationContext['properties'];
+  readonly #request: RequestContext<unknown>;
+  #sessionId: string | undefined;
+  #remoteAddress: string | undefined;
+
+  constructor(given: EvaluationContext, request: RequestContext<unknown>) {
+    this.userId = given.userId;
+    this.environment = given.environment;
+    this.appName = given.appName;
+    this.currentTime = given.currentTime;
+    this.properties = given.properties;
+    this.#sessionId = given.sessionId;
+    this.#remoteAddress = given.remoteAddress;
+    this.#request = request;
+  }
+
+  get sessionId(): string {
+    this.#sessionId ??= randomUUID();
+    return this.#sessionId;
+  }
+
+  get remoteAddress(): string {
+    this.#remoteAddress ??= callerAddress(this.#request);
+    return this.#remoteAddress;
+  }
 }
 
 /**
@@ -71,16 +100,14 @@ const PROPERTY_PATTERN = /^properties\[(.+)\]$/s;
 /** The context in a query string: `userId=1&properties[region]=eu`. A name given twice has its last value. */
 export function contextInQuery(rawQuery: string): Readonly<Record<string, unknown>> {
   if (rawQuery === '') return {};
-  const fields: [string, string][] = [];
-  const properties: [string, string][] = [];
+  // Without a prototype, so that __proto__ is a name like any other.
+  const fields = Object.create(null) as Record<string, unknown>;
+  const properties = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(rawQuery)) {
-    const property = PROPERTY_PATTERN.exec(name)?.[1];
-    if (property === undefined) fields.push([name, value]);
-    else properties.push([property, value]);
+    const property = name.startsWith('properties[') ? PROPERTY_PATTERN.exec(name)?.[1] : undefined;
+    if (property === undefined) fields[name] = value;
+    else properties[property] = value;
   }
-  // Made by definition and not by assignment, so that __proto__ is a name like any other.
-  return {
-    ...Object.fromEntries(fields.filter(([name]) => name !== 'properties')),
-    properties: Object.fromEntries(properties),
-  };
+  fields['properties'] = properties;
+  return fields;
 }

@@ -1,14 +1,13 @@
 /** The flags that are on for one context, for SDKs in browsers and phones. */
 import * as v from 'valibot';
-import type { Toggle } from '../../domain/evaluation/outcome.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated } from '../evaluation/evaluated.ts';
-import { JsonLists } from '../evaluation/json-lists.ts';
+import { OutcomeLists } from '../evaluation/outcome-lists.ts';
 import { ContextSchema, contextInQuery } from '../evaluation/request-input.ts';
 import { TogglesSchema } from './schemas.ts';
 
-const TOGGLES = new JsonLists<Toggle>('toggles', (toggle) => toggle);
+const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
 
 const ContextBody = v.pipe(
   v.object({ context: v.optional(ContextSchema, () => ({})) }),
@@ -20,7 +19,7 @@ function togglesFor(
   sent: Readonly<Record<string, unknown>>,
   path: string,
 ): ReadResponse | Refusal | Promise<ReadResponse | Refusal> {
-  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.response(evaluator.toggles(input)));
+  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.response(evaluator.evaluateEnabled(input)));
 }
 
 const QUERY_PARAMETERS = {

@@ -3,7 +3,7 @@
  * failures at error. Lines hold no bodies, no tokens and no query strings.
  */
 import { randomUUID } from 'node:crypto';
-import { bytesOf } from '../transport/response-headers.ts';
+import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequestHead } from '../transport/transport.ts';
 import { loggedPath } from './logged-path.ts';
 import { givenRequestId, traceFields } from './request-identity.ts';

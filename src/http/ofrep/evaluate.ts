@@ -1,12 +1,11 @@
 /** Flags evaluated for one context: one, and all of them. */
 import * as v from 'valibot';
-import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import { notFound } from '../../domain/state/refusal.ts';
 import { namesTag } from '../dispatch/conditional.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
 import { type Route, readRoute } from '../dispatch/route.ts';
 import { evaluated } from '../evaluation/evaluated.ts';
-import { JsonLists } from '../evaluation/json-lists.ts';
+import { OutcomeLists } from '../evaluation/outcome-lists.ts';
 import { ContextSchema, contextField, type SentContext } from '../evaluation/request-input.ts';
 import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
 import { eventStreamsField } from './event-streams.ts';
@@ -29,7 +28,7 @@ function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
   return { sent: { ...context, userId: context.userId ?? context.targetingKey }, path: '/body/context' };
 }
 
-const EVALUATIONS = new JsonLists<Outcome>('flags', evaluationView);
+const EVALUATIONS = new OutcomeLists({ field: 'flags', form: 'evaluation', view: evaluationView });
 
 export const evaluateRoutes: readonly Route[] = [
   readRoute({

@@ -22,26 +22,34 @@ const STATUS_LINES = new Map(
 export class ResponseHeaders {
   /** Flat: name, value, name, value. */
   readonly pairs: readonly string[];
+  /** As they stand in a response, with a line's end before each. */
+  readonly #lines: string;
   /** The last start that was asked for, and its status. */
   #start = '';
   #status = 0;
+  /** Whether the start is one piece of memory; it is put together in vain where it is asked for only once. */
+  #isFlat = false;
 
-  /** The first `checkedCount` of the pairs' texts come from other headers, which have been checked. */
-  private constructor(pairs: readonly string[], checkedCount = 0) {
-    assert(pairs.length % 2 === 0, 'response headers must be pairs of name and value');
-    for (let i = checkedCount; i < pairs.length; i += 2) assertHeader(pairs[i]!, pairs[i + 1]!);
+  /** Pairs that have been checked. */
+  private constructor(pairs: readonly string[], lines: string) {
     this.pairs = pairs;
+    this.#lines = lines;
   }
 
   /** Takes name, value, name, value; throws where they must not be sent. */
   static of(...pairs: string[]): ResponseHeaders {
-    return new ResponseHeaders(pairs);
+    return new ResponseHeaders(pairs, checkedLines(pairs));
   }
 
   /** These and further ones. */
   with(...pairs: string[]): ResponseHeaders {
     if (pairs.length === 0) return this;
-    return new ResponseHeaders([...this.pairs, ...pairs], this.pairs.length);
+    return new ResponseHeaders([...this.pairs, ...pairs], this.#lines + checkedLines(pairs));
+  }
+
+  /** These, and then the others. */
+  and(others: ResponseHeaders): ResponseHeaders {
+    return new ResponseHeaders([...this.pairs, ...others.pairs], this.#lines + others.#lines);
   }
 
   /** Those of these names. */
@@ -50,7 +58,7 @@ export class ResponseHeaders {
     for (let i = 0; i < this.pairs.length; i += 2) {
       if (names.includes(this.pairs[i]!)) kept.push(this.pairs[i]!, this.pairs[i + 1]!);
     }
-    return new ResponseHeaders(kept);
+    return ResponseHeaders.of(...kept);
   }
 
   /**
@@ -61,16 +69,14 @@ export class ResponseHeaders {
   startOf(status: number): string {
     if (status !== this.#status) {
       assertFinalStatus(status);
-      this.#start = flat(statusLine(status) + this.#lines());
+      this.#start = statusLine(status) + this.#lines;
       this.#status = status;
+      this.#isFlat = false;
+    } else if (!this.#isFlat) {
+      this.#start = flat(this.#start);
+      this.#isFlat = true;
     }
     return this.#start;
-  }
-
-  #lines(): string {
-    let lines = '';
-    for (let i = 0; i < this.pairs.length; i += 2) lines += `\r\n${this.pairs[i]}: ${this.pairs[i + 1]}`;
-    return lines;
   }
 }
 
@@ -90,13 +96,19 @@ export function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-export function bytesOf(body: Uint8Array | string | null): Uint8Array {
-  return body instanceof Uint8Array ? body : Buffer.from(body ?? '');
-}
-
 /** The same string as one piece of memory instead of a tree of pieces, which each use would have to walk. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+function checkedLines(pairs: readonly string[]): string {
+  assert(pairs.length % 2 === 0, 'response headers must be pairs of name and value');
+  let lines = '';
+  for (let i = 0; i < pairs.length; i += 2) {
+    assertHeader(pairs[i]!, pairs[i + 1]!);
+    lines += `\r\n${pairs[i]}: ${pairs[i + 1]}`;
+  }
+  return lines;
 }
 
 function assertHeader(name: string, value: string): void {

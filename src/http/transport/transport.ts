@@ -13,6 +13,7 @@
  * test suite runs over both, and nothing above this file may know which one it is talking to.
  */
 import type { TransportClock } from './deadlines.ts';
+import type { ResponseBody } from './response-body.ts';
 import type { ResponseHeaders } from './response-headers.ts';
 import type { TransportLimits } from './transport-limits.ts';
 
@@ -43,7 +44,7 @@ export interface HttpResponse {
   /** Without `content-length` and `connection`, which the engine writes. */
   readonly headers: ResponseHeaders;
   /** Shared by reference where possible: must not change after `send`. Strings are sent as UTF-8. */
-  readonly body: Uint8Array | string | null;
+  readonly body: ResponseBody;
 }
 
 export interface StreamHead {

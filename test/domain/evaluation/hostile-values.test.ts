@@ -96,7 +96,7 @@ test(`no evaluation throws, and each explanation ends as the evaluation does (se
         for (const { name } of features) {
           assert.equal(evaluator.explain(name, input)?.outcome, evaluator.evaluate(name, input));
         }
-        evaluator.toggles(input);
+        evaluator.evaluateEnabled(input);
       },
     ),
     { seed: SEED, numRuns: RUNS },

@@ -14,7 +14,7 @@ import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { ListenError } from '../listen-failure.ts';
 import type { RequestRefusal } from '../received-request.ts';
 import { HEAD_TOO_LARGE, MALFORMED, TOO_SLOW } from '../received-request.ts';
-import { bytesOf } from '../response-headers.ts';
+import { bytesOf } from '../response-body.ts';
 import { refusalResponse } from '../safe-response.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';

@@ -23,7 +23,8 @@ import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { ReceivedRequest, RequestRefusal } from '../received-request.ts';
 import { bodyTooLarge } from '../received-request.ts';
-import { bytesOf, isBodiless } from '../response-headers.ts';
+import { BodyPieces, bytesOf, type ResponseBody } from '../response-body.ts';
+import { isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
 import { ClosingBody, sendRest } from './uws-body.ts';
@@ -184,6 +185,8 @@ export class UwsExchange extends Exchange {
     if (isBodiless(response.status)) this.#writeBodiless(close);
     else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(body), close);
     else if (!close && mayCopy(body)) this.#writeCopied(body);
+    else if (!close && body instanceof BodyPieces && body.byteLength <= scratch.byteLength)
+      this.#writePieces(body);
     else this.#writeBody(bytesOf(body), close);
   }
 
@@ -231,14 +234,27 @@ export class UwsExchange extends Exchange {
     }
   }
 
+  /** The kernel mostly takes all of it at once, so that no memory has to be found for it. */
+  #writePieces(body: BodyPieces): void {
+    const bytes = scratch.subarray(0, body.byteLength);
+    body.copyInto(bytes);
+    const [, isSent] = this.#res.tryEnd(bytes, bytes.byteLength);
+    if (isSent) this.#finish();
+    else this.#sendRest(Buffer.from(bytes));
+  }
+
   #sendRest(bytes: Uint8Array): void {
     sendRest(this.#res, bytes, () => this.#finish());
     this.awaitReader(bytes);
   }
 }
 
+/** For joining bodies in: used only within one call. */
+const scratch = Buffer.allocUnsafeSlow(256 * 1024);
+
 /** Whether a body may be copied for a reader of whom it is not known that he reads. */
-function mayCopy(body: Uint8Array | string): boolean {
+function mayCopy(body: NonNullable<ResponseBody>): body is Uint8Array | string {
+  if (body instanceof BodyPieces) return false;
   // A character takes at most 3 bytes of UTF-8.
   const bytesMax = typeof body === 'string' ? body.length * 3 : body.byteLength;
   if (bytesMax > SPARED_BODY_BYTES_MAX) return false;
