@@ -4,7 +4,7 @@
  */
 import { type Dependency, environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
-import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
+import { type Conditions, compileConditions } from './conditions.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
 import { parameterReader } from './parameters.ts';
 import { type CompiledKind, compileKind } from './strategy-kind.ts';
@@ -12,9 +12,7 @@ import { compileVariants, type VariantChoice } from './variant-choice.ts';
 
 export interface CompiledStrategy {
   readonly source: Strategy;
-  readonly constraints: readonly CompiledConstraint[];
-  /** Ids. */
-  readonly segments: readonly number[];
+  readonly conditions: Conditions;
   /** Null for a kind that is not built in: never on. */
   readonly kind: CompiledKind | null;
   readonly choice: CompiledChoice | null;
@@ -94,8 +92,7 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
   });
   return {
     source,
-    constraints: source.constraints.map(compileConstraint),
-    segments: source.segments,
+    conditions: compileConditions(source),
     kind,
     choice: choiceOf(flag, choice),
     on: onOutcome(flag, hitReason(flag, source, kind)),

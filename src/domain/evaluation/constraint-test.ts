@@ -19,7 +19,12 @@ export interface ConstraintSource {
   readonly value?: string;
 }
 
+/** Of the last constraint that was compiled. */
+let lastId = 0;
+
 export class CompiledConstraint {
+  /** No other one has the same. */
+  readonly id: number;
   readonly source: ConstraintSource;
   readonly read: ContextReader;
   readonly #test: Test;
@@ -27,6 +32,8 @@ export class CompiledConstraint {
   #holds = false;
 
   constructor(source: ConstraintSource) {
+    lastId += 1;
+    this.id = lastId;
     this.source = source;
     this.read = contextReader(source.contextName);
     this.#test = testOf(source, this.read);

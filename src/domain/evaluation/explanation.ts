@@ -128,7 +128,7 @@ function decide({ flag, scope, parents, active }: Decision): DecidedBy {
 
 function explainStrategy(compiled: CompiledStrategy, scope: CompiledScope, run: Run): StrategyResult {
   const { source, kind } = compiled;
-  const constraints = explainConstraints(compiled.constraints, run);
+  const constraints = explainConstraints(compiled.conditions.constraints, run);
   const segments = source.segments.map((id) => explainSegment(id, scope, run));
   const rollout = explainRollout(compiled, run);
   const applies = kind !== null && (rollout === null ? kind.test(run) : rollout.result);

@@ -12,8 +12,11 @@ export type Reason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED';
 export interface RenderedOutcome {
   /** UTF-8. */
   readonly bytes: Uint8Array;
-  /** 16 bytes of a hash of the bytes. */
-  readonly digest: Uint8Array;
+  /** 128 bits of a hash of the bytes, as four integers of 32 bits. */
+  readonly digest0: number;
+  readonly digest1: number;
+  readonly digest2: number;
+  readonly digest3: number;
 }
 
 export interface Outcome {

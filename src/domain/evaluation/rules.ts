@@ -5,17 +5,15 @@
  */
 import type { Dependency } from '../flags/flag.ts';
 import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
-import type { CompiledConstraint } from './constraint-test.ts';
+import type { Segments } from './conditions.ts';
 import { type Outcome, variantNameOf } from './outcome.ts';
 import type { Run } from './run.ts';
-import { compileSegment, type SegmentSource } from './segment-test.ts';
 
 /** What one flag's rules look up outside of it. */
-export interface CompiledScope {
+export interface CompiledScope extends Segments {
   /** False: every flag is off. */
   readonly environmentEnabled: boolean;
   flag(name: string): CompiledFlag | undefined;
-  segment(id: number): SegmentSource | undefined;
 }
 
 export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
@@ -39,20 +37,8 @@ export function parentAllows(dependency: Dependency, scope: CompiledScope, run: 
   return outcome.enabled && (variants.length === 0 || variants.includes(variantNameOf(outcome)));
 }
 
-export function allHold(constraints: readonly CompiledConstraint[], run: Run): boolean {
-  for (const constraint of constraints) {
-    if (!constraint.holds(run)) return false;
-  }
-  return true;
-}
-
-function takes({ constraints, segments, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
-  if (kind === null || !allHold(constraints, run)) return false;
-  for (const id of segments) {
-    const segment = scope.segment(id);
-    if (segment === undefined || !allHold(compileSegment(segment), run)) return false;
-  }
-  return kind.test(run);
+function takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
+  return kind !== null && conditions.hold(run, scope) && kind.test(run);
 }
 
 function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {

@@ -8,7 +8,8 @@ import type { Outcome, OutcomeForm, RenderedOutcome } from '../../domain/evaluat
 import { type TaggedResponse, taggedResponse } from '../dispatch/json-response.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 
-const DIGEST_BYTES = 16;
+/** Numbers of 32 bits. */
+const DIGEST_LENGTH = 4;
 
 /** Characters of a tag: 132 bits in Base64. */
 const TAG_LENGTH = 22;
@@ -16,7 +17,7 @@ const TAG_LENGTH = 22;
 const COMMA_BYTES = 1;
 
 /** For the digests of one list of up to so many outcomes: used only within one call. */
-const digests = Buffer.alloc(2_000 * DIGEST_BYTES);
+const digests = new Int32Array(2_000 * DIGEST_LENGTH);
 
 export interface OutcomeListsOptions {
   /** Of the object that a body is, in which the list is. */
@@ -41,22 +42,26 @@ export class OutcomeLists {
     const pieces: Uint8Array[] = [this.#start];
     const hash = createHash('sha256');
     let byteLength = this.#start.byteLength;
-    let hashedBytes = 0;
+    let at = 0;
     for (const outcome of outcomes) {
       const rendered = outcome.rendered[this.#options.form] ?? this.#render(outcome);
       const bytes = pieces.length === 1 ? rendered.bytes.subarray(COMMA_BYTES) : rendered.bytes;
       pieces.push(bytes);
       byteLength += bytes.byteLength;
-      if (hashedBytes === digests.byteLength) {
+      if (at === digests.length) {
         hash.update(digests);
-        hashedBytes = 0;
+        at = 0;
       }
-      digests.set(rendered.digest, hashedBytes);
-      hashedBytes += DIGEST_BYTES;
+      // Not by `set`, which takes ten times as long for so few.
+      digests[at] = rendered.digest0;
+      digests[at + 1] = rendered.digest1;
+      digests[at + 2] = rendered.digest2;
+      digests[at + 3] = rendered.digest3;
+      at += DIGEST_LENGTH;
     }
     const end = Buffer.from(`]${furtherFields}}`);
     pieces.push(end);
-    const tag = hash.update(digests.subarray(0, hashedBytes)).update(end).digest('base64url');
+    const tag = hash.update(digests.subarray(0, at)).update(end).digest('base64url');
     return taggedResponse(
       `"${tag.slice(0, TAG_LENGTH)}"`,
       new BodyPieces(pieces, byteLength + end.byteLength),
@@ -66,8 +71,9 @@ export class OutcomeLists {
   #render(outcome: Outcome): RenderedOutcome {
     const { form, view } = this.#options;
     const bytes = Buffer.from(`,${JSON.stringify(view(outcome))}`);
-    const digest = createHash('sha256').update(bytes).digest().subarray(0, DIGEST_BYTES);
-    const rendered = { bytes, digest };
+    const digest = createHash('sha256').update(bytes).digest();
+    const [digest0, digest1, digest2, digest3] = [0, 4, 8, 12].map((at) => digest.readInt32LE(at));
+    const rendered = { bytes, digest0, digest1, digest2, digest3 } as RenderedOutcome;
     outcome.rendered[form] = rendered;
     return rendered;
   }
