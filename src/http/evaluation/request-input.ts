@@ -35,21 +35,59 @@ export const ContextSchema = v.pipe(
 );
 
 export interface SentContext {
-  readonly sent: Readonly<Record<string, unknown>>;
+  /** Equal only for contexts that are. */
+  readonly key: string;
+  /** Made when it is asked for. */
+  readonly fields: () => Readonly<Record<string, unknown>>;
   /** Where it stands in the request, as a JSON pointer. */
   readonly path: string;
+}
+
+/** The context in the body of a request, in the field of that name. */
+export function contextInBody(context: Readonly<Record<string, unknown>>): SentContext {
+  return { key: JSON.stringify(context), fields: () => context, path: '/body/context' };
+}
+
+/** The context in a query string: `userId=1&properties[region]=eu`. A name given twice has its last value. */
+export function contextInQuery(rawQuery: string): SentContext {
+  return { key: `?${rawQuery}`, fields: () => fieldsInQuery(rawQuery), path: '/query' };
 }
 
 /** The input for the context that was sent, with the caller's address and a session of its own where these are missing. */
 export function requestInput(
   request: RequestContext<unknown>,
-  { sent, path }: SentContext,
-): EvaluationInput | Refusal {
-  const given = contextOf(sent);
+  { fields, path }: SentContext,
+): RequestInput | Refusal {
+  const given = contextOf(fields());
   const issue = contextIssue(given);
-  if (issue !== null) return invalid(issue, path);
-  const context = new RequestedContext(given, request);
-  return { context, nowMs: request.now(), random: Math.random, hostName: null };
+  return issue === null ? new RequestInput(given, request) : invalid(issue, path);
+}
+
+class RequestInput implements EvaluationInput {
+  readonly context: RequestedContext;
+  readonly hostName = null;
+  readonly #request: RequestContext<unknown>;
+  #hasAsked = false;
+
+  constructor(given: EvaluationContext, request: RequestContext<unknown>) {
+    this.context = new RequestedContext(given, request);
+    this.#request = request;
+  }
+
+  get nowMs(): number {
+    this.#hasAsked = true;
+    return this.#request.now();
+  }
+
+  random(): number {
+    this.#hasAsked = true;
+    return Math.random();
+  }
+
+  /** Whether every rule that was asked so far looked at nothing but what was sent. */
+  get isRepeatable(): boolean {
+    return !this.#hasAsked && !this.context.hasAsked;
+  }
 }
 
 /** What was not sent is found out when a rule asks for it, which few do. */
@@ -62,6 +100,8 @@ class RequestedContext implements EvaluationContext {
   readonly #request: RequestContext<unknown>;
   #sessionId: string | undefined;
   #remoteAddress: string | undefined;
+  /** Whether anything was asked for that was not sent. */
+  hasAsked = false;
 
   constructor(given: EvaluationContext, request: RequestContext<unknown>) {
     this.userId = given.userId;
@@ -75,12 +115,18 @@ class RequestedContext implements EvaluationContext {
   }
 
   get sessionId(): string {
-    this.#sessionId ??= randomUUID();
+    if (this.#sessionId === undefined) {
+      this.hasAsked = true;
+      this.#sessionId = randomUUID();
+    }
     return this.#sessionId;
   }
 
   get remoteAddress(): string {
-    this.#remoteAddress ??= callerAddress(this.#request);
+    if (this.#remoteAddress === undefined) {
+      this.hasAsked = true;
+      this.#remoteAddress = callerAddress(this.#request);
+    }
     return this.#remoteAddress;
   }
 }
@@ -97,8 +143,7 @@ function callerAddress(request: RequestContext<unknown>): string {
 
 const PROPERTY_PATTERN = /^properties\[(.+)\]$/s;
 
-/** The context in a query string: `userId=1&properties[region]=eu`. A name given twice has its last value. */
-export function contextInQuery(rawQuery: string): Readonly<Record<string, unknown>> {
+function fieldsInQuery(rawQuery: string): Readonly<Record<string, unknown>> {
   if (rawQuery === '') return {};
   // Without a prototype, so that __proto__ is a name like any other.
   const fields = Object.create(null) as Record<string, unknown>;

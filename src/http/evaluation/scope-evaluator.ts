@@ -21,6 +21,8 @@ interface Seen {
 
 export class ScopeEvaluator {
   readonly scope: Scope;
+  /** Of the scope: equal for equal ones. */
+  readonly key: string;
   readonly #world: World;
   #evaluator: Evaluator | null = null;
   #isEnabled = false;
@@ -31,6 +33,7 @@ export class ScopeEvaluator {
   constructor(world: World, scope: Scope) {
     this.#world = world;
     this.scope = scope;
+    this.key = keyOf(scope);
   }
 
   /** The newest event that an outcome can show: a reader waits until that is durable. */
@@ -114,6 +117,10 @@ export class ScopeEvaluator {
     const { environments } = this.#world.directory;
     return environments.find(({ name }) => name === this.scope.environment)?.enabled === true;
   }
+}
+
+export function keyOf(scope: Scope): string {
+  return JSON.stringify(scope);
 }
 
 function* flagsOf(projects: Iterable<ProjectState>): Generator<Flag> {

@@ -11,7 +11,8 @@ import { defaultEnvironment } from '../../domain/state/locate.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../dispatch/access.ts';
 import { inSlices } from '../dispatch/slices.ts';
-import { type Scope, ScopeEvaluator } from './scope-evaluator.ts';
+import { RepeatedResponses } from './repeated-responses.ts';
+import { keyOf, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
  * Of all kept evaluators together. Each flag of each evaluator takes some 100 bytes, so these are 50 MB; what a flag was compiled into
@@ -40,6 +41,8 @@ export class ScopeEvaluators {
   readonly #world: World;
   readonly #entries: LRUCache<string, Entry>;
   readonly #keys = new WeakMap<CallerScope, string>();
+  /** What they came to in their newest state. */
+  readonly repeated = new RepeatedResponses();
 
   constructor({ world, flagsMax = FLAGS_MAX }: ScopeEvaluatorsOptions) {
     this.#world = world;
@@ -60,17 +63,18 @@ export class ScopeEvaluators {
     const { evaluator } = entry;
     if (evaluator.isCurrent(lastId())) return evaluator;
     const changed = evaluator.changedFlags();
-    if (changed.length <= FLAGS_AT_ONCE) {
-      evaluator.update(lastId(), changed);
-      return evaluator;
-    }
+    if (changed.length <= FLAGS_AT_ONCE) return this.#update(evaluator, lastId(), changed);
     entry.compiling ??= compileInSlices(changed, evaluator.scope.environment).finally(() => {
       entry.compiling = null;
     });
-    return entry.compiling.then(() => {
-      evaluator.update(lastId());
-      return evaluator;
-    });
+    return entry.compiling.then(() => this.#update(evaluator, lastId()));
+  }
+
+  #update(evaluator: ScopeEvaluator, lastId: number, changed?: readonly Flag[]): ScopeEvaluator {
+    const { revision } = evaluator;
+    evaluator.update(lastId, changed);
+    if (evaluator.revision !== revision) this.repeated.forgetAll();
+    return evaluator;
   }
 
   #entryOf(scope: CallerScope): Entry {
@@ -101,10 +105,6 @@ export class ScopeEvaluators {
       projects: projects === ALL ? ALL : [...new Set(projects)].sort(),
     };
   }
-}
-
-function keyOf(scope: Scope): string {
-  return JSON.stringify(scope);
 }
 
 /** What is compiled stays beside the flags, so that the update that follows has little left to do. */

@@ -2,12 +2,17 @@
 import * as v from 'valibot';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { evaluated } from '../evaluation/evaluated.ts';
+import { evaluatedList, type ListOptions } from '../evaluation/evaluated.ts';
 import { OutcomeLists } from '../evaluation/outcome-lists.ts';
-import { ContextSchema, contextInQuery } from '../evaluation/request-input.ts';
+import { ContextSchema, contextInBody, contextInQuery, type SentContext } from '../evaluation/request-input.ts';
 import { TogglesSchema } from './schemas.ts';
 
 const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });
+
+const TOGGLE_LIST: ListOptions = {
+  key: 'toggles',
+  evaluate: (evaluator, input) => TOGGLES.response(evaluator.evaluateEnabled(input)),
+};
 
 const ContextBody = v.pipe(
   v.object({ context: v.optional(ContextSchema, () => ({})) }),
@@ -16,10 +21,9 @@ const ContextBody = v.pipe(
 
 function togglesFor(
   request: RequestContext<unknown>,
-  sent: Readonly<Record<string, unknown>>,
-  path: string,
+  sent: SentContext,
 ): ReadResponse | Refusal | Promise<ReadResponse | Refusal> {
-  return evaluated(request, { sent, path }, (evaluator, input) => TOGGLES.response(evaluator.evaluateEnabled(input)));
+  return evaluatedList(request, sent, TOGGLE_LIST);
 }
 
 const QUERY_PARAMETERS = {
@@ -46,7 +50,7 @@ export const toggleRoutes: readonly Route[] = [
     query: QUERY_PARAMETERS,
     success: { status: 200, schema: TogglesSchema },
     refusals: ['ValidationError'],
-    read: (request) => togglesFor(request, contextInQuery(request.rawQuery), '/query'),
+    read: (request) => togglesFor(request, contextInQuery(request.rawQuery)),
   }),
   readRoute({
     method: 'POST',
@@ -58,6 +62,6 @@ export const toggleRoutes: readonly Route[] = [
     body: ContextBody,
     bodyIsOptional: true,
     success: { status: 200, schema: TogglesSchema },
-    read: (request) => togglesFor(request, request.body.context, '/body/context'),
+    read: (request) => togglesFor(request, contextInBody(request.body.context)),
   }),
 ];

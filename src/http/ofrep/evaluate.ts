@@ -4,9 +4,9 @@ import { notFound } from '../../domain/state/refusal.ts';
 import { namesTag } from '../dispatch/conditional.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
 import { type Route, readRoute } from '../dispatch/route.ts';
-import { evaluated } from '../evaluation/evaluated.ts';
+import { evaluated, evaluatedList } from '../evaluation/evaluated.ts';
 import { OutcomeLists } from '../evaluation/outcome-lists.ts';
-import { ContextSchema, contextField, type SentContext } from '../evaluation/request-input.ts';
+import { ContextSchema, contextField, contextInBody, type SentContext } from '../evaluation/request-input.ts';
 import { EvaluationSchema, EvaluationsSchema, evaluationView } from './evaluation-view.ts';
 import { eventStreamsField } from './event-streams.ts';
 
@@ -25,7 +25,7 @@ const OfrepBody = v.pipe(
 
 /** OpenFeature's name for whom a flag is evaluated for is `targetingKey`; the flags' is `userId`. */
 function contextOf({ context }: v.InferOutput<typeof OfrepBody>): SentContext {
-  return { sent: { ...context, userId: context.userId ?? context.targetingKey }, path: '/body/context' };
+  return contextInBody({ ...context, userId: context.userId ?? context.targetingKey });
 }
 
 const EVALUATIONS = new OutcomeLists({ field: 'flags', form: 'evaluation', view: evaluationView });
@@ -42,11 +42,15 @@ export const evaluateRoutes: readonly Route[] = [
     body: OfrepBody,
     success: { status: 200, schema: EvaluationsSchema },
     honoursIfNoneMatch: true,
-    read: (request) =>
-      evaluated(request, contextOf(request.body), (evaluator, input) => {
-        const response = EVALUATIONS.response(evaluator.evaluateAll(input), eventStreamsField(request));
-        return namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response;
-      }),
+    read: (request) => {
+      const streams = eventStreamsField(request);
+      return evaluatedList(request, contextOf(request.body), {
+        key: `evaluations${streams}`,
+        evaluate: (evaluator, input) => EVALUATIONS.response(evaluator.evaluateAll(input), streams),
+        finish: (response) =>
+          namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response,
+      });
+    },
   }),
   readRoute({
     method: 'POST',

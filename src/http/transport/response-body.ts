@@ -16,6 +16,11 @@ export class BodyPieces {
     this.byteLength = byteLength;
   }
 
+  /** Of pieces. */
+  get count(): number {
+    return this.#pieces.length;
+  }
+
   /** Into the beginning of `target`, which has room for them. */
   copyInto(target: Uint8Array): void {
     let at = 0;

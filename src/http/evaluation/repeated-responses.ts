@@ -1,0 +1,49 @@
+/**
+ * Responses for contexts that come again: SDKs ask for the same one every few seconds. Only those that depend on nothing but the
+ * context that was sent, and not on the time, on chance or on the caller's address.
+ *
+ * A response is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
+ * has changed that one of them shows, so that none keeps bytes of flags that are no more.
+ */
+import { LRUCache } from 'lru-cache';
+import type { TaggedResponse } from '../dispatch/json-response.ts';
+import { BodyPieces } from '../transport/response-body.ts';
+
+/** Some 5,000 contexts of 350 flags. */
+const BYTES_MAX = 16 * 1024 * 1024;
+
+/** Of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
+const BYTES_EACH = 2_000;
+const PIECE_BYTES = 8;
+
+/** Of a context as it was sent. A longer one is rare, and is evaluated each time. */
+const KEY_LENGTH_MAX = 2_000;
+
+export class RepeatedResponses {
+  readonly #byKey: LRUCache<string, TaggedResponse>;
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#byKey = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get(key: string): TaggedResponse | undefined {
+    return this.#byKey.get(key);
+  }
+
+  keep(key: string, response: TaggedResponse): void {
+    if (key.length <= KEY_LENGTH_MAX) this.#byKey.set(key, response);
+  }
+
+  forgetAll(): void {
+    if (this.#byKey.size > 0) this.#byKey.clear();
+  }
+}
+
+function bytesOf({ body }: TaggedResponse, key: string): number {
+  const pieces = body instanceof BodyPieces ? body.count * PIECE_BYTES : 0;
+  return BYTES_EACH + pieces + 2 * key.length;
+}
