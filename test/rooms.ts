@@ -370,11 +370,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/state',
       'http/dispatch',
+      'http/transport',
     ],
   },
   'http/frontend': {
     purpose: 'what SDKs in browsers read: the flags that are on for one context',
-    imports: ['domain/evaluation', 'domain/state', 'http/dispatch', 'http/evaluation', 'http/usage'],
+    imports: ['domain/state', 'http/dispatch', 'http/evaluation', 'http/usage'],
   },
   'http/usage': {
     purpose: 'routes on which applications report what they are and what they evaluated',

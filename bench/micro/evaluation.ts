@@ -22,7 +22,11 @@ export function evaluationTasks(): MicroTask[] {
   let turn = 0;
   const next = (): EvaluationInput => inputs[turn++ % USERS]!;
   return [
-    { name: `evaluate ${FLAGS} flags for a context`, run: () => evaluator.evaluateEnabled(next()), times: 10 },
+    {
+      name: `evaluate ${FLAGS} flags for a context`,
+      run: () => evaluator.evaluateEnabled(next()),
+      times: 10,
+    },
     { name: `explain one of ${FLAGS} flags`, run: () => evaluator.explain('flag-6', next()), times: 100 },
     {
       name: `change one of ${FLAGS} flags in an evaluator`,

@@ -35,7 +35,10 @@ export function retryOf(
     fingerprint: sha256(`${request.method} ${target}\n`, request.body),
     toRemember: ({ status, body }) => ({
       status,
-      body: body === null ? null : redact(typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString()),
+      body:
+        body === null
+          ? null
+          : redact(typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString()),
     }),
     fromMemory: ({ status, body }) => ({
       status,

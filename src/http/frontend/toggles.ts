@@ -4,7 +4,12 @@ import type { Refusal } from '../../domain/state/refusal.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
 import { evaluatedList, type ListOptions } from '../evaluation/evaluated.ts';
 import { OutcomeLists } from '../evaluation/outcome-lists.ts';
-import { ContextSchema, contextInBody, contextInQuery, type SentContext } from '../evaluation/request-input.ts';
+import {
+  ContextSchema,
+  contextInBody,
+  contextInQuery,
+  type SentContext,
+} from '../evaluation/request-input.ts';
 import { TogglesSchema } from './schemas.ts';
 
 const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ toggle }) => toggle });

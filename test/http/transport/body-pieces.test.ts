@@ -1,0 +1,62 @@
+/** Bodies in pieces: joined when they are sent, in memory that the next one uses again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BodyPieces, bytesOf } from '../../../src/http/transport/response-body.ts';
+import type { HttpResponse, RequestHandler } from '../../../src/http/transport/transport.ts';
+import { overBothEngines, start, text, until } from './engines.ts';
+import { RawConnection, request } from './raw-connection.ts';
+
+const piecesOf = (...texts: string[]): HttpResponse => {
+  const pieces = texts.map((one) => Buffer.from(one));
+  const byteLength = pieces.reduce((sum, one) => sum + one.byteLength, 0);
+  return { ...text(''), body: new BodyPieces(pieces, byteLength) };
+};
+
+/** A body of the letter in the path, `kilobytes` pieces long. */
+const letters =
+  (kilobytes: number): RequestHandler =>
+  ({ path }, responder) =>
+    responder.send(piecesOf(...Array<string>(kilobytes).fill(path.charAt(1).repeat(1024))));
+
+test('pieces are joined in their order', () => {
+  assert.equal(Buffer.from(bytesOf(piecesOf('{', '"ü":1', '}').body)).toString(), '{"ü":1}');
+  assert.equal(bytesOf(piecesOf().body).byteLength, 0);
+});
+
+overBothEngines('bodies in pieces', (engine) => {
+  for (const kilobytes of [0, 1, 100, 255, 256, 257, 1_000]) {
+    test(`of ${kilobytes} KiB arrive whole, for HEAD by their length`, async (t) => {
+      const { port } = await start(t, engine, { handle: letters(kilobytes) });
+      const connection = await RawConnection.open(t, port);
+      connection.write(request('/a'));
+      assert.equal((await connection.nextResponse()).body, 'a'.repeat(kilobytes * 1024));
+      connection.write(request('/b', { method: 'HEAD' }));
+      const { headers } = await connection.nextResponse({ toHead: true });
+      assert.equal(Number(headers.get('content-length')), kilobytes * 1024);
+      connection.write(request('/c', { headers: ['Connection: close'] }));
+      assert.equal((await connection.nextResponse()).body, 'c'.repeat(kilobytes * 1024));
+    });
+  }
+
+  test('stay as they were for a client that reads late, whatever was sent to others meanwhile', async (t) => {
+    const { port, transport, handled } = await start(t, engine, { handle: letters(200) });
+    const late = await RawConnection.open(t, port);
+    late.stopReading();
+    let asked = 0;
+    while (transport.unreadBytes === 0) {
+      late.write(request('/a'));
+      asked += 1;
+      const isTaken = () => transport.unreadBytes > 0 || transport.openRequests === 0;
+      await until(() => handled.length === asked && isTaken());
+    }
+    const other = await RawConnection.open(t, port);
+    for (const path of ['/b', '/c', '/d']) {
+      other.write(request(path));
+      await other.nextResponse();
+    }
+    late.goOnReading();
+    for (let at = 0; at < asked; at += 1) {
+      assert.equal((await late.nextResponse()).body, 'a'.repeat(200 * 1024));
+    }
+  });
+});
