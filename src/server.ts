@@ -215,6 +215,7 @@ function createHandler(
     ...{ version: VERSION, engine, keeper, transport, commits, routes: meters, usage, now: Date.now },
     recoveryMs: store.recoveryMs,
     refusedLogins: () => api.refusedLogins(),
+    longRequests: () => api.longRequests,
   };
   const instance = createInstance({
     version: VERSION,

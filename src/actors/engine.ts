@@ -28,13 +28,14 @@ import { RULES_VERSION } from '../domain/state/upgrade/replay-rules.ts';
 import type { World } from '../domain/state/world.ts';
 import { EncodingError } from '../persistence/codec/message-pack.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
+import { FRAME_BYTES_MAX, type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
 import { decodePayload, FrameEncoder } from '../persistence/journal/frame-payload.ts';
 import type { Journal } from '../persistence/journal/journal.ts';
 import { addressOf } from './address.ts';
 import { type Change, ChangeFeed } from './change-feed.ts';
 import { DurabilityWaiters } from './durability-waiters.ts';
+import { LoopAccounts } from './loop-accounts.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Outcome, Retry, Submission } from './submission.ts';
 import { auditWorld } from './world-audit.ts';
@@ -50,11 +51,14 @@ export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 /** A command that waited longer is not started: its client has given up, or will before the response. */
 export const QUEUE_DEADLINE_MS = 10_000;
 
+/** How long commands run before other requests are let in between. */
+const TURN_MS = 5;
+
 /**
- * Bytes that the events of one change may take in the journal. Leaves room for the response in a frame, and bounds how
- * long one command holds everybody up while it is encoded.
+ * Bytes that the events of one command may take in the journal. Leaves room for the response in a frame, and bounds how
+ * long one command holds everybody up while it is encoded. What is recorded before there are requests may fill a frame.
  */
-export const CHANGE_BYTES_MAX = 16 * 2 ** 20;
+export const CHANGE_BYTES_MAX = 4 * 2 ** 20;
 
 export interface EngineClock {
   /** Milliseconds since 1970. The clock may jump, but recorded times never go backwards. */
@@ -119,6 +123,8 @@ export class Engine {
   readonly eventLog: EventLog;
   /** Tells of each change once it is durable. */
   readonly feed: ChangeFeed;
+  /** Who held the event loop for long. */
+  readonly loopAccounts: LoopAccounts;
   readonly #options: EngineOptions;
   readonly #scheduler: Scheduler<Queued>;
   readonly #durabilityWaiters: DurabilityWaiters;
@@ -136,6 +142,7 @@ export class Engine {
     this.journal = options.journal;
     this.eventLog = options.eventLog;
     this.#lastAt = options.lastAt;
+    this.loopAccounts = new LoopAccounts(options.clock.monotonic);
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
     const { firstId, lastId } = options.eventLog;
@@ -150,6 +157,8 @@ export class Engine {
       canRun: () =>
         options.journal.pendingFrames < UNSYNCED_FRAMES_MAX &&
         options.journal.pendingBytes < UNSYNCED_BYTES_MAX,
+      isTurnOver: () =>
+        this.#turnTime !== null && options.clock.monotonic() - this.#turnTime.monotonic > TURN_MS,
       afterTurn: () => {
         this.#turnTime = null;
         options.journal.commit();
@@ -214,7 +223,7 @@ export class Engine {
   record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
     const at = this.nextTime();
     const change = this.#change(actor, events, at);
-    const payload = this.#encoder.encode(change, CHANGE_BYTES_MAX);
+    const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
     this.#adoptName(change, true);
     this.#applyAll(events, new Date(at).toISOString());
     this.#append(change, undefined, ownBody(payload));
@@ -274,8 +283,13 @@ export class Engine {
   }
 
   #run({ submission, queuedAt }: Queued): void {
-    this.#turnTime ??= this.#newTurnTime();
-    const turnTime = this.#turnTime;
+    const begunAt = this.#options.clock.monotonic();
+    this.#turnTime ??= this.#newTurnTime(begunAt);
+    this.#runWithin(this.#turnTime, submission, queuedAt);
+    this.loopAccounts.charge(submission.actor, this.#options.clock.monotonic() - begunAt);
+  }
+
+  #runWithin(turnTime: TurnTime, submission: Submission<unknown>, queuedAt: number): void {
     let decided: Outcome<unknown> | Decided;
     try {
       decided = this.#decide(submission, queuedAt, turnTime);
@@ -287,14 +301,14 @@ export class Engine {
     else this.#carryOut(submission, decided, turnTime.createdAt);
   }
 
-  #newTurnTime(): TurnTime {
+  #newTurnTime(monotonic: number): TurnTime {
     const at = this.nextTime();
     const { clock } = this.#options;
     return {
       at,
       clockMs: clock.now(),
       createdAt: new Date(at).toISOString(),
-      monotonic: clock.monotonic(),
+      monotonic,
     };
   }
 

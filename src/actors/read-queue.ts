@@ -1,7 +1,7 @@
 /**
  * A queue for reads that cost more than a response from memory: few run at a time, and those that wait take turns by caller, so
  * that whoever asks a thousand times waits for himself. A read whose caller has gone leaves the queue, or is told to
- * stop. When the queue is full, the last read of the caller with the most of them makes room.
+ * stop. When the queue is full, the last read of the caller who fills most of it makes room.
  */
 import assert from 'node:assert/strict';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
@@ -18,16 +18,20 @@ export interface ReadQueueLimits {
   readonly runningMax: number;
   /** Of one caller: fewer than `runningMax` leave room for somebody else at any time. */
   readonly runningPerAskerMax: number;
+  /** What may wait: reads, or whatever their costs are counted in. */
   readonly waitingMax: number;
 }
 
 interface Waiting {
+  readonly cost: number;
   readonly start: () => void;
   readonly refuse: () => void;
 }
 
 interface Line {
   readonly waiting: Waiting[];
+  /** Of all that waits. */
+  cost: number;
   running: number;
 }
 
@@ -42,6 +46,7 @@ export class ReadQueue {
   readonly #lines = new Map<string, Line>();
   #running = 0;
   #waiting = 0;
+  #waitingCost = 0;
 
   constructor(limits: ReadQueueLimits) {
     this.#limits = limits;
@@ -55,10 +60,14 @@ export class ReadQueue {
     return this.#waiting;
   }
 
-  /** The refusal is a 503: the queue is full. Rejects with the signal's reason once it is aborted. */
-  run<T>(read: () => Promise<T>, { name, signal }: Asker): Promise<T | Refusal> {
+  /**
+   * The refusal is a 503: the queue is full. Rejects with the signal's reason once it is aborted. `cost`: what the read counts
+   * for while it waits.
+   */
+  run<T>(read: () => Promise<T>, { name, signal }: Asker, cost = 1): Promise<T | Refusal> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#waiting >= this.#limits.waitingMax && !this.#makeRoom(name)) return Promise.resolve(BUSY);
+    while (this.#waitingCost + cost > this.#limits.waitingMax)
+      if (!this.#makeRoom(name, cost)) return Promise.resolve(BUSY);
     return new Promise((resolve, reject) => {
       const line = this.#lineOf(name);
       const leave = (): void => {
@@ -66,6 +75,7 @@ export class ReadQueue {
         reject(signal.reason);
       };
       const entry: Waiting = {
+        cost,
         start: () => {
           signal.removeEventListener('abort', leave);
           this.#run(name, read).then((outcome) => {
@@ -80,7 +90,7 @@ export class ReadQueue {
       };
       signal.addEventListener('abort', leave, { once: true });
       line.waiting.push(entry);
-      this.#waiting += 1;
+      this.#count(line, 1, cost);
       this.#startNext();
     });
   }
@@ -106,7 +116,7 @@ export class ReadQueue {
       const [name, line] = next;
       const entry = line.waiting.shift();
       assert(entry !== undefined, 'a line is chosen only when something waits in it');
-      this.#waiting -= 1;
+      this.#count(line, -1, -entry.cost);
       // To the end of the turns.
       this.#lines.delete(name);
       this.#lines.set(name, line);
@@ -121,11 +131,17 @@ export class ReadQueue {
     return null;
   }
 
-  /** Refuses the last read of the longest line, unless that is the newcomer's own. */
-  #makeRoom(newcomer: string): boolean {
-    let [longest, length] = [newcomer, (this.#lines.get(newcomer)?.waiting.length ?? 0) + 1];
-    for (const [name, { waiting }] of this.#lines) {
-      if (waiting.length > length) [longest, length] = [name, waiting.length];
+  #count(line: Line, reads: number, cost: number): void {
+    line.cost += cost;
+    this.#waiting += reads;
+    this.#waitingCost += cost;
+  }
+
+  /** Refuses the last read of the line that costs most, unless that is the newcomer's own. */
+  #makeRoom(newcomer: string, cost: number): boolean {
+    let [longest, most] = [newcomer, (this.#lines.get(newcomer)?.cost ?? 0) + cost];
+    for (const [name, line] of this.#lines) {
+      if (line.cost > most) [longest, most] = [name, line.cost];
     }
     if (longest === newcomer) return false;
     const last = this.#lines.get(longest)?.waiting.at(-1);
@@ -140,14 +156,14 @@ export class ReadQueue {
     const place = line?.waiting.indexOf(entry) ?? -1;
     assert(line !== undefined && place >= 0, 'only what waits can leave');
     line.waiting.splice(place, 1);
-    this.#waiting -= 1;
+    this.#count(line, -1, -entry.cost);
     this.#forgetIfIdle(name, line);
   }
 
   #lineOf(name: string): Line {
     const known = this.#lines.get(name);
     if (known !== undefined) return known;
-    const line: Line = { waiting: [], running: 0 };
+    const line: Line = { waiting: [], cost: 0, running: 0 };
     this.#lines.set(name, line);
     return line;
   }

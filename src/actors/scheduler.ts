@@ -1,7 +1,7 @@
 /**
  * Serves the mailboxes round-robin, one command at a time, so that a busy project cannot starve the others (invariant
- * 8). A turn ends when nothing is left, or when `canRun` says that the journal holds as much unsynced data as it may.
- * `wake` continues after a sync.
+ * 8). A turn ends when nothing is left, when `canRun` says that the journal holds as much unsynced data as it may, or when it has
+ * lasted long enough. `wake` continues after a sync.
  *
  * Commands do not run when they are offered, but in a turn right afterwards. So all requests that arrived in one poll
  * of the sockets share one commit, without any timer.
@@ -14,6 +14,8 @@ export interface SchedulerOptions<T> {
   run(actor: string, item: T): void;
   /** False when the remaining commands must stay in their mailboxes for now. */
   canRun(): boolean;
+  /** True when the turn has lasted long enough: the rest waits for the next one. */
+  isTurnOver(): boolean;
   /** Called once after each turn that ran something. */
   afterTurn(): void;
   /** Starts a turn; `setImmediate` runs it after the current poll of the sockets. */
@@ -67,12 +69,16 @@ export class Scheduler<T> {
 
   #turn(): void {
     this.#turnIsDue = false;
+    const { canRun, isTurnOver, afterTurn } = this.#options;
     let ran = false;
-    while (this.#queuedCount > 0 && this.#options.canRun()) {
+    let isOver = false;
+    while (this.#queuedCount > 0 && !isOver && canRun()) {
       this.#round();
       ran = true;
+      isOver = isTurnOver();
     }
-    if (ran) this.#options.afterTurn();
+    if (ran) afterTurn();
+    if (isOver) this.wake();
   }
 
   /** Goes through all mailboxes, to see that their counts are right; for the simulation. */
@@ -97,7 +103,12 @@ export class Scheduler<T> {
       'each actor whose mailbox holds something is served once a round',
     );
     this.#ready = [];
-    for (const actor of actors) {
+    for (const [index, actor] of actors.entries()) {
+      if (index > 0 && this.#options.isTurnOver()) {
+        // Those whose turn has not come are the first in the next one.
+        this.#ready = [...actors.slice(index), ...this.#ready];
+        return;
+      }
       const mailbox = this.#mailboxes.get(actor);
       const item = mailbox?.take();
       assert(

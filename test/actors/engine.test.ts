@@ -232,12 +232,12 @@ describe('the engine', () => {
   });
 
   it('refuses to let a flag grow beyond what a snapshot can hold', async () => {
-    const limits = { ...DEFAULT_GROWTH_LIMITS, parameterBytes: 2 ** 20 };
+    const limits = { ...DEFAULT_GROWTH_LIMITS, parameterBytes: 2 ** 20, strategyBytes: 2 ** 20 };
     const { execute, store, stops, manual } = await openTestEngine({ limits });
     await execute(createFlag('f'));
     const outcomes = [];
-    // Empty lists: of all values that fill a request, those of which the most fit in.
-    const values = Array.from({ length: 340_000 }, () => []);
+    // Empty lists: of all values, those of which the most fit in.
+    const values = Array.from({ length: 34_000 }, () => []);
     for (let index = 0; index < 6; index += 1) outcomes.push((await execute(strategy(values))).kind);
     assert.deepEqual(outcomes, [...Array(5).fill('response'), 'refusal']);
     manual.runFreely();
@@ -247,13 +247,17 @@ describe('the engine', () => {
 
   it('refuses a change of more bytes than the journal takes before anything of it happens', async () => {
     const { execute, store, stops } = await openTestEngine();
-    await execute(createFlag('f'));
-    // Characters of three bytes each: by their count a clone would be small enough.
-    const values = ['ↂ'.repeat(FLAG_SIZE_MAX / 2 - 10_000)];
-    assert.equal((await execute(setVariants('f', values))).kind, 'response');
+    // Characters of three bytes each: by their count the change would be small enough.
+    const values = ['ↂ'.repeat(FLAG_SIZE_MAX - 10_000)];
+    const flags = ['a', 'b', 'c'];
+    for (const flag of flags) {
+      await execute(createFlag(flag));
+      const set = { ...setVariants(flag, values), environment: 'development' } as Command;
+      assert.equal((await execute(set)).kind, 'response');
+      await execute({ type: 'archive-flag', project: 'default', flag });
+    }
     const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
-    const clone = { type: 'clone-flag', project: 'default', flag: 'f', name: 'g', replaceGroupId: false };
-    const outcome = await execute(clone as Command);
+    const outcome = await execute({ type: 'delete-flags', project: 'default', flags });
     assert.equal(refusalOf({ outcome }), 'PayloadTooLargeError');
     assert.match(JSON.stringify(outcome), new RegExp(`more than ${CHANGE_BYTES_MAX / 2 ** 20} MiB`));
     assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
@@ -262,10 +266,10 @@ describe('the engine', () => {
 
   it('refuses a bulk change of more values than a frame may hold, and carries it out in parts', async () => {
     const { execute, store, stops } = await openTestEngine();
-    const flags = ['a', 'b', 'c', 'd'];
+    const flags = Array.from({ length: 32 }, (_, index) => `f${index}`);
     for (const name of flags) {
       await execute(createFlag(name));
-      assert.equal((await execute(setVariants(name, Array(690_000).fill('')))).kind, 'response');
+      assert.equal((await execute(setVariants(name, Array(69_000).fill('')))).kind, 'response');
       await execute({ type: 'archive-flag', project: 'default', flag: name });
     }
     const before = { state: stateHash(store.engine.world), id: store.engine.lastId };
@@ -278,7 +282,7 @@ describe('the engine', () => {
     assert.equal(refusalOf({ outcome }), 'PayloadTooLargeError');
     assert.match(JSON.stringify(outcome), /more than 2097152 values/);
     assert.deepEqual({ state: stateHash(store.engine.world), id: store.engine.lastId }, before);
-    for (const part of [flags.slice(0, 2), flags.slice(2)]) {
+    for (const part of [flags.slice(0, 16), flags.slice(16)]) {
       assert.equal((await execute(remove(part))).kind, 'response');
     }
     assert.deepEqual(stops, []);

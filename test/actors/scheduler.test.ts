@@ -11,6 +11,8 @@ interface Bench {
   readonly manual: ManualClock;
   /** Commands that may still run before the journal is full. */
   room: number;
+  /** Commands after which a turn has lasted long enough. */
+  turnLength: number;
 }
 
 function bench(mailboxLengthMax?: number): Bench {
@@ -20,12 +22,14 @@ function bench(mailboxLengthMax?: number): Bench {
     ran,
     manual,
     room: Number.POSITIVE_INFINITY,
+    turnLength: Number.POSITIVE_INFINITY,
     scheduler: new Scheduler<number>({
       run: (actor, item) => {
         made.room -= 1;
         ran.push(`${actor}${item}`);
       },
       canRun: () => made.room > 0,
+      isTurnOver: () => ran.length - 1 - ran.lastIndexOf('-') >= made.turnLength,
       afterTurn: () => ran.push('-'),
       defer: manual.clock.defer,
       ...(mailboxLengthMax === undefined ? {} : { mailboxLengthMax }),
@@ -51,6 +55,16 @@ describe('the scheduler', () => {
     manual.runTurns();
     assert.deepEqual(ran.slice(0, 5), ['busy0', 'calm0', 'busy1', 'calm1', 'busy2']);
     assert.equal(ran.length, 103);
+  });
+
+  it('ends a turn that has lasted long enough, and begins the next one with those whose turn had not come', () => {
+    const made = bench();
+    const { scheduler, ran, manual } = made;
+    for (const actor of ['a', 'b', 'c']) for (let item = 0; item < 2; item += 1) scheduler.offer(actor, item);
+    made.turnLength = 2;
+    manual.runTurns();
+    assert.deepEqual(ran, ['a0', 'b0', '-', 'c0', 'a1', '-', 'b1', 'c1', '-']);
+    scheduler.audit();
   });
 
   it('goes on with the round where it stopped when the journal had no room', () => {
@@ -114,6 +128,7 @@ describe('the scheduler', () => {
         if (item === 'first') scheduler.offer('a', 'second');
       },
       canRun: () => true,
+      isTurnOver: () => false,
       afterTurn: () => undefined,
       defer: manual.clock.defer,
     });

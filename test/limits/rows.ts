@@ -44,6 +44,7 @@ import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
+import { WAITING_BYTES_MAX } from '../../src/http/dispatch/long-requests.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
@@ -266,6 +267,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'text searches under way',
         number(TEXT_SEARCHES.runningMax),
         `${TEXT_SEARCHES.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
+        'requests of callers whose earlier ones held the event loop for long',
+        '1',
+        `${bytes(WAITING_BYTES_MAX)} more wait; beyond that, 503 for the caller with the most`,
       ),
       row(
         'walks over all flags under way: uses of segments and context fields, the archive',

@@ -2,7 +2,7 @@
 
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
-import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
+import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../../src/domain/flags/growth-limits.ts';
 import { applyChange } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { isRefusal, type RefusalName } from '../../src/domain/state/refusal.ts';
@@ -22,6 +22,8 @@ export class TestWorld {
   #eventCount = 0;
   #idCount = 0;
 
+  limits: GrowthLimits = DEFAULT_GROWTH_LIMITS;
+
   /** With what a new data folder starts with, unless `events` are given. */
   constructor(events: readonly DomainEvent[] = seedEvents(new Date(STARTED_AT).toISOString())) {
     this.record(events);
@@ -40,7 +42,7 @@ export class TestWorld {
       return `00000000-0000-4000-8000-${String(this.#idCount).padStart(12, '0')}`;
     };
     const now = this.#now();
-    const limits = DEFAULT_GROWTH_LIMITS;
+    const { limits } = this;
     const clockMs = Date.parse(now);
     const memoryBudgetBytes = Number.POSITIVE_INFINITY;
     return decide(this.world, command, { now, clockMs, actor, limits, memoryBudgetBytes, newId });

@@ -268,5 +268,5 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
 
 export function decide(world: World, command: Command, context: DecideContext): Decision {
   const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
-  return isRefusal(decision) ? decision : (refuseBeyondLimits(world, decision, context) ?? decision);
+  return isRefusal(decision) ? decision : (refuseBeyondLimits(world, command, decision, context) ?? decision);
 }

@@ -7,9 +7,10 @@ import type { World } from '../state/world.ts';
 
 /**
  * Size of one flag with all its strategies and variants, as `jsonSize` counts it. Protects snapshots, in which a flag
- * is one record, and responses, in which it is one body. Five times the largest request; real flags take kilobytes.
+ * is one record, responses, in which it is one body, and the event loop, which one request should not hold for more than 20 ms: a
+ * clone takes about 10 ms for it. Real flags take kilobytes.
  */
-export const FLAG_SIZE_MAX = 5 * 2 ** 20;
+export const FLAG_SIZE_MAX = 512 * 1024;
 
 /** Refuses a change that removes `removed` from the flag and adds `added` to it `copies` times. */
 export function refuseOversized(flag: Flag, removed: unknown, added: unknown, copies = 1): Refusal | null {

@@ -1,15 +1,42 @@
 /** All that a decision is held to before anything of it is applied. */
+import type { PatchOperation } from '../json/json-patch.ts';
 import type { DomainEvent } from '../state/events.ts';
-import type { Refusal } from '../state/refusal.ts';
+import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import type { DecideContext } from './decision.ts';
-import { refuseGrowth } from './refuse-growth.ts';
+import { patchedValueRefusal } from './patch-refusal.ts';
+import { findOutgrowth, type Outgrowth } from './refuse-growth.ts';
 import { refuseBeyondMemory } from './refuse-memory.ts';
+
+/** The part of a command that says where its request has what. */
+interface Asked {
+  readonly type: string;
+  readonly operations?: readonly PatchOperation[];
+}
 
 export function refuseBeyondLimits(
   world: World,
+  command: Asked,
   events: readonly DomainEvent[],
   { limits, memoryBudgetBytes }: DecideContext,
 ): Refusal | null {
-  return refuseGrowth(world, events, limits) ?? refuseBeyondMemory(world, events, memoryBudgetBytes);
+  const outgrowth = findOutgrowth(world, events, limits);
+  if (outgrowth !== null) return outgrowthRefusal(command, outgrowth);
+  return refuseBeyondMemory(world, events, memoryBudgetBytes);
+}
+
+/** Commands whose body is what their event holds. */
+const SENT_AS_KEPT: ReadonlySet<string> = new Set([
+  'create-flag',
+  'update-flag',
+  'add-strategy',
+  'replace-strategy',
+  'set-variants',
+  'tag-flag',
+]);
+
+/** Names the part of the request, if the request has it: that of a clone or of a rollback does not. */
+function outgrowthRefusal({ type, operations }: Asked, { message, at }: Outgrowth): Refusal {
+  if (operations !== undefined) return patchedValueRefusal(operations, at.split('/')[1] ?? '', message);
+  return invalid(message, SENT_AS_KEPT.has(type) ? `/body${at}` : undefined);
 }

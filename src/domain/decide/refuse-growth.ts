@@ -7,24 +7,31 @@ import type { Constraint } from '../flags/constraint.ts';
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags/growth-limits.ts';
 import type { Strategy } from '../flags/strategy.ts';
-import { type JsonObject, jsonSize } from '../json/json.ts';
+import type { Variant } from '../flags/variant.ts';
+import { jsonSize } from '../json/json.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
-import { invalid, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 
+/** Growth beyond a limit. */
+export interface Outgrowth {
+  readonly message: string;
+  /** JSON pointer below what the event holds: `/description`, `/constraints/2/values`; '' for the whole of it. */
+  readonly at: string;
+}
+
 /** The first of the limits that `events`, decided and not yet applied, would break; null when they keep all. */
-export function refuseGrowth(
+export function findOutgrowth(
   world: World,
   events: readonly DomainEvent[],
   limits: GrowthLimits,
-): Refusal | null {
+): Outgrowth | null {
   if (!events.some(({ type }) => GROWING.has(type))) return null;
   const check = new GrowthCheck(world, limits);
   for (const event of events) {
-    const refusal = event.featureName === null ? null : check.refuse(event as FlagEvent);
-    if (refusal !== null) return refusal;
+    const found = event.featureName === null ? null : check.look(event as FlagEvent);
+    if (found !== null) return found;
   }
-  return check.refuseCounts();
+  return check.lookAtCounts();
 }
 
 /** All others make nothing larger: most changes are switches, and need no further look. */
@@ -38,12 +45,23 @@ const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
   'feature-environment-variants-updated',
 ]);
 
-/** Parts of one thing that come and go with the events of one decision. */
-interface PartCount {
+/** A number that one of the limits is about. */
+interface Growth {
   readonly limit: GrowthLimitName;
+  /** What would have it, to begin a sentence with. */
   readonly subject: string;
+  readonly at: string;
   readonly before: number;
-  after: number;
+  readonly after: number;
+}
+
+/** Of parts of one thing that come and go with the events of one decision. */
+type PartCount = Growth & { after: number };
+
+/** One of several values of a kind, which have no ids. */
+interface Measured {
+  readonly at: string;
+  readonly size: number;
 }
 
 class GrowthCheck {
@@ -59,74 +77,79 @@ class GrowthCheck {
     this.#limits = limits;
   }
 
-  refuse(event: FlagEvent): Refusal | null {
+  look(event: FlagEvent): Outgrowth | null {
     switch (event.type) {
       case 'feature-created':
-        return this.#refuseNewFlag(event);
+        return this.#newFlag(event);
       case 'feature-metadata-updated':
-        return this.#refuseDescription(event, event.preData.description, event.data.description);
+        return this.#description(event, event.preData.description, event.data.description);
       case 'feature-tagged':
         return this.#countTags(event, 1);
       case 'feature-untagged':
         return this.#countTags(event, -1);
       case 'feature-strategy-add':
         this.#countStrategies(event, 1);
-        return this.#refuseStrategy(event, this.#strategyBefore(event, event.data.id), event.data);
+        return this.#strategy(event, this.#strategyBefore(event, event.data.id), event.data);
       case 'feature-strategy-remove':
         return this.#countStrategies(event, -1);
       case 'feature-strategy-update':
-        return this.#refuseStrategy(event, event.preData, event.data);
+        return this.#strategy(event, event.preData, event.data);
       case 'feature-variants-updated':
-        return this.#refuseVariants(event, this.#projectEnvironments(event), event.data.variants.length);
+        return this.#variants(event, this.#projectEnvironments(event), event.data.variants);
       case 'feature-environment-variants-updated':
-        return this.#refuseVariants(event, [event.environment], event.data.variants.length);
+        return this.#variants(event, [event.environment], event.data.variants);
       default:
         return null;
     }
   }
 
   /** What only the whole decision shows: a rollback may take strategies away and add others. */
-  refuseCounts(): Refusal | null {
+  lookAtCounts(): Outgrowth | null {
     if (this.#counts === null) return null;
-    for (const { limit, subject, before, after } of this.#counts.values()) {
-      const refusal = this.#refuseCount(limit, before, after, subject);
-      if (refusal !== null) return refusal;
+    for (const count of this.#counts.values()) {
+      const found = this.#beyond(count);
+      if (found !== null) return found;
     }
     return null;
   }
 
-  #refuseCount(limit: GrowthLimitName, before: number, after: number, subject: string): Refusal | null {
+  #beyond({ limit, subject, at, before, after }: Growth): Outgrowth | null {
     const max = this.#limits[limit];
     if (after <= max || after <= before) return null;
     const { unit, setting } = GROWTH_LIMITS[limit];
-    return invalid(`${subject} would have ${after} ${unit}; the limit is ${max} (${setting}).`);
+    return { message: `${subject} would have ${after} ${unit}; the limit is ${max} (${setting}).`, at };
   }
 
-  #refuseNewFlag(event: Extract<FlagEvent, { type: 'feature-created' }>): Refusal | null {
+  #newFlag(event: Extract<FlagEvent, { type: 'feature-created' }>): Outgrowth | null {
     const { environments = [] } = event.hidden ?? {};
     for (const { name, variants } of environments) {
-      const refusal = this.#refuseVariants(event, [name], variants.length);
-      if (refusal !== null) return refusal;
+      const found = this.#variants(event, [name], variants);
+      if (found !== null) return found;
     }
-    return this.#refuseDescription(event, null, event.data.description);
+    return this.#description(event, null, event.data.description);
   }
 
-  #refuseDescription(event: FlagEvent, before: string | null, after: string | null): Refusal | null {
+  #description(event: FlagEvent, before: string | null, after: string | null): Outgrowth | null {
     const subject = `The description of the flag "${event.featureName}"`;
-    return this.#refuseCount('descriptionLength', before?.length ?? 0, after?.length ?? 0, subject);
+    return this.#beyond({
+      limit: 'descriptionLength',
+      subject,
+      at: '/description',
+      ...lengths(before, after),
+    });
   }
 
   #countTags(event: FlagEvent, change: 1 | -1): null {
     const before = this.#flag(event)?.tags.length ?? 0;
     const subject = `The flag "${event.featureName}"`;
-    this.#count(event.featureName, { limit: 'tags', subject, before, after: before }, change);
+    this.#count(event.featureName, { limit: 'tags', subject, at: '', before, after: before }, change);
     return null;
   }
 
   #countStrategies(event: FlagEvent & { readonly environment: string }, change: 1 | -1): null {
     const before = this.#strategiesBefore(event).size;
     const subject = `The flag ${inEnvironment(event)}`;
-    this.#count(keyOf(event), { limit: 'strategies', subject, before, after: before }, change);
+    this.#count(keyOf(event), { limit: 'strategies', subject, at: '', before, after: before }, change);
     return null;
   }
 
@@ -138,69 +161,122 @@ class GrowthCheck {
   }
 
   /** `before` is undefined for a strategy that is new. */
-  #refuseStrategy(
+  #strategy(
     event: FlagEvent & { readonly environment: string },
     before: Strategy | undefined,
     after: Strategy,
-  ): Refusal | null {
-    const change = { before, after };
+  ): Outgrowth | null {
+    if (this.#isSmall(after)) return null;
+    const subject = aStrategyOf(event);
+    const parts = (limit: 'constraints' | 'segments' | 'variants'): Outgrowth | null =>
+      this.#beyond({
+        ...{ limit, subject, at: `/${limit}` },
+        ...{ before: before?.[limit].length ?? 0, after: after[limit].length },
+      });
     return (
-      this.#refuseParts(event, 'constraints', change) ??
-      this.#refuseValues(event, before?.constraints ?? [], after.constraints) ??
-      this.#refuseParts(event, 'segments', change) ??
-      this.#refuseParts(event, 'variants', change) ??
-      this.#refuseParameters(event, before?.parameters ?? null, after.parameters)
+      parts('constraints') ??
+      this.#values(event, before?.constraints ?? [], after.constraints) ??
+      parts('segments') ??
+      parts('variants') ??
+      this.#payloads(subject, before?.variants ?? [], after.variants, '/variants') ??
+      this.#beyond({
+        limit: 'titleLength',
+        subject: `The title of a${subject.slice(1)}`,
+        at: '/title',
+        ...lengths(before?.title ?? null, after.title),
+      }) ??
+      this.#jsonBytes('parameterBytes', '/parameters', subject, [before?.parameters, after.parameters]) ??
+      this.#jsonBytes('strategyBytes', '', subject, [before, after])
     );
   }
 
-  #refuseParts(
-    event: InEnvironment,
-    limit: 'constraints' | 'segments' | 'variants',
-    { before, after }: { readonly before: Strategy | undefined; readonly after: Strategy },
-  ): Refusal | null {
-    const count = after[limit].length;
-    if (count <= this.#limits[limit]) return null;
-    return this.#refuseCount(limit, before?.[limit].length ?? 0, count, aStrategyOf(event));
+  /** Whether no limit is in reach, as for nearly all strategies: what the rest takes shows in each change. */
+  #isSmall(strategy: Strategy): boolean {
+    const limits = this.#limits;
+    const { constraints, segments, title, variants } = strategy;
+    const bytesMax = Math.min(limits.parameterBytes, limits.strategyBytes, limits.payloadBytes);
+    return (
+      constraints.length <= limits.constraints &&
+      constraints.every(({ values }) => values.length <= limits.values) &&
+      segments.length <= limits.segments &&
+      variants.length <= limits.variants &&
+      (title?.length ?? 0) <= limits.titleLength &&
+      jsonSize(strategy) * BYTES_PER_SIZE_MAX <= bytesMax
+    );
   }
 
-  /** Constraints have no ids: the largest is compared with what was the largest, the next with the next. */
-  #refuseValues(
-    event: FlagEvent & { readonly environment: string },
+  #values(
+    event: InEnvironment,
     before: readonly Constraint[],
     after: readonly Constraint[],
-  ): Refusal | null {
-    if (before === after || after.every(({ values }) => values.length <= this.#limits.values)) return null;
-    const large = (constraints: readonly Constraint[]): number[] =>
-      constraints
-        .map(({ values }) => values.length)
-        .filter((count) => count > this.#limits.values)
-        .sort((a, b) => b - a);
-    const was = large(before);
+  ): Outgrowth | null {
+    if (before === after) return null;
+    const sizes = (constraints: readonly Constraint[]): Measured[] =>
+      constraints.map(({ values }, index) => ({ at: `/constraints/${index}/values`, size: values.length }));
     const subject = `A constraint in a strategy of the flag ${inEnvironment(event)}`;
-    for (const [index, count] of large(after).entries()) {
-      const refusal = this.#refuseCount('values', was[index] ?? 0, count, subject);
-      if (refusal !== null) return refusal;
+    return this.#largest('values', subject, sizes(before), sizes(after));
+  }
+
+  #payloads(
+    subject: string,
+    before: readonly Variant[],
+    after: readonly Variant[],
+    at: string,
+  ): Outgrowth | null {
+    if (before === after) return null;
+    const sizes = (variants: readonly Variant[]): Measured[] =>
+      variants.map(({ payload }, index) => ({
+        at: `${at}/${index}/payload/value`,
+        size: payload === undefined ? 0 : Buffer.byteLength(payload.value),
+      }));
+    const whose = `The payload of a variant of ${subject.slice(0, 1).toLowerCase()}${subject.slice(1)}`;
+    return this.#largest('payloadBytes', whose, sizes(before), sizes(after));
+  }
+
+  /** The largest is compared with what was the largest, the next with the next. */
+  #largest(
+    limit: GrowthLimitName,
+    subject: string,
+    before: readonly Measured[],
+    after: readonly Measured[],
+  ): Outgrowth | null {
+    const large = (sizes: readonly Measured[]): Measured[] =>
+      sizes.filter(({ size }) => size > this.#limits[limit]).sort((a, b) => b.size - a.size);
+    const was = large(before);
+    for (const [index, { at, size }] of large(after).entries()) {
+      const found = this.#beyond({ limit, subject, at, before: was[index]?.size ?? 0, after: size });
+      if (found !== null) return found;
     }
     return null;
   }
 
-  #refuseParameters(
-    event: InEnvironment,
-    before: JsonObject | null,
-    after: JsonObject | null,
-  ): Refusal | null {
-    if (before === after || jsonSize(after) * BYTES_PER_SIZE_MAX <= this.#limits.parameterBytes) return null;
-    return this.#refuseCount('parameterBytes', jsonBytes(before), jsonBytes(after), aStrategyOf(event));
+  /** Measures in bytes only what could be beyond the limit. */
+  #jsonBytes(
+    limit: 'parameterBytes' | 'strategyBytes',
+    at: string,
+    subject: string,
+    [before = null, after]: readonly [unknown, unknown],
+  ): Outgrowth | null {
+    if (before === after || jsonSize(after) * BYTES_PER_SIZE_MAX <= this.#limits[limit]) return null;
+    const bytes = jsonBytes(after);
+    if (bytes <= this.#limits[limit]) return null;
+    return this.#beyond({ limit, subject, at, before: jsonBytes(before), after: bytes });
   }
 
-  #refuseVariants(event: FlagEvent, environments: readonly string[], count: number): Refusal | null {
-    if (count <= this.#limits.variants) return null;
+  #variants(
+    event: FlagEvent,
+    environments: readonly string[],
+    variants: readonly Variant[],
+  ): Outgrowth | null {
     const flag = this.#flag(event);
     for (const environment of environments) {
-      const before = flag === undefined ? 0 : environmentOf(flag, environment).variants.length;
+      const before = flag === undefined ? [] : environmentOf(flag, environment).variants;
       const subject = `The flag ${inEnvironment({ featureName: event.featureName, environment })}`;
-      const refusal = this.#refuseCount('variants', before, count, subject);
-      if (refusal !== null) return refusal;
+      const counts = { before: before.length, after: variants.length };
+      const found =
+        this.#beyond({ limit: 'variants', subject, at: '', ...counts }) ??
+        this.#payloads(subject, before, variants, '');
+      if (found !== null) return found;
     }
     return null;
   }
@@ -247,4 +323,9 @@ const aStrategyOf = (where: InEnvironment): string => `A strategy of the flag ${
 /** A character takes six bytes at most, as `\u0000`. */
 const BYTES_PER_SIZE_MAX = 6;
 
-const jsonBytes = (value: JsonObject | null): number => Buffer.byteLength(JSON.stringify(value));
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const lengths = (before: string | null, after: string | null): Pick<Growth, 'before' | 'after'> => ({
+  before: before?.length ?? 0,
+  after: after?.length ?? 0,
+});

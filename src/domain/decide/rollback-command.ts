@@ -37,7 +37,7 @@ export interface RollbackFlag {
 export function rollbackFlag(world: World, command: RollbackFlag, context: DecideContext): Decision {
   const decision = plannedRollback(world, command);
   if (!command.dryRun || isRefusal(decision)) return decision;
-  return refuseBeyondLimits(world, decision, context) ?? UNCHANGED;
+  return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
 }
 
 /** The events that would bring the flag back, or the reason why that is impossible. */

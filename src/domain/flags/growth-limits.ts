@@ -54,12 +54,33 @@ export const GROWTH_LIMITS = {
     unit: 'bytes of parameters',
     counted: 'bytes of the parameters of a strategy, as JSON',
   }),
+  strategyBytes: row({
+    setting: 'STRATEGY_BYTES_MAX',
+    initial: 128 * 1024,
+    settingMax: 512 * 1024,
+    unit: 'bytes',
+    counted: 'bytes of a strategy with all its parts, as JSON',
+  }),
+  titleLength: row({
+    setting: 'TITLE_LENGTH_MAX',
+    initial: 1_000,
+    settingMax: 100_000,
+    unit: 'characters',
+    counted: 'characters of the title of a strategy',
+  }),
   variants: row({
     setting: 'VARIANTS_MAX',
     initial: 50,
     settingMax: 1_000,
     unit: 'variants',
     counted: 'variants of a flag in one environment, and variants of a strategy',
+  }),
+  payloadBytes: row({
+    setting: 'PAYLOAD_BYTES_MAX',
+    initial: 64 * 1024,
+    settingMax: 512 * 1024,
+    unit: 'bytes',
+    counted: 'bytes of the payload of a variant, as UTF-8',
   }),
   tags: row({
     setting: 'TAGS_PER_FLAG_MAX',

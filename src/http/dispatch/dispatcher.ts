@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
+import { callerName } from '../../actors/loop-accounts.ts';
 import type { Outcome } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
@@ -38,6 +39,7 @@ import {
 } from './errors.ts';
 import { retryOf } from './idempotency.ts';
 import { TaggedResponse } from './json-response.ts';
+import { LongRequests } from './long-requests.ts';
 import { RouteMeter } from './meters.ts';
 import { type ParamName, type Params, paramNamesOf, paramsOf } from './params.ts';
 import { readBody } from './request-body.ts';
@@ -109,12 +111,14 @@ export interface Api {
   readonly meters: readonly RouteMeter[];
   /** Responses with 401 since the start. */
   refusedLogins(): number;
+  readonly longRequests: Pick<LongRequests, 'waitingCount' | 'waitedCount'>;
 }
 
 export function createApi(options: ApiOptions): Api {
   const dispatcher = new Dispatcher(options);
-  const { handle, admit, refuse, meters } = dispatcher;
-  return { handle, admit, refuse, meters, refusedLogins: () => dispatcher.requestLog.refusedLogins };
+  const { handle, admit, refuse, meters, longRequests } = dispatcher;
+  const refusedLogins = (): number => dispatcher.requestLog.refusedLogins;
+  return { handle, admit, refuse, meters, refusedLogins, longRequests };
 }
 
 class Dispatcher {
@@ -128,12 +132,14 @@ class Dispatcher {
   readonly #fixedPaths: readonly string[];
   readonly requestLog: RequestLog;
   readonly #isTimed: boolean;
+  readonly longRequests: LongRequests;
   #crossOrigin: CrossOrigin;
 
   constructor(options: ApiOptions) {
     this.#options = options;
     this.#engine = options.engine;
     this.#world = options.engine.world;
+    this.longRequests = new LongRequests(options.engine.loopAccounts, options.monotonicMs);
     this.requestLog = new RequestLog(options.log, options.monotonicMs);
     this.#isTimed = options.metered || this.requestLog.hasAccess;
     const { configuredOrigins } = options.instance;
@@ -268,9 +274,34 @@ class Dispatcher {
   #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
     const caller = this.#identify(call.request, bound, route, params);
     if (!isRefusal(caller)) {
-      call.caller = caller;
-      return this.#prepare(call, bound, route, caller, params);
+      const name = chargedName(call, bound.surface, caller);
+      if (name === null) return this.#prepare(call, bound, route, { caller, params });
+      if (this.longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
+      return this.longRequests.charged(name, () => this.#prepare(call, bound, route, { caller, params }));
     }
+    this.#refuseCaller(call, bound, caller);
+  }
+
+  /** Asks for the caller again when its turn has come: it may have lost the right. */
+  #waitForTurn(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { name, params }: { readonly name: string; readonly params: readonly string[] },
+  ): void {
+    const { signal } = call.responder;
+    const run = (): void => {
+      const caller = this.#identify(call.request, bound, route, params);
+      if (isRefusal(caller)) this.#refuseCaller(call, bound, caller);
+      else this.#guarded(call, () => this.#prepare(call, bound, route, { caller, params }));
+    };
+    this.longRequests.inTurn({ name, signal }, call.request.body.byteLength, run).then(
+      (refusal) => refusal !== undefined && this.#refuse(call, refusal),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
+  #refuseCaller(call: Call, bound: BoundRoute, caller: Refusal): void {
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     const isUnknown = caller === bound.surface.access?.unauthenticated;
     this.#refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
@@ -298,7 +329,13 @@ class Dispatcher {
     return null;
   }
 
-  #prepare(call: Call, bound: BoundRoute, route: Route, caller: Caller, values: readonly string[]): void {
+  #prepare(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { caller, params: values }: { readonly caller: Caller; readonly params: readonly string[] },
+  ): void {
+    call.caller = caller;
     // What refused the caller when the head arrived has changed since; the body is lost.
     if (call.request.bodyDropped) return this.#refuse(call, RIGHTS_CHANGED);
     const params = paramsOf(bound.paramNames, values);
@@ -469,6 +506,19 @@ function isChange(route: Route): boolean {
 
 function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'actor'> {
   return { head: request, actor: caller?.actor.name };
+}
+
+/** Of pages: what a visitor's context takes. Evaluating for it costs about the same for everybody. */
+const SPARED_BODY_BYTES_MAX = 4 * 1024;
+
+/**
+ * Who is charged for the time that a request takes; null for nobody. The pages of an application have one token for all of their
+ * visitors, and one of them must not make the others wait.
+ */
+function chargedName({ request }: Call, { isForPages }: Surface, { actor }: Caller): string | null {
+  if (isForPages !== true) return callerName(actor);
+  if (request.body.byteLength <= SPARED_BODY_BYTES_MAX) return null;
+  return `${callerName(actor)} ${request.remoteAddress()}`;
 }
 
 function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {

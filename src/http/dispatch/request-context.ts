@@ -1,6 +1,7 @@
 /** What the handler of a route sees of its request. */
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
+import { callerName } from '../../actors/loop-accounts.ts';
 import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -58,8 +59,7 @@ export class Context implements RequestContext<unknown> {
   }
 
   get asker(): Asker {
-    const { name, userId } = this.caller.actor;
-    return { name: `${userId} ${name}`, signal: this.#responder.signal };
+    return { name: callerName(this.caller.actor), signal: this.#responder.signal };
   }
 
   get instance(): Instance {

@@ -7,25 +7,35 @@ import { performance } from 'node:perf_hooks';
 /** How long a slice holds the event loop. */
 const SLICE_MS = 5;
 
+/** Work of so few slices is short: it goes before long work, so that a small request does not wait for all large ones. */
+const SHORT_SLICES = 2;
+/** Of so many slices, one is for long work if any waits. */
+const LONG_EVERY = 3;
+
 /** Those that wait for their slice, in the order of their turns. */
-const waiting: (() => void)[] = [];
+const short: (() => void)[] = [];
+const long: (() => void)[] = [];
 /** Whether a slice has run in this round. */
 let hasRun = false;
+let begunCount = 0;
 
 /** Resolves when the next slice may run: at once where none has run in this round and none waits. */
-function nextSlice(): Promise<void> | undefined {
-  if (!hasRun && waiting.length === 0) {
+function nextSlice(slicesBefore: number): Promise<void> | undefined {
+  if (!hasRun && short.length === 0 && long.length === 0) {
     begin();
     return undefined;
   }
+  const waiting = slicesBefore < SHORT_SLICES ? short : long;
   return new Promise((resolve) => waiting.push(resolve));
 }
 
 function begin(): void {
   hasRun = true;
+  begunCount += 1;
   setImmediate(() => {
     hasRun = false;
-    const resolve = waiting.shift();
+    const first = begunCount % LONG_EVERY === 0 ? long : short;
+    const resolve = first.shift() ?? short.shift() ?? long.shift();
     if (resolve === undefined) return;
     begin();
     resolve();
@@ -34,8 +44,8 @@ function begin(): void {
 
 /** Calls `advance` until it returns true. A single call must be short. Rejects once `signal` is aborted. */
 export async function inSlices(advance: () => boolean, signal?: AbortSignal): Promise<void> {
-  for (;;) {
-    const turn = nextSlice();
+  for (let slices = 0; ; slices += 1) {
+    const turn = nextSlice(slices);
     if (turn !== undefined) await turn;
     signal?.throwIfAborted();
     const end = performance.now() + SLICE_MS;

@@ -29,6 +29,7 @@ export interface MetricsSources {
   readonly recoveryMs: number;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
+  longRequests(): { readonly waitingCount: number; readonly waitedCount: number };
   readonly engine: Engine;
   readonly keeper: SnapshotKeeper;
   readonly transport: Transport;
@@ -105,6 +106,11 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
     sources.refusedLogins,
   );
   single(
+    'flagstaff_long_requests_waited_total',
+    'Requests that had to wait because earlier ones of their callers took long.',
+    () => sources.longRequests().waitedCount,
+  );
+  single(
     'flagstaff_snapshot_failures_total',
     'Snapshots that failed since the start.',
     () => keeper.failures,
@@ -178,6 +184,11 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   );
   gauge('flagstaff_connections', 'Open connections.', () => transport.openConnections);
   gauge('flagstaff_requests_in_flight', 'Requests under way.', () => transport.openRequests);
+  gauge(
+    'flagstaff_long_requests_waiting',
+    'Requests that wait because earlier ones of their callers took long.',
+    () => sources.longRequests().waitingCount,
+  );
   gauge('flagstaff_streams', 'Responses that stay open.', () => transport.openStreams);
   gauge(
     'flagstaff_unread_bytes',

@@ -3,6 +3,7 @@
  * a result too; only what nobody foresaw ends the thread.
  */
 import assert from 'node:assert/strict';
+import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
@@ -11,6 +12,10 @@ import { scanText } from './text-scan.ts';
 
 assert(parentPort !== null, 'runs as a worker thread only');
 const parent = parentPort;
+
+// Searches take the time that nobody else wants: on few cores they would make the thread that answers requests wait for one. On
+// Linux a priority is that of a thread; elsewhere this would be the priority of the whole process.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult['outcome']> {
   try {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FLAG_SIZE_MAX } from '../../../src/domain/decide/guards.ts';
+import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
@@ -81,6 +82,13 @@ describe('decisions on flags', () => {
 
   it('a flag may grow to its limit and shrink again, and no change that would exceed it is decided', () => {
     const state = new TestWorld().given(CREATE);
+    const large = FLAG_SIZE_MAX;
+    state.limits = {
+      ...DEFAULT_GROWTH_LIMITS,
+      titleLength: large,
+      strategyBytes: large,
+      payloadBytes: large,
+    };
     const half = 'x'.repeat(FLAG_SIZE_MAX / 4 - 10_000);
     const set = { type: 'set-variants', ...OF, environment: null } as const;
     state.given({ ...set, variants: [variant('a', half)] });

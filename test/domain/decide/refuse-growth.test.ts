@@ -75,7 +75,12 @@ const CASES: Readonly<
   values: strategyCase((count) => ({ constraints: [constraint(count)] })),
   segments: strategyCase((count) => ({ segments: Array.from({ length: count }, () => 1) })),
   parameterBytes: strategyCase((count) => ({ parameters: { p: '\u00e9'.repeat((count - 8) / 2) } })),
+  strategyBytes: strategyCase((count) => ({ constraints: [{ ...constraint(1), values: valuesFor(count) }] })),
+  titleLength: strategyCase((count) => ({ title: 'x'.repeat(count) })),
   variants: strategyCase((count) => ({ variants: variants(count) })),
+  payloadBytes: strategyCase((count) => ({
+    variants: [{ ...variants(1)[0], payload: { type: 'string', value: '\u00e9'.repeat(count / 2) } }],
+  })),
   tags: {
     older: (state, count) =>
       state.record(
@@ -105,10 +110,17 @@ const CASES: Readonly<
   },
 };
 
+/** A value that makes a strategy take `bytes` as JSON, as a command sets it, if it can take so few. */
+function valuesFor(bytes: number): string[] {
+  const id = 'old';
+  const strategy = { ...recorded(id, { title: 'set', constraints: [constraint(1)] }), featureName: 'f' };
+  return ['v'.repeat(Math.max(0, bytes - JSON.stringify(strategy).length + 'v0'.length))];
+}
+
 function strategyCase(fields: (count: number) => object): (typeof CASES)[GrowthLimitName] {
   return {
     older: (state, count) => state.record([older('old', fields(count))]),
-    set: (count) => [replaceStrategy({ ...fields(count), title: 'set' })],
+    set: (count) => [replaceStrategy({ title: 'set', ...fields(count) })],
   };
 }
 
@@ -132,8 +144,8 @@ for (const name of GROWTH_LIMIT_NAMES) {
   const { setting } = GROWTH_LIMITS[name];
   const max = DEFAULT_GROWTH_LIMITS[name];
   const { older: record, set } = CASES[name];
-  // Parameters are measured in characters of two bytes.
-  const step = name === 'parameterBytes' ? 2 : 1;
+  // Some are measured in characters of two bytes.
+  const step = name === 'parameterBytes' || name === 'payloadBytes' ? 2 : 1;
 
   describe(`the limit ${setting}`, () => {
     it('lets a flag grow up to it, and refuses to go beyond it, naming the number, the limit and the setting', () => {
@@ -180,11 +192,59 @@ const ADDED = {
 } as const;
 
 describe('growth', () => {
+  const CHANGES: readonly { readonly at: string; readonly command: Command }[] = [
+    {
+      at: '/body/description',
+      command: { type: 'update-flag', ...OF, metadata: { description: 'y'.repeat(10_001) } },
+    },
+    { at: '/body/constraints', command: addStrategy({ constraints: Array(31).fill(constraint(1)) }) },
+    {
+      at: '/body/constraints/1/values',
+      command: addStrategy({ constraints: [constraint(1), constraint(251)] }),
+    },
+    { at: '/body/title', command: addStrategy({ title: 'x'.repeat(1_001) }) },
+    {
+      at: '/body/1/payload/value',
+      command: {
+        type: 'set-variants',
+        ...{ ...OF, environment: 'development' },
+        variants: variants(2).map((one, index) => ({
+          ...one,
+          payload: { type: 'string', value: 'x'.repeat(index * 65_537) },
+        })),
+      },
+    },
+    {
+      at: '/body/1',
+      command: {
+        type: 'patch-strategy',
+        ...{ ...IN, strategyId: 'old' },
+        operations: [
+          { op: 'replace', path: '/disabled', value: true },
+          { op: 'replace', path: '/title', value: 'x'.repeat(1_001) },
+          { op: 'replace', path: '/disabled', value: false },
+        ],
+      },
+    },
+  ];
+
+  for (const { at, command } of CHANGES) {
+    it(`of a ${command.type} is refused for the part of the request at ${at}`, () => {
+      const state = withSegment();
+      state.record([older('old')]);
+      const decision = state.decide(command);
+      assert(isRefusal(decision));
+      assert.deepEqual(decision.details, [{ message: decision.message, path: at }]);
+    });
+  }
+
   it('is refused in a clone, which makes new strategies', () => {
     const state = withSegment();
     CASES.strategies.older(state, 31);
     const clone: Command = { type: 'clone-flag', ...OF, name: 'g', replaceGroupId: false };
     assert.match(refusalOf(state, clone) ?? '', /The flag "g" .* would have 31 strategies/);
+    const decision = state.decide(clone);
+    assert(isRefusal(decision) && decision.details.every(({ path }) => path === undefined), 'no such part');
   });
 
   it('is refused in a rollback and in its dry run, and a rollback to what is as large is not', () => {

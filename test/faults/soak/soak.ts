@@ -26,6 +26,8 @@ const HEAP_MIB = 512;
 const CLIENT_TOKEN = 'default:development.friendly-client';
 const FRONTEND_TOKEN = 'default:development.friendly-frontend';
 const PROJECT = 'hostile';
+/** So many nearly fill a flag. */
+const LARGE_STRATEGIES = 4;
 
 export interface SoakOptions {
   readonly seconds: number;
@@ -91,7 +93,8 @@ class SoakRun {
 
   async #start(): Promise<ServerProcess> {
     this.server = await spawnServer(this.folder, {
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
+      // The second as `npm start` does.
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64`,
       INIT_CLIENT_API_TOKENS: CLIENT_TOKEN,
       INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN,
     });
@@ -187,9 +190,10 @@ async function prepareTarget(call: Call): Promise<Omit<HostileTarget, 'origin'>>
   const features = `/projects/${PROJECT}/features`;
   await made(call('POST', '/projects', { id: PROJECT, name: PROJECT }));
   await made(call('POST', features, { name: flag }));
-  const { body: strategy } = await made(
-    call('POST', `${features}/${flag}/environments/development/strategies`, largeStrategy()),
-  );
+  const strategies = `${features}/${flag}/environments/development/strategies`;
+  const { body: strategy } = await made(call('POST', strategies, largeStrategy()));
+  for (let more = 0; more < LARGE_STRATEGIES - 1; more += 1)
+    await made(call('POST', strategies, largeStrategy()));
   const viewer = await addPerson(call, 'viewer');
   const member = await addPerson(call, 'member');
   await made(call('POST', `/projects/${PROJECT}/users/${member.id}/roles/5`));
@@ -223,10 +227,10 @@ async function addPerson(call: Call, username: string): Promise<{ id: number; to
   return { id: user.id, token: token.secret };
 }
 
-/** About 700 KB, within the limits. */
+/** About 120 KB: nearly the most that a strategy may take. */
 function largeStrategy(): object {
-  const values = Array.from({ length: 250 }, (_, at) => `${at}`.padStart(90, 'v'));
-  const constraints = Array.from({ length: 30 }, (_, at) => ({
+  const values = Array.from({ length: 250 }, (_, at) => `${at}`.padStart(12, 'v'));
+  const constraints = Array.from({ length: 29 }, (_, at) => ({
     contextName: `field-${at}`,
     operator: 'IN',
     values,

@@ -135,18 +135,21 @@ function evaluationOf(
   return { name, projectId: project, ...view, variants };
 }
 
-/** JSON of many parts, made in slices: `next` gives one, null for none, and undefined at the end. */
-async function joined(next: () => string | null | undefined): Promise<string | Refusal> {
-  const parts: string[] = [];
+/**
+ * JSON made in slices: `next` gives the next piece of text, and undefined at the end. Pieces are counted one by one, because those of
+ * one flag may be longer than a whole response.
+ */
+async function joined(next: () => string | undefined): Promise<string | Refusal> {
+  const pieces: string[] = [];
   let length = 0;
   await inSlices(() => {
-    const part = next();
-    if (part === undefined) return true;
-    if (part !== null) parts.push(part);
-    length += part?.length ?? 0;
+    const piece = next();
+    if (piece === undefined) return true;
+    pieces.push(piece);
+    length += piece.length;
     return length > RESPONSE_LENGTH_MAX;
   });
-  if (length <= RESPONSE_LENGTH_MAX) return `[${parts.join(',')}]`;
+  if (length <= RESPONSE_LENGTH_MAX) return `[${pieces.join('')}]`;
   return invalid(
     `The explanations are longer than ${RESPONSE_LENGTH_MAX} characters; name fewer projects, values or environments.`,
     '/body',
@@ -169,11 +172,15 @@ async function play(
   const place = await placeOf(context, body.environment, '/body/environment');
   if (isRefusal(place)) return place;
   let at = 0;
+  let separator = '';
   const features = await joined(() => {
     const flag = flags[at++];
     if (flag === undefined) return undefined;
     const evaluation = evaluationOf(flag, place, input);
-    return evaluation === null ? null : JSON.stringify(evaluation);
+    if (evaluation === null) return '';
+    const piece = separator + JSON.stringify(evaluation);
+    separator = ',';
+    return piece;
   });
   if (isRefusal(features)) return features;
   return { revision: engine.lastId, response: jsonOf(body, features) };
@@ -209,34 +216,43 @@ interface TriedContext {
   readonly input: EvaluationInput;
 }
 
-/** Each step evaluates one flag for one context in one environment; the last one of a flag gives its JSON. */
+/** Each step evaluates one flag for one context in one environment, and gives the next piece of the JSON. */
 function featureSteps(
   flags: readonly NamedFlag[],
   places: readonly Place[],
   contexts: readonly TriedContext[],
-): () => string | null | undefined {
+): () => string | undefined {
   const perFlag = places.length * contexts.length;
   let step = 0;
-  let lists = places.map((): string[] => []);
+  /** Before the next evaluation in the list of its environment. */
+  let separator = '';
   return () => {
     const flag = flags[Math.floor(step / perFlag)];
     if (flag === undefined) return undefined;
     const inFlag = step % perFlag;
-    step += 1;
     const placeAt = Math.floor(inFlag / contexts.length);
-    const [place, tried] = [places[placeAt]!, contexts[inFlag % contexts.length]!];
+    const contextAt = inFlag % contexts.length;
+    const [place, tried] = [places[placeAt]!, contexts[contextAt]!];
+    const { environment } = place;
+    let piece = '';
+    if (inFlag === 0) piece += `${step === 0 ? '' : ','}${openingOf(flag)}`;
+    if (contextAt === 0) {
+      piece += `${placeAt === 0 ? '' : ','}${JSON.stringify(environment)}:[`;
+      separator = '';
+    }
     const evaluation = evaluationOf(flag, place, tried.input);
     if (evaluation !== null) {
-      const { environment } = place;
-      lists[placeAt]!.push(JSON.stringify({ ...evaluation, environment, context: tried.sent }));
+      piece += separator + JSON.stringify({ ...evaluation, environment, context: tried.sent });
+      separator = ',';
     }
-    if (inFlag < perFlag - 1) return null;
-    const made = lists.map((list, at) => `${JSON.stringify(places[at]!.environment)}:[${list.join(',')}]`);
-    lists = places.map(() => []);
-    const { name, project } = flag;
-    return `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{${made.join(',')}}}`;
+    if (contextAt === contexts.length - 1) piece += ']';
+    step += 1;
+    return inFlag === perFlag - 1 ? `${piece}}}` : piece;
   };
 }
+
+const openingOf = ({ name, project }: NamedFlag): string =>
+  `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{`;
 
 /** A field of a context with the values that are tried, which are texts unless there is one alone. */
 interface Choice {

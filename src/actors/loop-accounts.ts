@@ -1,0 +1,82 @@
+/**
+ * Who held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
+ * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
+ */
+import type { Actor } from '../domain/decide/decision.ts';
+
+/** Free in each piece of work: far above what a small request takes. */
+const FREE_MS = 1;
+
+/**
+ * What each small piece makes up for. A caller of very many small requests is there when garbage is collected more often than others
+ * are, which is not its doing.
+ */
+const REPAID_MS = 0.01;
+
+/** A caller that owes more has to wait. Room for a few large requests in a row, such as those of a deployment. */
+export const OWED_MS_MAX = 50;
+
+/** Of the time that passes, what is forgiven: to all callers together, so that many of them get no more than one. */
+export const FORGIVEN_SHARE = 0.05;
+
+/** How often debts are gone through. */
+const SETTLE_MS = 100;
+
+/** Equal for all that one caller asks. */
+export const callerName = ({ userId, name }: Actor): string => `${userId} ${name}`;
+
+export class LoopAccounts {
+  /** Milliseconds, by caller; only of those who owe something. */
+  readonly #owed = new Map<string, number>();
+  readonly #now: () => number;
+  #settledAt: number;
+  #overdrawnMs = 0;
+
+  /** `now`: milliseconds, monotonic. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#settledAt = now();
+  }
+
+  /** Notes that a piece of work for `actor` held the event loop for so long. */
+  charge(actor: Actor, heldMs: number): void {
+    if (heldMs > FREE_MS || !this.isEmpty) this.chargeCaller(callerName(actor), heldMs);
+  }
+
+  chargeCaller(caller: string, heldMs: number): void {
+    const owedMs = this.#owed.get(caller);
+    if (owedMs !== undefined && owedMs > OWED_MS_MAX) this.#overdrawnMs += heldMs;
+    if (heldMs > FREE_MS) this.#owed.set(caller, (owedMs ?? 0) + heldMs - FREE_MS);
+    else if (owedMs !== undefined) this.#lower(caller, owedMs - REPAID_MS);
+  }
+
+  /** Whether anybody owes anything. */
+  get isEmpty(): boolean {
+    return this.#owed.size === 0;
+  }
+
+  isOverdrawn(caller: string): boolean {
+    this.#settle();
+    return (this.#owed.get(caller) ?? 0) > OWED_MS_MAX;
+  }
+
+  /** How long callers that had to wait have held the event loop since this was asked last. */
+  takeOverdrawnMs(): number {
+    const heldMs = this.#overdrawnMs;
+    this.#overdrawnMs = 0;
+    return heldMs;
+  }
+
+  #settle(): void {
+    const passedMs = this.#now() - this.#settledAt;
+    if (passedMs < SETTLE_MS) return;
+    this.#settledAt += passedMs;
+    const forgivenMs = (passedMs * FORGIVEN_SHARE) / this.#owed.size;
+    for (const [caller, owedMs] of this.#owed) this.#lower(caller, owedMs - forgivenMs);
+  }
+
+  #lower(caller: string, owedMs: number): void {
+    if (owedMs > 0) this.#owed.set(caller, owedMs);
+    else this.#owed.delete(caller);
+  }
+}

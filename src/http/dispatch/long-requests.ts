@@ -1,0 +1,88 @@
+/**
+ * Keeps callers whose requests hold the event loop for long from holding it all the time (src/actors/loop-accounts.ts). Requests
+ * of a caller that owes too much run one at a time, such callers take turns, and after each request the loop belongs to the others
+ * for twice as long as it took. So all of them together get a third of the time, however many they are and whatever they send.
+ */
+import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
+import type { LoopAccounts } from '../../actors/loop-accounts.ts';
+import { type Asker, ReadQueue } from '../../actors/read-queue.ts';
+import type { Refusal } from '../../domain/state/refusal.ts';
+
+/** What may wait, in bytes. Protects memory, and with it those who would wait for longer than their clients do. */
+export const WAITING_BYTES_MAX = 32 * 2 ** 20;
+
+/** About what a request without a body holds while it waits. */
+const REQUEST_BYTES = 16 * 1024;
+
+/** What belongs to the others after a request, as a multiple of the time that it took. */
+const REST_FACTOR = 2;
+
+/** Nobody else wants the loop when there was no request of another caller for so long. */
+const OTHERS_MS = 1_000;
+
+export class LongRequests {
+  readonly #accounts: LoopAccounts;
+  readonly #now: () => number;
+  readonly #queue = new ReadQueue({
+    runningMax: 1,
+    runningPerAskerMax: 1,
+    waitingMax: WAITING_BYTES_MAX,
+  });
+  #othersAt = Number.NEGATIVE_INFINITY;
+  #waitedCount = 0;
+
+  /** `now`: milliseconds, monotonic. */
+  constructor(accounts: LoopAccounts, now: () => number) {
+    this.#accounts = accounts;
+    this.#now = now;
+  }
+
+  /** Requests that wait for their turn. */
+  get waitingCount(): number {
+    return this.#queue.waitingCount;
+  }
+
+  /** Requests that had to wait since the start. */
+  get waitedCount(): number {
+    return this.#waitedCount;
+  }
+
+  mustWait(caller: string): boolean {
+    if (this.#accounts.isEmpty) return false;
+    const isOverdrawn = this.#accounts.isOverdrawn(caller);
+    if (!isOverdrawn) this.#othersAt = this.#now();
+    return isOverdrawn;
+  }
+
+  /** Calls `run`, and charges the caller for it. */
+  charged(caller: string, run: () => void): void {
+    const begunAt = this.#now();
+    run();
+    this.#accounts.chargeCaller(caller, this.#now() - begunAt);
+  }
+
+  /** `charged` when the caller's turn has come; a 503 when too much waits. Rejects when the signal is aborted before that. */
+  async inTurn(asker: Asker, bodyBytes: number, run: () => void): Promise<Refusal | undefined> {
+    this.#waitedCount += 1;
+    let hasBegun = false;
+    const turn = async (): Promise<undefined> => {
+      hasBegun = true;
+      this.charged(asker.name, run);
+      // Until the command that the request became has run.
+      await nextRound();
+      await this.#rest();
+    };
+    try {
+      return await this.#queue.run(turn, asker, REQUEST_BYTES + bodyBytes);
+    } catch (error) {
+      if (hasBegun) return undefined;
+      throw error;
+    }
+  }
+
+  async #rest(): Promise<void> {
+    const heldMs = this.#accounts.takeOverdrawnMs();
+    const areOthersThere = this.#now() - this.#othersAt < OTHERS_MS;
+    if (heldMs >= 1 && areOthersThere) await delay(REST_FACTOR * heldMs);
+  }
+}

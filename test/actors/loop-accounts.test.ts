@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FORGIVEN_SHARE, LoopAccounts, OWED_MS_MAX } from '../../src/actors/loop-accounts.ts';
+
+function accounts(): { readonly made: LoopAccounts; pass(ms: number): void } {
+  let nowMs = 0;
+  return {
+    made: new LoopAccounts(() => nowMs),
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe('accounts of the event loop', () => {
+  it('charge nobody for small requests, whatever their number', () => {
+    const { made } = accounts();
+    for (let request = 0; request < 100_000; request += 1) made.chargeCaller('a', 0.5);
+    assert.deepEqual([made.isEmpty, made.isOverdrawn('a')], [true, false]);
+  });
+
+  it('charge who holds the loop for long, and nobody else', () => {
+    const { made } = accounts();
+    made.chargeCaller('a', OWED_MS_MAX + 2);
+    made.charge({ userId: 1, name: 'b' }, OWED_MS_MAX + 2);
+    assert.deepEqual(
+      ['a', '1 b', 'c'].map((name) => made.isOverdrawn(name)),
+      [true, true, false],
+    );
+  });
+
+  it('forgive with time, all callers together no more than one alone', () => {
+    const { made, pass } = accounts();
+    const owedMs = OWED_MS_MAX + 10;
+    const alone = (2 * (owedMs - OWED_MS_MAX)) / FORGIVEN_SHARE;
+    made.chargeCaller('a', owedMs + 1);
+    pass(alone);
+    assert.equal(made.isOverdrawn('a'), false);
+    const many = accounts();
+    for (let caller = 0; caller < 10; caller += 1) many.made.chargeCaller(`${caller}`, owedMs + 1);
+    many.pass(alone);
+    assert.equal(many.made.isOverdrawn('0'), true);
+    many.pass(10 * alone);
+    assert.equal(many.made.isOverdrawn('0'), false);
+  });
+
+  it('let many small requests make up for a pause that was not of their making', () => {
+    const { made } = accounts();
+    made.chargeCaller('a', OWED_MS_MAX + 2);
+    for (let request = 0; request < 10_000; request += 1) made.chargeCaller('a', 0.1);
+    assert(made.isEmpty);
+  });
+
+  it('tell how long those held the loop who had to wait, once', () => {
+    const { made } = accounts();
+    made.chargeCaller('a', OWED_MS_MAX + 2);
+    assert.equal(made.takeOverdrawnMs(), 0, 'it did not have to wait before that');
+    made.chargeCaller('a', 5);
+    made.chargeCaller('b', 7);
+    assert.deepEqual([made.takeOverdrawnMs(), made.takeOverdrawnMs()], [5, 0]);
+  });
+});
