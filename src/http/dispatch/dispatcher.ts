@@ -128,8 +128,8 @@ class Dispatcher {
   readonly #matcher: RouteMatcher<BoundRoute>;
   readonly #unmatched = new RouteMeter('', 'none');
   readonly meters: RouteMeter[] = [this.#unmatched];
-  /** Paths of routes without parameters, which a mistyped path may be near to. */
-  readonly #fixedPaths: readonly string[];
+  /** Of all routes, with the prefix of every path: a mistyped path may be near to one. */
+  readonly #patterns: readonly string[];
   readonly requestLog: RequestLog;
   readonly #isTimed: boolean;
   readonly longRequests: LongRequests;
@@ -152,9 +152,9 @@ class Dispatcher {
       options.surfaces.flatMap((surface) => surface.routes.map((route) => this.#bind(surface, route))),
       options.basePath,
     );
-    this.#fixedPaths = this.meters
-      .map(({ route }) => options.basePath + route)
-      .filter((path) => path !== options.basePath && !path.includes(':'));
+    this.#patterns = this.meters
+      .filter((meter) => meter !== this.#unmatched)
+      .map(({ route }) => options.basePath + route);
   }
 
   #bind(surface: Surface, route: Route | PlainRoute): Compiled<BoundRoute> {
@@ -199,6 +199,7 @@ class Dispatcher {
   readonly refuse: TransportOptions['refuse'] = (status, reason, head) => {
     const surface = head === null ? null : this.#surfaceOf(head.path);
     const shape = surface?.errors ?? COMMON_ERRORS;
+    if (this.#options.metered) this.#unmatched.counted(status);
     const errorId = randomUUID();
     const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
     const requestId = this.requestLog.idOf(head, errorId);
@@ -251,10 +252,7 @@ class Dispatcher {
     const isPreflight = request.method === 'OPTIONS' && call.surface?.isForPages === true;
     if (isPreflight) this.#send(call, this.#crossOrigin.preflight(request));
     else
-      this.#refuse(
-        call,
-        ...unmatched(request, match, { matcher: this.#matcher, fixedPaths: this.#fixedPaths }),
-      );
+      this.#refuse(call, ...unmatched(request, match, { matcher: this.#matcher, patterns: this.#patterns }));
   }
 
   #surfaceOf(path: string): Surface | null {

@@ -53,6 +53,11 @@ export class RouteMeter {
 
   responded(status: number, durationMs: number): void {
     this.seconds.observe(durationMs / 1000);
+    this.counted(status);
+  }
+
+  /** For a response whose time says nothing of the route: the request was refused before it was handed over. */
+  counted(status: number): void {
     this.#counts[status] = (this.#counts[status] ?? 0) + 1;
   }
 

@@ -17,15 +17,20 @@ function shortened(path: string): string {
   return path.length <= SHOWN_LENGTH_MAX ? path : `${path.slice(0, SHOWN_LENGTH_MAX)}…`;
 }
 
-/** `fixedPaths`: paths of routes without parameters. */
+interface KnownRoutes<T> {
+  readonly matcher: RouteMatcher<T>;
+  /** Of all routes, with the prefix of every path. */
+  readonly patterns: readonly string[];
+}
+
 export function unmatched<T>(
   { method, path }: TransportRequestHead,
   match: Exclude<RouteMatch<T>, { kind: 'found' }>,
-  { matcher, fixedPaths }: { readonly matcher: RouteMatcher<T>; readonly fixedPaths: readonly string[] },
+  known: KnownRoutes<T>,
 ): [Refusal, (readonly string[])?] {
   const named = shortened(path);
   if (match.kind === 'not-found') {
-    const advice = path.length > SHOWN_LENGTH_MAX ? '' : nearestRoute(path, method, { matcher, fixedPaths });
+    const advice = path.length > SHOWN_LENGTH_MAX ? '' : nearestRoute(path, method, known);
     return [notFound(`There is nothing at the path ${named}.${advice}`)];
   }
   if (match.kind === 'bad-encoding') {
@@ -36,15 +41,31 @@ export function unmatched<T>(
   return [refuse('MethodNotAllowedError', message), ['allow', allowed]];
 }
 
-function nearestRoute<T>(
-  path: string,
-  method: string,
-  { matcher, fixedPaths }: { readonly matcher: RouteMatcher<T>; readonly fixedPaths: readonly string[] },
-): string {
+function nearestRoute<T>(path: string, method: string, { matcher, patterns }: KnownRoutes<T>): string {
   const meant = otherSpellings(path).find((one) => matcher.match(method, one).kind === 'found');
   if (meant !== undefined) return ` Did you mean "${meant}"?`;
-  const parent = path.slice(0, path.lastIndexOf('/') + 1);
-  const siblings = fixedPaths.filter((one) => one.startsWith(parent)).map((one) => one.slice(parent.length));
-  const nearest = nearestName(path.slice(parent.length), siblings);
-  return nearest === null ? '' : ` Did you mean "${parent}${nearest}"?`;
+  const segments = path.split('/');
+  const misspelled = misspellings(segments, patterns);
+  for (let at = segments.length - 1; at > 0; at -= 1) {
+    const nearest = nearestName(segments[at]!, misspelled.get(at) ?? []);
+    if (nearest !== null) return ` Did you mean "${segments.with(at, nearest).join('/')}"?`;
+  }
+  return '';
 }
+
+/** By position: what would have to stand there for one of the patterns to match, if everything else stays. */
+function misspellings(segments: readonly string[], patterns: readonly string[]): Map<number, Set<string>> {
+  const found = new Map<number, Set<string>>();
+  for (const pattern of patterns) {
+    const expected = pattern.split('/');
+    if (expected.length !== segments.length) continue;
+    const differing = [...segments.keys()].filter((at) => !isAt(segments[at]!, expected[at]!));
+    const [at] = differing;
+    if (differing.length !== 1 || at === undefined || expected[at]!.startsWith(':')) continue;
+    found.set(at, (found.get(at) ?? new Set()).add(expected[at]!));
+  }
+  return found;
+}
+
+const isAt = (segment: string, expected: string): boolean =>
+  expected.startsWith(':') ? segment !== '' : segment === expected;

@@ -31,6 +31,14 @@ describeInterface('refusals of the transport', (server) => {
   });
 });
 
+describeInterface('the metrics', (server) => {
+  it('count what the transport refuses with the requests that no route took', async () => {
+    await server().call('POST', '/projects/default/features', TOO_LARGE);
+    const page = await (await fetch(`${server().origin}/internal-backstage/prometheus`)).text();
+    assert.match(page, /^flagstaff_http_requests_total\{method="",route="none",status="413"\} 1$/m);
+  });
+});
+
 describeInterface('a path that names nothing', (server) => {
   const messageAt = async (path: string): Promise<string> => {
     const { status, body } = await server().call('GET', path);
@@ -45,6 +53,22 @@ describeInterface('a path that names nothing', (server) => {
       /"\/api\/admin\/projects\/default\/features"/,
     );
     assert.match(await messageAt('/projekts'), /Did you mean "\/api\/admin\/projects"\?$/);
+  });
+
+  it('is told it where the path names something that it chose itself, too', async () => {
+    for (const [given, meant] of [
+      ['/projects/default/feature', '/projects/default/features'],
+      [
+        '/projects/default/features/x/enviroments/development',
+        '/projects/default/features/x/environments/development',
+      ],
+      ['/project/default/features/x', '/projects/default/features/x'],
+    ]) {
+      assert.equal(
+        await messageAt(given!),
+        `There is nothing at the path /api/admin${given}. Did you mean "/api/admin${meant}"?`,
+      );
+    }
   });
 
   it('is told nothing where no path is near', async () => {
