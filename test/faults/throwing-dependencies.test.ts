@@ -52,6 +52,8 @@ function breakState(world: World): { readonly mend: () => void } {
 const INDEPENDENT: Readonly<Record<string, number>> = {
   searchEvents: 200,
   getEvents: 200,
+  searchEventsByParameters: 200,
+  validateConstraint: 204,
   getAllFeatureTypes: 200,
   getEventTypes: 200,
   getRoles: 200,
@@ -62,6 +64,9 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   getApplication: 404,
   getApplicationOverview: 404,
   getApplicationEnvironmentInstances: 200,
+  getOutdatedSdks: 200,
+  createApplication: 202,
+  deleteApplication: 200,
 };
 
 for (const http of ENGINES) {
