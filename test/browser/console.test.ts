@@ -1,14 +1,17 @@
 /** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
 import {
-  launchBrowser,
-  NO_BROWSER,
-  type OpenPage,
-  openPage,
-  type PageOptions,
-} from '../support/browser/browser.ts';
+  type ConsoleBrowser,
+  type ConsoleOptions,
+  ending,
+  fitsTheWidth,
+  flagSwitch,
+  isAccessible,
+  openConsoleBrowser,
+} from '../support/browser/console.ts';
 import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../support/interface.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -19,49 +22,26 @@ interface ShownElement {
 
 /** Runs in the page. */
 const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
-const WIDTH_TOO_MUCH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
 
 const VIEWER_ROLE_ID = 3;
 
 describe('the console', { skip: NO_BROWSER }, () => {
+  let shared: ConsoleBrowser;
   let server: TestServer;
-  let browser: Browser;
   before(async () => {
-    server = await startTestServer();
-    browser = await launchBrowser();
+    shared = await openConsoleBrowser();
+    ({ server } = shared);
   });
-  after(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  after(() => shared.close());
 
+  const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
   const flagOf = (name: string) =>
     server.server.store.engine.world.projects.get('default')?.flags.get(name)?.flag;
   const isOn = (name: string, environment: string) =>
     flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
 
-  type Options = Partial<PageOptions> & { readonly token?: string; readonly place?: string };
-
-  /** Opens the console at a place, signed in. The first request without a token is answered 401, as it should be. */
-  async function signedIn({ token = ADMIN_TOKEN, place = '', ...options }: Options = {}): Promise<OpenPage> {
-    const opened = await openPage(browser, { origin: server.origin, expected: /status of 401/, ...options });
-    await opened.page.goto(`${server.origin}/${place}`);
-    await opened.page.getByLabel('API token or personal token').fill(token);
-    await opened.page.getByRole('button', { name: 'Sign in' }).click();
-    await opened.page.locator('.shell').waitFor();
-    return opened;
-  }
-
-  async function ending({ faults, close }: OpenPage): Promise<void> {
-    assert.deepEqual(faults, []);
-    await close();
-  }
-
-  const flagSwitch = (page: Page, flag: string, environment = 'development') =>
-    page.getByRole('switch', { name: `${flag} in ${environment}` });
-
   it('lets nobody in with a wrong token, and keeps a good one in memory only', async () => {
-    const opened = await openPage(browser, { origin: server.origin, expected: /status of 401/ });
+    const opened = await openPage(shared.browser, { origin: server.origin, expected: /status of 401/ });
     const { page } = opened;
     await page.goto(server.origin);
     const token = page.getByLabel('API token or personal token');
@@ -104,6 +84,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const opened = await signedIn({ expected: /status of 40[19]/ });
     const { page } = opened;
     await flagSwitch(page, 'without-strategies', 'production').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Switch on in production' }).click();
     await page
       .getByRole('alert')
       .filter({ hasText: 'has no strategies in the environment "production"' })
@@ -173,7 +154,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.getByText('country is one of NO, SE').waitFor();
     await page.getByText('appVersion is at least version 2.0.0').waitFor();
 
-    await page.getByRole('button', { name: `Roll back to event ${before}` }).click();
+    await page.getByRole('button', { name: `Roll back to here, event ${before}` }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back?' });
     await dialog.getByText('As it is.').waitFor();
     await dialog.getByRole('button', { name: 'Roll back' }).click();
@@ -243,10 +224,10 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').textContent(), 'Skip to the content');
     await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
-    assert.equal(await page.locator(':focus').getAttribute('type'), 'search');
+    await tabTo(page, 'Filter flags by name, description or type');
     await page.keyboard.type('by-keyboard');
-    for (const _ of ['Archive', 'the flag', 'the switch']) await page.keyboard.press('Tab');
+    await page.getByText('1 of').waitFor();
+    await tabTo(page, 'by-keyboard in development');
     await page.keyboard.press('Space');
     await page
       .locator('[aria-label="by-keyboard in development"][aria-checked=true]:not([aria-busy])')
@@ -313,11 +294,20 @@ describe('the console', { skip: NO_BROWSER }, () => {
         '#/projects/default/archive': '.card',
         '#/events': '.event',
         '#/health': '.tile',
+        '#/projects': '.listing',
+        '#/projects/default/settings': '.listing',
+        '#/environments': '.listing',
+        '#/context-fields': '.listing',
+        '#/segments': '.empty',
+        '#/users': '.listing',
+        '#/tokens': '.listing',
+        '#/no/such/place': '.empty',
       };
       for (const [place, content] of Object.entries(places)) {
         await page.goto(`${server.origin}/${place}`);
         await page.locator(content).first().waitFor();
-        assert.equal(await page.evaluate(WIDTH_TOO_MUCH), 0, `${place} is as wide as the phone`);
+        await fitsTheWidth(page, place);
+        await isAccessible(page, place);
       }
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('link', { name: 'Events' }).click();
@@ -327,6 +317,15 @@ describe('the console', { skip: NO_BROWSER }, () => {
     });
   }
 });
+
+/** Goes on by the Tab key to the element that is called so. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let pressed = 0; pressed < 20; pressed += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.locator(':focus').getAttribute('aria-label')) === name) return;
+  }
+  assert.fail(`${name} is not reached by the Tab key`);
+}
 
 describe('the console of a server under a base path and without authentication', { skip: NO_BROWSER }, () => {
   it('is there at once, with nothing to sign in to', async () => {

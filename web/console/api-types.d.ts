@@ -4,6 +4,34 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** ApiToken */
+        ApiToken: {
+            /** @description SHA-256 of the secret, which can be used in place of the secret to name the token. The secret itself is not stored. */
+            digest: string;
+            tokenName: string;
+            /** @description The same as tokenName. */
+            username: string;
+            /** @enum {string} */
+            type: "admin" | "client" | "frontend";
+            environment: string;
+            project: string;
+            projects: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            expiresAt: string | null;
+            seenAt: string | null;
+            alias: string | null;
+            /**
+             * @description The secret is stored as a digest only.
+             * @constant
+             */
+            secure: true;
+            /** @description The digest again, in the place of the secret. */
+            secret: string;
+        };
         /** ArchivedFlag */
         ArchivedFlag: {
             name: string;
@@ -42,11 +70,76 @@ export interface components {
             /** @description What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 date-time with its zone (DATE_), a semantic version (SEMVER_) or a regular expression (REGEX). */
             value?: string;
         };
+        ConstraintInput: {
+            /** @description The context field the constraint applies to. */
+            contextName: string;
+            /**
+             * @description How the context field is compared.
+             * @enum {string}
+             */
+            operator: "NOT_IN" | "IN" | "STR_ENDS_WITH" | "STR_STARTS_WITH" | "STR_CONTAINS" | "IN_CIDR" | "NUM_EQ" | "NUM_GT" | "NUM_GTE" | "NUM_LT" | "NUM_LTE" | "DATE_AFTER" | "DATE_BEFORE" | "SEMVER_EQ" | "SEMVER_GT" | "SEMVER_LT" | "SEMVER_GTE" | "SEMVER_LTE" | "REGEX";
+            /** @description Whether STR_ operators ignore upper and lower case. Default: false. */
+            caseInsensitive?: boolean;
+            /** @description Whether the result is negated. Default: false. */
+            inverted?: boolean;
+            /** @description What multi-value operators compare with; required for them. */
+            values?: string[];
+            /** @description What single-value operators compare with; required for them: a number (NUM_), an ISO 8601 date-time with its zone (DATE_), a semantic version (SEMVER_) or a regular expression (REGEX). */
+            value?: string;
+        };
+        /** ConstraintResult */
+        ConstraintResult: {
+            contextName: string;
+            operator: string;
+            caseInsensitive: boolean;
+            inverted: boolean;
+            values: string[];
+            value?: string;
+            /** @description Null when the context lacks the field. */
+            contextValue: string | null;
+            result: boolean;
+        };
+        /** ContextField */
+        ContextField: {
+            name: string;
+            description: string;
+            stickiness: boolean;
+            sortOrder: number;
+            legalValues: components["schemas"]["LegalValue"][];
+            createdAt: string | null;
+            /** @description Flags whose strategies refer to it, archived ones included. */
+            usedInFeatures: number;
+            /** @description Projects that have such flags. */
+            usedInProjects: number;
+        };
+        /**
+         * DecidedBy
+         * @description The last rule that was needed to know whether the flag is on.
+         */
+        DecidedBy: {
+            /** @enum {string} */
+            kind: "environment-disabled" | "flag-disabled" | "all-strategies-disabled" | "parent" | "no-strategies" | "strategy" | "no-strategy-matched";
+            /** @description The parent. */
+            feature?: string;
+            /** @description Of the strategy. */
+            id?: string;
+        };
         /** Dependency */
         Dependency: {
             feature: string;
             enabled: boolean;
             variants: string[];
+        };
+        /** Environment */
+        Environment: {
+            name: string;
+            type: string;
+            enabled: boolean;
+            protected: boolean;
+            sortOrder: number;
+            projectCount: number;
+            apiTokenCount: number;
+            enabledToggleCount: number;
         };
         /** Event */
         Event: {
@@ -79,6 +172,38 @@ export interface components {
             totalEvents: number;
             /** @description The offset at which the next page starts; left out on the last page. */
             nextOffset?: number;
+        };
+        /** Explanation */
+        Explanation: {
+            name: string;
+            projectId: string;
+            isEnabled: boolean;
+            /** @description Whether the flag and its environment are switched on. */
+            isEnabledInCurrentEnvironment: boolean;
+            hasUnsatisfiedDependency: boolean;
+            strategies: {
+                result: boolean | "unknown";
+                data: components["schemas"]["StrategyResult"][];
+            };
+            variant: {
+                name: string;
+                enabled: boolean;
+                payload?: {
+                    type: string;
+                    value: string;
+                };
+                feature_enabled: boolean;
+                featureEnabled: boolean;
+            };
+            decidedBy: components["schemas"]["DecidedBy"];
+            /** @enum {string} */
+            reason: "STATIC" | "TARGETING_MATCH" | "SPLIT" | "DISABLED";
+            parentResults: components["schemas"]["ParentResult"][];
+            /** @description How the variant was chosen; null when there was nothing to choose from. */
+            variantDecision: components["schemas"]["VariantDecision"] | null;
+            environment: string;
+            /** @description The flag is as it was right after this event; null: as it is now. */
+            eventId: number | null;
         };
         /** FlagEnvironment */
         FlagEnvironment: {
@@ -127,6 +252,45 @@ export interface components {
             lastSeenAt: string | null;
             environments: components["schemas"]["FlagEnvironmentSummary"][];
         };
+        /** FlagUsage */
+        FlagUsage: {
+            /**
+             * @description Of the format.
+             * @constant
+             */
+            version: 1;
+            /** @constant */
+            maturity: "stable";
+            featureName: string;
+            lastHourUsage: components["schemas"]["FlagUsageInEnvironment"][];
+            seenApplications: string[];
+        };
+        /** FlagUsageInEnvironment */
+        FlagUsageInEnvironment: {
+            environment: string;
+            /**
+             * Format: date-time
+             * @description The begin of the hour, or of the day.
+             */
+            timestamp: string;
+            /** @description How often the flag was on. */
+            yes: number;
+            /** @description How often the flag was off. */
+            no: number;
+        };
+        /** FoundUser */
+        FoundUser: {
+            id: number;
+            name?: string;
+            username?: string;
+            email?: string;
+            imageUrl: string;
+        };
+        /** GrantedPermission */
+        GrantedPermission: {
+            permission: string;
+            project?: string;
+        };
         /** InstanceFigures */
         InstanceFigures: {
             version: string;
@@ -166,6 +330,55 @@ export interface components {
                 heapUsedBytes: number;
             };
         };
+        /** LegalValue */
+        LegalValue: {
+            value: string;
+            description?: string;
+        };
+        /** Me */
+        Me: {
+            user: components["schemas"]["MeUser"];
+            permissions: components["schemas"]["GrantedPermission"][];
+            feedback: unknown[];
+            splash: Record<string, never>;
+        };
+        /** MeUser */
+        MeUser: {
+            id: number;
+            isAPI: boolean;
+            name?: string;
+            username?: string;
+            email?: string;
+            imageUrl: string | null;
+            seenAt: string | null;
+            loginAttempts: number;
+            createdAt: string | null;
+            accountType: string;
+        };
+        /** ParentResult */
+        ParentResult: {
+            feature: string;
+            enabled: boolean;
+            variants: string[];
+            result: boolean;
+        };
+        /** PersonalToken */
+        PersonalToken: {
+            id: number;
+            userId: number;
+            description: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            expiresAt: string;
+            seenAt: string | null;
+        };
         /** Profile */
         Profile: {
             rootRole: {
@@ -177,6 +390,50 @@ export interface components {
             };
             projects: string[];
             features: unknown[];
+        };
+        /** ProjectAccess */
+        ProjectAccess: {
+            /**
+             * @description Of the format.
+             * @constant
+             */
+            version: 1;
+            users: components["schemas"]["ProjectMember"][];
+            /** @description Always empty: there are no groups. */
+            groups: unknown[];
+            roles: components["schemas"]["Role"][];
+        };
+        /** ProjectEnvironment */
+        ProjectEnvironment: {
+            name: string;
+            type: string;
+            enabled: boolean;
+            protected: boolean;
+            sortOrder: number;
+            projectApiTokenCount: number;
+            projectEnabledToggleCount: number;
+        };
+        /** ProjectMember */
+        ProjectMember: {
+            id: number;
+            isAPI: boolean;
+            name?: string;
+            email?: string;
+            username?: string;
+            imageUrl: string;
+            loginAttempts: number;
+            rootRole: number;
+            seenAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            accountType: string;
+            permissions: string[];
+            scimId: string | null;
+            roleId: number;
+            roles: number[];
         };
         /** ProjectOverview */
         ProjectOverview: {
@@ -227,6 +484,51 @@ export interface components {
             memberCount: number;
             favorite: boolean;
         };
+        /** Role */
+        Role: {
+            id: number;
+            /** @enum {string} */
+            name: "Admin" | "Editor" | "Viewer" | "Owner" | "Member";
+            /** @enum {string} */
+            type: "root" | "project";
+            description: string;
+            project: null;
+        };
+        /** RolloutResult */
+        RolloutResult: {
+            percentage: number;
+            stickiness: string;
+            groupId: string;
+            /** @description From 1 to 100; within the rollout up to the percentage. 0 when the context lacks the field. */
+            bucket: number;
+            result: boolean;
+        };
+        /** Segment */
+        Segment: {
+            id: number;
+            name: string;
+            description?: string;
+            project?: string;
+            constraints: components["schemas"]["Constraint"][];
+            createdBy: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            /** @description Flags whose strategies refer to it, archived ones included. */
+            usedInFeatures: number;
+            /** @description Projects that have such flags. */
+            usedInProjects: number;
+        };
+        /** SegmentResult */
+        SegmentResult: {
+            id: number;
+            /** @description Empty when there is no such segment, which is false. */
+            name: string;
+            constraints: components["schemas"]["ConstraintResult"][];
+            result: boolean;
+        };
         /** SnapshotFigures */
         SnapshotFigures: {
             /** @description Of the last event in it. */
@@ -257,10 +559,119 @@ export interface components {
             sortOrder: number;
             featureName: string;
         };
+        /** Strategy input */
+        StrategyInput: {
+            /** @description The kind of strategy, such as default or flexibleRollout. */
+            name: string;
+            /** @description Default: null. */
+            title?: string | null;
+            /** @description A disabled strategy is kept but not evaluated. Default: false. */
+            disabled?: boolean | null;
+            /** @description Default: []. */
+            constraints?: components["schemas"]["ConstraintInput"][];
+            /** @description Settings of the strategy kind, kept as sent; for a rollout: rollout, groupId, stickiness. Default: {}. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Variants of this strategy, which take precedence over those of the flag. Default: []. */
+            variants?: components["schemas"]["StrategyVariant"][];
+            /** @description Ids of attached segments. Default: []. */
+            segments?: number[];
+            /** @description Position in the list; one above the highest when not sent. */
+            sortOrder?: number;
+        };
+        /** StrategyResult */
+        StrategyResult: {
+            id: string;
+            name: string;
+            title: string | null;
+            disabled: boolean | null;
+            parameters: {
+                [key: string]: unknown;
+            } | null;
+            result: {
+                enabled: boolean | "unknown";
+                /** @enum {string} */
+                evaluationStatus: "complete" | "incomplete" | "unevaluated";
+            };
+            constraints: components["schemas"]["ConstraintResult"][];
+            segments: components["schemas"]["SegmentResult"][];
+            links: {
+                edit: string;
+            };
+            /** @description Null for a strategy without a percentage. */
+            rollout: components["schemas"]["RolloutResult"] | null;
+        };
+        /** StrategyType */
+        StrategyType: {
+            name: string;
+            displayName: string;
+            title: string | null;
+            description: string;
+            /** @description False for the predefined ones. */
+            editable: boolean;
+            deprecated: boolean;
+            parameters: components["schemas"]["StrategyTypeParameter"][];
+        };
+        /** StrategyTypeParameter */
+        StrategyTypeParameter: {
+            name: string;
+            /** @enum {string} */
+            type: "string" | "percentage" | "list" | "number" | "boolean";
+            /** @description Default: "". */
+            description: string;
+            /** @description Default: false. */
+            required: boolean;
+        };
+        /** Strategy variant */
+        StrategyVariant: {
+            /** @description Unique within its list. */
+            name: string;
+            /** @description In thousandths. The service sets it for variable variants, whatever was sent. */
+            weight: number;
+            /**
+             * @description Default: "variable".
+             * @enum {string}
+             */
+            weightType?: "variable" | "fix";
+            /** @description What the SDK hands to the application along with the name of the variant. */
+            payload?: {
+                /** @enum {string} */
+                type: "json" | "csv" | "string" | "number";
+                value: string;
+            };
+            /** @description Contexts that get this variant regardless of its weight. Default: []. */
+            overrides?: {
+                contextName: string;
+                values: string[];
+            }[];
+            /** @description The context field that keeps a user on the same variant, such as default or userId. */
+            stickiness: string;
+        };
         /** Tag */
         Tag: {
             type: string;
             value: string;
+        };
+        /** User */
+        User: {
+            id: number;
+            isAPI: boolean;
+            name: string | null;
+            email?: string;
+            username: string | null;
+            imageUrl: string;
+            loginAttempts: number;
+            rootRole: number;
+            seenAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            accountType: string;
+            permissions: string[];
+            scimId: string | null;
         };
         /** Variant */
         Variant: {
@@ -286,6 +697,46 @@ export interface components {
             }[];
             /** @description The context field that keeps a user on the same variant, such as default or userId. Default: "default". */
             stickiness: string;
+        };
+        /** VariantDecision */
+        VariantDecision: {
+            /**
+             * @description Whose variants they were.
+             * @enum {string}
+             */
+            of: "strategy" | "flag";
+            /** @enum {string} */
+            by: "override" | "weight";
+            stickiness: string;
+            groupId: string;
+            totalWeight: number;
+            /** @description From 1 to the total weight; null for an override. */
+            bucket: number | null;
+        };
+        /** Variant */
+        VariantInput: {
+            /** @description Unique within its list. */
+            name: string;
+            /** @description In thousandths. The service sets it for variable variants, whatever was sent. */
+            weight: number;
+            /**
+             * @description Default: "variable".
+             * @enum {string}
+             */
+            weightType?: "variable" | "fix";
+            /** @description What the SDK hands to the application along with the name of the variant. */
+            payload?: {
+                /** @enum {string} */
+                type: "json" | "csv" | "string" | "number";
+                value: string;
+            };
+            /** @description Contexts that get this variant regardless of its weight. Default: []. */
+            overrides?: {
+                contextName: string;
+                values: string[];
+            }[];
+            /** @description The context field that keeps a user on the same variant, such as default or userId. Default: "default". */
+            stickiness?: string;
         };
         /** WholeFlag */
         WholeFlag: {

@@ -1,47 +1,82 @@
 /** The start: finds out whether a token is needed, asks for one, and opens the page for whoever it stands for. */
+import { signal } from '@preact/signals';
+import { h, render } from 'preact';
 import { createClient, messageOf, Refused } from './client.js';
-import { ConsolePage } from './console-page.js';
-import { notice } from './notices.js';
-import { signIn } from './views/sign-in.js';
+import { createFeed } from './feed.js';
+import { closeDialogs } from './forms/dialogs.js';
+import { Notices, notice } from './notices.js';
+import { Page } from './page.js';
+import { Loading } from './parts/states.js';
+import { rightsOf, SessionContext } from './session.js';
+import { SignIn } from './views/sign-in.js';
 
-/** @import { Profile, ProjectSummary } from './types.d.ts' */
+/** @import { Session } from './types.d.ts' */
 
-const app = document.getElementById('app');
+/** @typedef {{ session: Session } | { problem: string | null }} State */
+
+/** Null until it is known whether a token is needed. @type {import('@preact/signals').Signal<State | null>} */
+const state = signal(null);
 
 /** Without authentication there is nothing to sign in with: the first request tells. */
 async function start() {
   try {
     await enter(null);
   } catch (error) {
-    const expected = error instanceof Refused && error.status === 401;
-    offerSignIn(expected ? null : messageOf(error));
+    const isExpected = error instanceof Refused && error.status === 401;
+    state.value = { problem: isExpected ? null : messageOf(error) };
   }
-}
-
-/** @param {string | null} problem */
-function offerSignIn(problem) {
-  document.title = 'Sign in · Flagstaff';
-  const form = signIn(problem, enter);
-  app?.replaceChildren(form.element);
-  form.focus();
 }
 
 /** Rejects when the token is not good. @param {string | null} token */
 async function enter(token) {
   const client = createClient(token);
-  /** @type {Profile} */
   const profile = await client.get('/user/profile');
-  /** @type {{ projects: ProjectSummary[] }} */
-  const { projects } = await client.get('/projects');
-  const page = new ConsolePage({ client, profile, projects, open: token === null, leave });
-  app?.replaceChildren(page.element);
-  page.begin();
+  const [me, { projects }, { environments }] = await Promise.all([
+    client.get('/user'),
+    client.get('/projects'),
+    client.get('/environments'),
+  ]);
+  const feed = createFeed(client, () => leave('The token is no longer valid.'));
+  /** @type {[string, string][]} */
+  const types = environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [
+    name,
+    type,
+  ]);
+  /** @type {Session} */
+  const session = {
+    client,
+    profile,
+    me,
+    open: token === null,
+    feed,
+    may: rightsOf(me, profile),
+    projects: signal(projects),
+    environmentTypes: signal(new Map(types)),
+    signOut: () => leave(null),
+  };
+  state.value = { session };
+  void feed.look();
 }
 
 /** @param {string | null} problem why the token is no longer of use; null when it was given up */
 function leave(problem) {
-  offerSignIn(problem);
+  if (state.value !== null && 'session' in state.value) state.value.session.feed.close();
+  closeDialogs();
+  state.value = { problem };
   if (problem === null) notice('done', 'Signed out; the token is forgotten.');
 }
 
-void start();
+function App() {
+  if (state.value === null) return h(Loading, null);
+  if ('session' in state.value) {
+    return h(SessionContext.Provider, { value: state.value.session }, h(Page, null));
+  }
+  return [h(SignIn, { key: 'form', problem: state.value.problem, enter }), h(Notices, { key: 'notices' })];
+}
+
+const root = document.getElementById('app');
+if (root !== null) {
+  root.replaceChildren();
+  render(h(App, null), root);
+  void start();
+}

@@ -1,16 +1,28 @@
 /**
- * The interface as the console calls it. The token is kept in this closure and nowhere else: not in storage, not in an
- * address, not in a cookie. A reload forgets it.
+ * The interface as the console calls it. The token is kept in this closure and nowhere else: not in storage and not in
+ * an address.
  */
 
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
 export class Refused extends Error {
-  /** @param {number} status @param {string} message */
-  constructor(status, message) {
+  /**
+   * @param {number} status
+   * @param {string} message
+   * @param {readonly { message: string, path?: string }[]} [details] `path`: such as `/body/name`
+   */
+  constructor(status, message, details = []) {
     super(message);
     this.status = status;
+    this.details = details;
   }
 }
+
+/**
+ * @typedef {object} Change a request that changes something, as it is sent and as the equivalent curl shows it
+ * @property {'POST' | 'PUT' | 'PATCH' | 'DELETE'} method
+ * @property {string} path below `api/admin`, made with `path`
+ * @property {unknown} [body]
+ */
 
 /** @typedef {ReturnType<typeof createClient>} Client */
 
@@ -19,36 +31,37 @@ export function createClient(token) {
   /**
    * @param {string} method
    * @param {string} path below `api/admin`, made with `path`
-   * @param {unknown} [body]
-   * @returns {Promise<any>}
+   * @param {{ body?: unknown, ifMatch?: string }} [options]
+   * @returns {Promise<{ body: any, etag: string }>}
    */
-  async function call(method, path, body) {
-    const response = await send(token, method, path, body);
+  async function call(method, path, { body, ifMatch = '' } = {}) {
+    const response = await send({ token, method, path, body, ifMatch });
     const received = bodyOf(await response.text());
-    if (response.ok && received !== undefined) return received;
-    throw new Refused(response.status, received?.message ?? `The server answered ${response.status}.`);
+    if (response.ok && received !== undefined) {
+      return { body: received, etag: response.headers.get('etag') ?? '' };
+    }
+    throw refusalOf(response.status, received);
   }
   return {
     /** @param {string} path */
-    get: (path) => call('GET', path),
+    get: async (path) => (await call('GET', path)).body,
+    /** With its ETag, which a change may name as what it was made from. @param {string} path */
+    read: (path) => call('GET', path),
     /** @param {string} path @param {unknown} [body] */
-    post: (path, body) => call('POST', path, body),
-    /** @param {string} path */
-    remove: (path) => call('DELETE', path),
+    post: async (path, body) => (await call('POST', path, { body })).body,
+    /** @param {Change} change @param {string} [ifMatch] */
+    change: async ({ method, path, body }, ifMatch = '') =>
+      (await call(method, path, { body, ifMatch })).body,
   };
 }
 
-/**
- * @param {string | null} token
- * @param {string} method
- * @param {string} path
- * @param {unknown} body
- */
-async function send(token, method, path, body) {
+/** @param {{ token: string | null, method: string, path: string, body: unknown, ifMatch: string }} request */
+async function send({ token, method, path, body, ifMatch }) {
   /** @type {Record<string, string>} */
   const headers = {};
   if (token !== null) headers['authorization'] = token;
   if (body !== undefined) headers['content-type'] = 'application/json';
+  if (ifMatch !== '') headers['if-match'] = ifMatch;
   try {
     return await fetch(`api/admin${path}`, {
       method,
@@ -71,6 +84,12 @@ function bodyOf(text) {
   } catch {
     return undefined;
   }
+}
+
+/** @param {number} status @param {any} body a list of `{ msg }` where a rule of memberships was broken */
+function refusalOf(status, body) {
+  const message = Array.isArray(body) ? body[0]?.msg : body?.message;
+  return new Refused(status, message ?? `The server answered ${status}.`, body?.details ?? []);
 }
 
 /**

@@ -1,9 +1,12 @@
 /** The console's own types, and its names for the schemas of the interface. */
 
+import type { Signal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
 import type { components } from './api-types.d.ts';
 
 type Schemas = components['schemas'];
 
+export type Me = Schemas['Me'];
 export type Profile = Schemas['Profile'];
 export type ProjectSummary = Schemas['ProjectSummary'];
 export type ProjectOverview = Schemas['ProjectOverview'];
@@ -11,9 +14,26 @@ export type FlagSummary = Schemas['FlagSummary'];
 export type Flag = Schemas['WholeFlag'];
 export type FlagEnvironment = Schemas['FlagEnvironment'];
 export type Strategy = Schemas['Strategy'];
+export type StrategyInput = Schemas['StrategyInput'];
+export type StrategyType = Schemas['StrategyType'];
 export type Constraint = Schemas['Constraint'];
+export type ConstraintInput = Schemas['ConstraintInput'];
 export type Variant = Schemas['Variant'];
+export type VariantInput = Schemas['VariantInput'];
+export type Segment = Schemas['Segment'];
+export type ContextField = Schemas['ContextField'];
+export type Environment = Schemas['Environment'];
+export type ProjectEnvironment = Schemas['ProjectEnvironment'];
+export type ProjectMember = Schemas['ProjectMember'];
+export type ProjectAccess = Schemas['ProjectAccess'];
+export type FoundUser = Schemas['FoundUser'];
+export type Role = Schemas['Role'];
+export type User = Schemas['User'];
+export type ApiToken = Schemas['ApiToken'];
+export type PersonalToken = Schemas['PersonalToken'];
 export type ArchivedFlag = Schemas['ArchivedFlag'];
+export type FlagUsage = Schemas['FlagUsage'];
+export type Explanation = Schemas['Explanation'];
 /** Named so because browsers have an `Event` too. */
 export type LoggedEvent = Schemas['Event'];
 export type EventPage = Schemas['Events'];
@@ -21,29 +41,98 @@ export type Figures = Schemas['InstanceFigures'];
 
 /** What can be shown: the address after `#`. */
 export type Place =
-  | { view: 'flags'; project: string }
+  | { view: 'flags'; project: string; query: string }
   | { view: 'archive'; project: string }
+  | { view: 'settings'; project: string }
   | { view: 'flag'; project: string; flag: string }
+  | { view: 'projects' }
+  | { view: 'environments' }
+  | { view: 'segments' }
+  | { view: 'context-fields' }
+  | { view: 'users' }
+  | { view: 'tokens' }
   | { view: 'events' }
   | { view: 'health' };
 
-/** A view: what is shown of a place, for as long as it is shown. */
-export interface View {
-  /** Of the window. */
-  title: string;
-  element: HTMLElement;
-  /** New events, newest first. */
-  onEvents?(events: readonly LoggedEvent[]): void;
-  close?(): void;
-}
+/** What a caller may do, in the project where the right belongs to one. */
+export type Right = 'flags' | 'project' | 'create-project' | 'targeting' | 'admin';
 
 export interface Session {
   client: import('./client.js').Client;
   profile: Profile;
+  me: Me;
   /** Whether anybody may do everything here. */
   open: boolean;
   /** Newest events first, kept up to date while the page is looked at. */
   feed: import('./feed.js').Feed;
-  mayWrite(project: string): boolean;
-  projects: readonly ProjectSummary[];
+  may(right: Right, project?: string): boolean;
+  projects: Signal<readonly ProjectSummary[]>;
+  /** Types of environments by name: `production` is asked about before it is changed. */
+  environmentTypes: Signal<ReadonlyMap<string, string>>;
+  signOut(): void;
 }
+
+/** A field of a form. Its name is that of the value, and of the field of the request unless `path` says otherwise. */
+export interface Field<V> {
+  name: keyof V & string;
+  label: string;
+  kind?: 'text' | 'long-text' | 'choice' | 'check' | 'number' | 'time' | 'lines' | 'own';
+  hint?: string;
+  required?: boolean;
+  /** Shown and not changed. */
+  fixed?: boolean;
+  /** Of a `choice`. */
+  options?: readonly (readonly [value: string, text: string])[];
+  /** Suggestions for a `text`. */
+  suggestions?: readonly string[];
+  /** The fields of the request whose refusals are shown here; below `/body/`. */
+  paths?: readonly string[];
+  /** Of `own`. */
+  render?: (control: Control<V>) => ComponentChildren;
+  /** Left out while this is false. */
+  when?: (values: V) => boolean;
+}
+
+/** How a control of its own kind reads and writes the form. */
+export interface Control<V> {
+  id: string;
+  values: V;
+  set(changed: Partial<V>): void;
+  /** The refusals below a path of the request, such as `constraints/0`. */
+  issuesAt(path: string): readonly string[];
+}
+
+/** A dialog in which something is made or edited. */
+export interface Edit<V extends object> {
+  title: string;
+  agree: string;
+  danger?: boolean;
+  wide?: boolean;
+  fields: readonly Field<V>[];
+  values: V;
+  /** The sentence that will be true. */
+  sentence(values: V): ComponentChildren;
+  change(values: V): import('./client.js').Change;
+  /** What the message says once it is done. */
+  done(values: V): string;
+  /** Of a flag: what it was made from, and where to read it again when somebody else was faster. */
+  of?: EditedFlag<V>;
+  /** The environment that is changed, when there is one: production is asked about. */
+  environment?: string;
+  /** Who notices, for the question about production. */
+  affected?: () => Promise<string>;
+  /** Called with the response. */
+  after?: (response: unknown, values: V) => void;
+  /** The request that takes it back, where one can. */
+  undo?: import('./client.js').Change | null;
+}
+
+export interface EditedFlag<V> {
+  project: string;
+  name: string;
+  etag: string;
+  /** The values as they are in the flag now; null when what is edited is gone. */
+  valuesIn(flag: Flag): V | null;
+}
+
+export type Child = VNode | string | number | null | false;

@@ -1,6 +1,6 @@
 /** What the interface says in names and operators, in sentences. */
 
-/** @import { Constraint, LoggedEvent } from './types.d.ts' */
+/** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
 /**
  * Of events about flags and projects; others are told by their type.
@@ -29,7 +29,7 @@ const DEEDS = {
   'feature-dependencies-removed': 'dependencies removed',
 };
 
-/** @param {LoggedEvent} event */
+/** @param {Pick<LoggedEvent, 'type' | 'environment'>} event */
 export function deedOf(event) {
   const deed = DEEDS[event.type] ?? event.type.replaceAll('-', ' ');
   return event.environment === null ? deed : `${deed} in ${event.environment}`;
@@ -64,25 +64,77 @@ const COMPARISONS = {
   SEMVER_LTE: ['is at most version', 'is not at most version'],
 };
 
-/** Such as: country — is one of — NO, SE. @param {Constraint} constraint */
+/** Such as: country — is one of — NO, SE. @param {Pick<ConstraintInput, 'operator' | 'inverted' | 'caseInsensitive'>} constraint */
 export function comparisonOf({ operator, inverted, caseInsensitive }) {
   // A page that was loaded before an upgrade of the server may meet an operator that it does not know.
   const [plain, opposite] = COMPARISONS[operator] ?? [operator, `not ${operator}`];
-  const words = inverted ? opposite : plain;
-  return caseInsensitive ? `${words} (whatever the case)` : words;
+  const words = inverted === true ? opposite : plain;
+  return caseInsensitive === true ? `${words} (whatever the case)` : words;
 }
 
-/** The fields in which two states of something differ. @param {LoggedEvent} event */
-export function changedFields({ data, preData }) {
+/** Of thousandths. */
+export const WEIGHT_TOTAL = 1000;
+
+/** Types of flags, and what they are called. @type {readonly (readonly [string, string])[]} */
+export const FLAG_TYPES = [
+  ['release', 'Release'],
+  ['experiment', 'Experiment'],
+  ['operational', 'Operational'],
+  ['kill-switch', 'Kill-switch'],
+  ['permission', 'Permission'],
+];
+
+/** Kinds of strategies that everybody knows. @type {Readonly<Record<string, string>>} */
+const KINDS = {
+  default: 'Everyone',
+  flexibleRollout: 'Gradual rollout',
+  userWithId: 'Users by id',
+  remoteAddress: 'By address',
+  applicationHostname: 'By host name',
+};
+
+/** @param {string} name of a strategy type */
+export const kindOf = (name) => KINDS[name] ?? name;
+
+/** The share of users in the parameter of a rollout. @param {unknown} rollout */
+export const percentOf = (rollout) => Math.min(100, Math.max(0, Number(rollout) || 0));
+
+/** Fields that events repeat and nobody changes. */
+const IDENTITY = ['id', 'featureName', 'sortOrder', 'lastSeenAt', 'createdAt'];
+
+/** Longer texts are cut around what differs. */
+const TEXT_SHOWN = 60;
+
+/**
+ * What an event changed, field by field, with the texts as far as they differ.
+ * @param {Pick<LoggedEvent, 'data' | 'preData'>} event
+ */
+export function changesOf({ data, preData }) {
   if (data === null || preData === null) return [];
   const names = [...new Set([...Object.keys(preData), ...Object.keys(data)])];
   return names
+    .filter((name) => !IDENTITY.includes(name))
     .map((name) => ({ name, before: shown(preData[name]), after: shown(data[name]) }))
-    .filter(({ before, after }) => before !== after);
+    .filter(({ before, after }) => before !== after)
+    .map(({ name, before, after }) => ({ name, ...aroundDifference(before, after) }));
+}
+
+/** Two texts, cut so that what they share at the front does not hide what differs. @param {string} before @param {string} after */
+export function aroundDifference(before, after) {
+  let shared = 0;
+  while (shared < before.length && before[shared] === after[shared]) shared += 1;
+  const from = Math.max(before.length, after.length) <= TEXT_SHOWN ? 0 : Math.max(0, shared - TEXT_SHOWN / 3);
+  /** @param {string} text */
+  const cut = (text) => {
+    const end = from + TEXT_SHOWN;
+    return `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`;
+  };
+  return { before: cut(before), after: cut(after) };
 }
 
 /** @param {unknown} value */
 export function shown(value) {
-  if (value === undefined || value === null) return 'nothing';
+  if (value === undefined || value === null || value === '') return 'nothing';
+  if (Array.isArray(value) && value.length === 0) return 'nothing';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

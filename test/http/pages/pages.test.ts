@@ -8,6 +8,10 @@ import { ENGINES, startTestServer, type TestServer } from '../../support/server.
 const PAGES = {
   '/': 'text/html; charset=utf-8',
   '/console/app.js': 'text/javascript; charset=utf-8',
+  '/console/lib/preact.js': 'text/javascript; charset=utf-8',
+  '/console/lib/preact-hooks.js': 'text/javascript; charset=utf-8',
+  '/console/lib/signals.js': 'text/javascript; charset=utf-8',
+  '/console/lib/signals-core.js': 'text/javascript; charset=utf-8',
   '/console/styles/base.css': 'text/css; charset=utf-8',
   '/console/icon.svg': 'image/svg+xml',
   '/docs': 'text/html; charset=utf-8',
@@ -36,7 +40,7 @@ for (const engine of ENGINES) {
           assert.equal(response.headers.get('content-type'), type);
           assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
           const policy = response.headers.get('content-security-policy') ?? '';
-          assert.match(policy, /default-src 'none'; script-src 'self'; /);
+          assert.match(policy, /default-src 'none'; script-src 'self'(?: 'sha256-[\w+/]{43}=')?; /);
           assert.match(policy, /connect-src 'self'; .*frame-ancestors 'none'/);
           assert.doesNotMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/);
         }

@@ -1,11 +1,17 @@
 /** The event log, live: what happens shows up on top, and older events come on demand. */
+import { signal } from '@preact/signals';
+import { h } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
 import { messageOf } from '../client.js';
-import { h, show } from '../dom.js';
-import { eventItem } from '../event-item.js';
+import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
-import { empty, failed, loading } from '../loading.js';
+import { Choice } from '../forms/choice.js';
+import { EventItem } from '../parts/event-item.js';
+import { Empty, Failed, Loading } from '../parts/states.js';
+import { useSession } from '../session.js';
 
-/** @import { EventPage, LoggedEvent, Session, View } from '../types.d.ts' */
+/** @import { Client } from '../client.js' */
+/** @import { EventPage, LoggedEvent, ProjectSummary } from '../types.d.ts' */
 
 const PAGE = 50;
 /** Events listed while new ones arrive: a page that stays open for days must not grow all the while. */
@@ -13,139 +19,153 @@ const LISTED_MAX = 500;
 /** After the last key, in milliseconds: a search reads the whole log. */
 const TYPING_MS = 300;
 
-/** @implements {View} */
-export class EventsView {
-  title = 'Events';
-  #session;
-  /** @type {LoggedEvent[]} */
-  #events = [];
-  #total = 0;
+/**
+ * The events that match a search, newest first.
+ * @param {Client} client
+ */
+function createEventList(client) {
+  const text = signal('');
+  const project = signal('');
+  /** Null until the first page is there. @type {import('@preact/signals').Signal<readonly LoggedEvent[] | null>} */
+  const events = signal(null);
+  const total = signal(0);
+  const error = signal(/** @type {unknown} */ (null));
+  /** Events above it came while the list was looked at. */
+  const newest = signal(Number.POSITIVE_INFINITY);
+  /** For those who hear the page. */
+  const said = signal('');
   /** Counts the searches: a response that comes after a newer search began is of no use. */
-  #search = 0;
-  #timer = 0;
-  #list = h('ol', { class: 'plain events', 'aria-label': 'Events, newest first' });
-  #body = h('div', null, loading());
-  #said = h('p', { class: 'unseen', role: 'status' });
-  #count = h('span', { class: 'muted' });
-  #older = h(
-    'button',
-    { type: 'button', class: 'button', onclick: () => void this.#loadOlder() },
-    'Older events',
-  );
-  #text = h('input', {
-    type: 'search',
-    class: 'filter',
-    placeholder: 'Search in everything recorded',
-    'aria-label': 'Search events',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    oninput: () => this.#later(),
-  });
-  #project;
-
-  /** @param {Session} session */
-  constructor(session) {
-    this.#session = session;
-    this.#project = h(
-      'select',
-      { class: 'filter', 'aria-label': 'Project', onchange: () => void this.#restart() },
-      h('option', { value: '' }, 'All projects'),
-      ...session.projects.map(({ id, name }) => h('option', { value: id }, name)),
-    );
-    const live = h('span', { class: 'live' }, 'live');
-    const tools = h('div', { class: 'tools' }, this.#text, this.#project, live, this.#count);
-    this.element = h('div', null, h('h1', null, 'Events'), tools, this.#said, this.#body);
-    void this.#restart();
-  }
-
-  /** Which of the new events match a search, only the server can tell. @param {readonly LoggedEvent[]} _ */
-  async onEvents(_) {
-    const newest = this.#events[0]?.id ?? 0;
-    const mine = this.#search;
-    const found = await this.#page(0).catch(() => null);
-    if (found === null || mine !== this.#search) return;
-    const arrived = found.events.filter((event) => event.id > newest);
-    this.#total = found.totalEvents;
-    if (arrived.length === 0) return;
-    // A whole page of new ones may leave others out between them and the list, which then begins anew.
-    const known = arrived.length < PAGE ? this.#events : [];
-    // Older ones that were asked for stay.
-    this.#events = [...arrived, ...known].slice(0, Math.max(LISTED_MAX, this.#events.length));
-    this.#render(newest);
-    const flag = arrived[0]?.featureName ?? null;
-    const about = flag === null ? '' : `, the last about ${flag}`;
-    this.#said.textContent = counted(arrived.length, 'new event') + about;
-  }
-
-  close() {
-    clearTimeout(this.#timer);
-    this.#search += 1;
-  }
-
-  #later() {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#restart(), TYPING_MS);
-  }
+  let search = 0;
 
   /** @param {number} offset @returns {Promise<EventPage>} */
-  #page(offset) {
-    const text = this.#text.value.trim();
-    const project = this.#project.value;
-    return this.#session.client.post('/events/search', {
+  const page = (offset) =>
+    client.post('/events/search', {
       limit: PAGE,
       offset,
-      ...(text === '' ? {} : { query: text }),
-      ...(project === '' ? {} : { project }),
+      ...(text.value.trim() === '' ? {} : { query: text.value.trim() }),
+      ...(project.value === '' ? {} : { project: project.value }),
     });
-  }
 
-  async #restart() {
-    clearTimeout(this.#timer);
-    this.#search += 1;
-    const mine = this.#search;
+  async function restart() {
+    search += 1;
+    const mine = search;
     try {
-      const found = await this.#page(0);
-      if (mine !== this.#search) return;
-      this.#events = found.events;
-      this.#total = found.totalEvents;
-      this.#render();
-    } catch (error) {
-      if (mine === this.#search) this.#body.replaceChildren(failed(error, () => void this.#restart()));
+      const found = await page(0);
+      if (mine !== search) return;
+      error.value = null;
+      newest.value = Number.POSITIVE_INFINITY;
+      events.value = found.events;
+      total.value = found.totalEvents;
+    } catch (reason) {
+      if (mine === search) error.value = reason;
     }
   }
 
-  async #loadOlder() {
-    const mine = this.#search;
-    this.#older.disabled = true;
+  async function loadOlder() {
+    const mine = search;
     try {
-      const found = await this.#page((this.#events.at(-1)?.id ?? 1) - 1);
-      if (mine !== this.#search) return;
-      this.#events = [...this.#events, ...found.events];
-      this.#render();
-    } catch (error) {
-      this.#said.textContent = messageOf(error);
-    } finally {
-      this.#older.disabled = false;
+      const found = await page((events.value?.at(-1)?.id ?? 1) - 1);
+      if (mine === search) events.value = [...(events.value ?? []), ...found.events];
+    } catch (reason) {
+      said.value = messageOf(reason);
     }
   }
 
-  /** @param {number} [newest] events above it came while the list was looked at */
-  #render(newest = Number.POSITIVE_INFINITY) {
-    // What somebody has unfolded to read stays unfolded when something new arrives.
-    const unfolded = new Set([...this.#list.querySelectorAll('details[open]')].map(idAround));
-    show(this.#list, ...this.#events.map((event) => eventItem(event, { fresh: event.id > newest })));
-    for (const details of this.#list.querySelectorAll('details'))
-      details.open = unfolded.has(idAround(details));
-    this.#count.textContent = counted(this.#total, 'event');
-    this.#older.hidden = this.#events.length >= this.#total;
-    if (this.#events.length === 0) this.#body.replaceChildren(empty('Nothing found', 'No event matches.'));
-    else if (!this.#body.contains(this.#list)) {
-      this.#body.replaceChildren(this.#list, h('p', { class: 'more' }, this.#older));
-    }
+  /** Which of the new events match a search, only the server can tell. */
+  async function loadNew() {
+    const before = events.value;
+    const mine = search;
+    const found = await page(0).catch(() => null);
+    if (found === null || before === null || mine !== search) return;
+    const last = before[0]?.id ?? 0;
+    const arrived = found.events.filter((event) => event.id > last);
+    total.value = found.totalEvents;
+    if (arrived.length === 0) return;
+    // A whole page of new ones may leave others out between them and the list, which then begins anew.
+    const known = arrived.length < PAGE ? before : [];
+    newest.value = last;
+    // Older ones that were asked for stay.
+    events.value = [...arrived, ...known].slice(0, Math.max(LISTED_MAX, before.length));
+    const flag = arrived[0]?.featureName ?? null;
+    said.value = counted(arrived.length, 'new event') + (flag === null ? '' : `, the last about ${flag}`);
   }
+
+  return { text, project, events, total, error, newest, said, restart, loadOlder, loadNew };
 }
 
-/** @param {Element} details */
-function idAround(details) {
-  return details.closest('[data-id]')?.getAttribute('data-id') ?? '';
+/** @typedef {ReturnType<typeof createEventList>} EventList */
+
+export function EventsView() {
+  const session = useSession();
+  const list = useMemo(() => createEventList(session.client), [session]);
+  useEvents(session, () => void list.loadNew());
+  const { recoveries } = session.feed;
+  useEffect(() => void list.restart(), [list, recoveries.value]);
+  return [
+    h('h1', { key: 'title' }, 'Events'),
+    h(Tools, { key: 'tools', list }),
+    h('p', { key: 'said', class: 'unseen', role: 'status' }, list.said),
+    h(Body, { key: 'body', list }),
+  ];
+}
+
+/** @param {ProjectSummary} project @returns {[string, string]} */
+const named = ({ id, name }) => [id, name];
+
+/** @param {{ list: EventList }} props */
+function Tools({ list: { text, project, total, events, restart } }) {
+  const { projects } = useSession();
+  const timer = useMemo(() => ({ id: 0 }), []);
+  useEffect(() => () => clearTimeout(timer.id), [timer]);
+  return h(
+    'div',
+    { class: 'tools' },
+    h('input', {
+      type: 'search',
+      class: 'filter',
+      placeholder: 'Search in everything recorded',
+      'aria-label': 'Search events',
+      autocomplete: 'off',
+      spellcheck: false,
+      value: text,
+      onInput: (event) => {
+        text.value = event.currentTarget.value;
+        clearTimeout(timer.id);
+        timer.id = setTimeout(() => void restart(), TYPING_MS);
+      },
+    }),
+    h(Choice, {
+      options: [['', 'All projects'], ...projects.value.map(named)],
+      value: project.value,
+      change: (id) => {
+        project.value = id;
+        void restart();
+      },
+      attributes: { class: 'filter', 'aria-label': 'Project' },
+    }),
+    h('span', { class: 'live' }, 'live'),
+    events.value === null ? null : h('span', { class: 'muted' }, counted(total.value, 'event')),
+  );
+}
+
+/** @param {{ list: EventList }} props */
+function Body({ list: { events, total, error, newest, restart, loadOlder } }) {
+  if (error.value !== null) return h(Failed, { error: error.value, retry: () => void restart() });
+  if (events.value === null) return h(Loading, null);
+  if (events.value.length === 0) return h(Empty, { title: 'Nothing found' }, 'No event matches.');
+  const isMore = events.value.length < total.value;
+  return [
+    h(
+      'ol',
+      { key: 'list', class: 'plain events', 'aria-label': 'Events, newest first' },
+      events.value.map((event) => h(EventItem, { key: event.id, event, isFresh: event.id > newest.value })),
+    ),
+    isMore
+      ? h(
+          'p',
+          { key: 'more', class: 'more' },
+          h('button', { type: 'button', class: 'button', onClick: () => void loadOlder() }, 'Older events'),
+        )
+      : null,
+  ];
 }

@@ -1,123 +1,121 @@
-/** A project's flags: how it stands, and a table that can be filtered. */
-import { messageOf, path } from '../client.js';
-import { h, show } from '../dom.js';
-import { flagTable } from '../flag-table.js';
-import { counted } from '../format.js';
-import { empty, loader } from '../loading.js';
-import { notice } from '../notices.js';
-import { hrefOf } from '../place.js';
+/** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
+import { h } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { path } from '../client.js';
+import { archiveMany, markMany } from '../edit/bulk-edits.js';
+import { createFlag } from '../edit/flag-edits.js';
+import { useEvents } from '../feed.js';
+import { filtered, filterOf, NO_FILTER, queryOf, SORTS } from '../flag-filter.js';
+import { counted, number } from '../format.js';
+import { Choice } from '../forms/choice.js';
+import { FlagTable } from '../parts/flag-table.js';
+import { Empty } from '../parts/states.js';
+import { hrefOf, place, replacePlace } from '../place.js';
+import { useResource, whenLoaded } from '../resource.js';
+import { useSession } from '../session.js';
+import { FLAG_TYPES } from '../words.js';
 
-/** @import { FlagSummary, LoggedEvent, ProjectOverview, Session, View } from '../types.d.ts' */
+/** @import { FlagFilter } from '../flag-filter.js' */
+/** @import { ProjectOverview } from '../types.d.ts' */
 
-/** Rows shown at once: more than anyone reads, few enough for a phone to draw at once. */
-const ROWS_MAX = 200;
-
-/** @implements {View} */
-export class FlagsView {
-  element = h('div', null);
-  #session;
-  #project;
-  #refresh;
-  /** @type {ProjectOverview | null} */
-  #overview = null;
-  #head = h('div', { class: 'view-head' });
-  #list = h('div', null);
-  #count = h('p', { class: 'muted', role: 'status' });
-  #filter = h('input', {
-    type: 'search',
-    class: 'filter',
-    placeholder: 'Filter by name or type',
-    'aria-label': 'Filter flags by name or type',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    oninput: () => this.#render(),
+/** @param {{ project: string }} props */
+export function FlagsView({ project }) {
+  const session = useSession();
+  const overview = useResource(() => session.client.get(path`/projects/${project}`), [session, project]);
+  useEvents(session, (events) => {
+    if (events.some((event) => event.project === project || event.project === null)) void overview.refresh();
   });
-
-  /** @param {Session} session @param {string} project */
-  constructor(session, project) {
-    this.#session = session;
-    this.#project = project;
-    this.#refresh = loader(
-      this.element,
-      () => session.client.get(path`/projects/${project}`),
-      (loaded) => {
-        this.#overview = loaded;
-        this.#render();
-      },
-    );
-    void this.#refresh();
-  }
-
-  get title() {
-    return this.#project;
-  }
-
-  /** @param {readonly LoggedEvent[]} events */
-  onEvents(events) {
-    const concerns = events.some(({ project }) => project === this.#project || project === null);
-    if (concerns) void this.#refresh();
-  }
-
-  /** The frame stays from the first time on, and with it what is typed into the filter. */
-  #render() {
-    const overview = this.#overview;
-    if (overview === null) return;
-    if (!this.element.contains(this.#list))
-      this.element.replaceChildren(this.#head, this.#tools(), this.#list);
-    show(this.#head, ...headOf(overview, this.#project));
-    const words = this.#filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const newestFirst = overview.features.filter((flag) => matches(flag, words)).reverse();
-    const total = counted(overview.features.length, 'flag');
-    this.#count.textContent = words.length === 0 ? '' : `${newestFirst.length} of ${total}`;
-    show(this.#list, ...this.#content(overview, newestFirst));
-  }
-
-  #tools() {
-    const archive = hrefOf({ view: 'archive', project: this.#project });
-    const link = h('a', { href: archive, class: 'tools-link' }, 'Archive');
-    return h('div', { class: 'tools' }, this.#filter, this.#count, link);
-  }
-
-  /** @param {ProjectOverview} overview @param {readonly FlagSummary[]} matching */
-  #content({ features, environments }, matching) {
-    if (features.length === 0) {
-      const docs = h('a', { href: 'docs#/Features/createFeature' }, 'the API');
-      return [
-        empty('No flags yet', 'The first one is created through ', docs, '; it shows up here at once.'),
-      ];
-    }
-    if (matching.length === 0) return [empty('Nothing matches', 'No flag has this in its name or type.')];
-    const rest = matching.length - ROWS_MAX;
-    const table = flagTable(this.#session, {
-      project: this.#project,
-      environments: environments.map(({ environment }) => environment),
-      flags: matching.slice(0, ROWS_MAX),
-      report: (change) => void this.#report(change),
-    });
-    return [
-      table,
-      rest > 0
-        ? h('p', { class: 'muted more' }, `${counted(rest, 'more flag')}: filter to find them.`)
-        : null,
-    ];
-  }
-
-  /** @param {Promise<void>} change */
-  async #report(change) {
-    try {
-      await change;
-      void this.#session.feed.look();
-    } catch (error) {
-      notice('refused', messageOf(error));
-    }
-  }
+  return whenLoaded(overview, (loaded) => h(Flags, { project, overview: loaded }));
 }
 
-/** @param {ProjectOverview} overview @param {string} project */
-function headOf({ name, description, health, members, features }, project) {
-  const meaning = 'Flags that are neither stale nor older than their type should get';
+/** @param {{ project: string, overview: ProjectOverview }} props */
+function Flags({ project, overview }) {
+  const session = useSession();
+  const [filter, setFilter] = useFilter(project);
+  const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const matching = useMemo(() => filtered(overview.features, filter), [overview, filter]);
+  const environments = overview.environments.map(({ environment }) => environment);
+  const may = session.may('flags', project);
+  /** @param {readonly string[]} names @param {boolean} isChosen */
+  function choose(names, isChosen) {
+    const next = new Set(chosen);
+    for (const name of names) isChosen ? next.add(name) : next.delete(name);
+    setChosen(next);
+  }
+  // A flag that is gone, or filtered out, is not changed with the others.
+  const acted = matching.filter(({ name }) => chosen.has(name)).map(({ name }) => name);
   return [
-    h('h1', null, name || project),
+    h(Head, { key: 'head', project, overview, may }),
+    h(Tools, {
+      key: 'tools',
+      project,
+      filter,
+      setFilter,
+      environments,
+      shown: matching.length,
+      of: overview.features.length,
+    }),
+    acted.length === 0
+      ? null
+      : h(ManyBar, { key: 'many', project, names: acted, clear: () => setChosen(new Set()) }),
+    overview.features.length === 0
+      ? h(
+          Empty,
+          { key: 'none', title: 'No flags yet' },
+          may ? 'Create the first one with “New flag”.' : 'Nobody has created one.',
+        )
+      : matching.length === 0
+        ? h(
+            Empty,
+            { key: 'none', title: 'Nothing matches' },
+            'No flag has this in its name, description or type.',
+          )
+        : h(FlagTable, {
+            key: 'table',
+            project,
+            environments,
+            flags: matching,
+            chosen,
+            choose: may ? choose : null,
+          }),
+  ];
+}
+
+/** The filter in the address, which “Back” brings back. @param {string} project @returns {[FlagFilter, (changed: Partial<FlagFilter>) => void]} */
+function useFilter(project) {
+  const query = place.value?.view === 'flags' && place.value.project === project ? place.value.query : '';
+  const [filter, set] = useState(filterOf(query));
+  useEffect(() => set(filterOf(query)), [query]);
+  return [
+    filter,
+    (changed) => {
+      const next = { ...filter, ...changed };
+      set(next);
+      replacePlace({ view: 'flags', project, query: queryOf(next) });
+    },
+  ];
+}
+
+/** @param {{ project: string, overview: ProjectOverview, may: boolean }} props */
+function Head({ project, overview, may }) {
+  const session = useSession();
+  const { name, description, health, members, features } = overview;
+  const meaning = 'Flags that are neither stale nor older than their type should get';
+  return h(
+    'div',
+    { class: 'view-head' },
+    h(
+      'div',
+      { class: 'title-row' },
+      h('h1', null, name || project),
+      may
+        ? h(
+            'button',
+            { type: 'button', class: 'button button-main', onClick: () => void createFlag(session, project) },
+            'New flag',
+          )
+        : null,
+    ),
     description === '' ? null : h('p', { class: 'lead' }, description),
     h(
       'p',
@@ -125,12 +123,76 @@ function headOf({ name, description, health, members, features }, project) {
       h('span', null, counted(features.length, 'flag')),
       h('span', null, counted(members, 'member')),
       h('span', { title: meaning }, `${health} % healthy`),
+      h('a', { href: hrefOf({ view: 'archive', project }) }, 'Archive'),
+      h('a', { href: hrefOf({ view: 'settings', project }) }, 'Settings'),
     ),
-  ];
+  );
 }
 
-/** @param {FlagSummary} flag @param {readonly string[]} words */
-function matches({ name, type, stale }, words) {
-  const text = `${name} ${type}${stale ? ' stale' : ''}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+/**
+ * @param {object} props
+ * @param {string} props.project
+ * @param {FlagFilter} props.filter
+ * @param {(changed: Partial<FlagFilter>) => void} props.setFilter
+ * @param {readonly string[]} props.environments
+ * @param {number} props.shown
+ * @param {number} props.of
+ */
+function Tools({ filter, setFilter, environments, shown, of }) {
+  const isFiltered = queryOf({ ...filter, sort: NO_FILTER.sort }) !== '';
+  /** @type {[string, string][]} */
+  const states = environments.flatMap((name) => [
+    [`on ${name}`, `On in ${name}`],
+    [`off ${name}`, `Off in ${name}`],
+  ]);
+  return h(
+    'div',
+    { class: 'tools' },
+    h('input', {
+      type: 'search',
+      class: 'filter',
+      placeholder: 'Filter by name or description',
+      'aria-label': 'Filter flags by name, description or type',
+      autocomplete: 'off',
+      spellcheck: false,
+      value: filter.text,
+      onInput: (event) => setFilter({ text: event.currentTarget.value }),
+    }),
+    choice('Type', filter.type, [['', 'Any type'], ...FLAG_TYPES], (type) => setFilter({ type })),
+    choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
+      setFilter({ state }),
+    ),
+    choice('Order', filter.sort, SORTS, (sort) => setFilter({ sort })),
+    h(
+      'p',
+      { class: 'muted', role: 'status' },
+      isFiltered ? `${number(shown)} of ${counted(of, 'flag')}` : '',
+    ),
+  );
+}
+
+/** @param {string} label @param {string} value @param {readonly (readonly [string, string])[]} options @param {(value: string) => void} change */
+function choice(label, value, options, change) {
+  return h(Choice, { options, value, change, attributes: { class: 'filter', 'aria-label': label } });
+}
+
+/** @param {{ project: string, names: readonly string[], clear: () => void }} props */
+function ManyBar({ project, names, clear }) {
+  const session = useSession();
+  /** @param {string} text @param {() => Promise<boolean>} act */
+  const button = (text, act) =>
+    h(
+      'button',
+      { type: 'button', class: 'button', onClick: () => void act().then((isDone) => isDone && clear()) },
+      text,
+    );
+  return h(
+    'div',
+    { class: 'many', role: 'region', 'aria-label': 'Chosen flags' },
+    h('span', { role: 'status' }, `${counted(names.length, 'flag')} chosen`),
+    button('Mark stale', () => markMany(session, project, names, true)),
+    button('Not stale', () => markMany(session, project, names, false)),
+    button('Archive…', () => archiveMany(session, project, names)),
+    h('button', { type: 'button', class: 'quiet', onClick: clear }, 'Choose none'),
+  );
 }

@@ -1,37 +1,36 @@
 /** How the server is: whether it takes changes, how far they are on disk, and what it takes of the machine. */
-import { h, show } from '../dom.js';
+import { h } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { bytes, counted, dateTime, duration, number } from '../format.js';
-import { loader } from '../loading.js';
+import { useResource, whenLoaded } from '../resource.js';
+import { useSession } from '../session.js';
 
-/** @import { Figures, Session, View } from '../types.d.ts' */
+/** @import { VNode } from 'preact' */
+/** @import { Figures } from '../types.d.ts' */
 
 /** Between two looks, in milliseconds. */
 const PAUSE_MS = 5_000;
 
-/** @param {Session} session @returns {View} */
-export function healthView(session) {
-  const body = h('div', null);
-  const refresh = loader(
-    body,
-    () => session.client.get('/instance-stats'),
-    (figures) => show(body, ...content(figures)),
-  );
-  void refresh();
-  const timer = setInterval(() => {
-    if (!document.hidden) void refresh();
-  }, PAUSE_MS);
-  return {
-    title: 'Health',
-    element: h('div', null, h('h1', null, 'Health'), body),
-    close: () => clearInterval(timer),
-  };
+export function HealthView() {
+  const { client } = useSession();
+  const figures = useResource(() => client.get('/instance-stats'), [client]);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) void figures.refresh();
+    }, PAUSE_MS);
+    return () => clearInterval(timer);
+  }, [figures]);
+  return [
+    h('h1', { key: 'title' }, 'Health'),
+    whenLoaded(figures, (shown) => h(FigureGroups, { figures: shown })),
+  ];
 }
 
-/** @param {Figures} figures */
-function content(figures) {
+/** @param {{ figures: Figures }} props */
+function FigureGroups({ figures }) {
   const behind = figures.lastEventId - figures.durableEventId;
   return [
-    verdict(figures),
+    h(Verdict, { key: 'verdict', of: figures }),
     group('Holds', [
       tile('Projects', number(figures.projects)),
       tile('Flags', number(figures.flags), 'archived ones included'),
@@ -65,8 +64,8 @@ function content(figures) {
   ];
 }
 
-/** @param {Figures} figures */
-function verdict({ writable, refusalReason }) {
+/** @param {{ of: Figures }} props */
+function Verdict({ of: { writable, refusalReason } }) {
   return h(
     'p',
     { class: `verdict ${writable ? 'verdict-good' : 'verdict-bad'}`, role: 'status' },
@@ -84,16 +83,21 @@ function snapshotTile({ count, newest }) {
   return tile('Newest snapshot', `#${newest.eventId}`, age, dateTime(newest.eventAt));
 }
 
-/** @param {string} title @param {readonly HTMLElement[]} tiles */
+/** @param {string} title @param {readonly VNode[]} tiles */
 function group(title, tiles) {
-  return h('section', { class: 'figures' }, h('h2', null, title), h('dl', { class: 'tiles' }, ...tiles));
+  return h(
+    'section',
+    { key: title, class: 'figures' },
+    h('h2', null, title),
+    h('dl', { class: 'tiles' }, tiles),
+  );
 }
 
 /** @param {string} name @param {string} value @param {string} [note] @param {string} [title] */
 function tile(name, value, note = '', title = '') {
   return h(
     'div',
-    { class: 'tile', title: title || null },
+    { key: name, class: 'tile', title: title || undefined },
     h('dt', null, name),
     h('dd', { class: 'tile-value' }, value),
     note === '' ? null : h('dd', { class: 'tile-note' }, note),

@@ -1,62 +1,64 @@
 /** The form that takes the token. What is typed is handed on and then cleared; nothing remembers it. */
+import { h } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
-import { h, show } from '../dom.js';
+import { BrandMark } from '../parts/brand.js';
 
 /**
- * @param {string | null} problem shown above the form
- * @param {(token: string) => Promise<void>} enter
+ * @param {object} props
+ * @param {string | null} props.problem shown above the form
+ * @param {(token: string) => Promise<void>} props.enter
  */
-export function signIn(problem, enter) {
-  const input = h('input', {
-    type: 'password',
-    id: 'token',
-    name: 'token',
-    required: true,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    'aria-describedby': 'token-hint',
-  });
-  const button = h('button', { class: 'button button-main' }, 'Sign in');
-  const alert = h('p', { class: 'problem', role: 'alert' });
-  if (problem !== null) show(alert, problem);
+export function SignIn({ problem, enter }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [refusal, setRefusal] = useState(problem);
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    document.title = 'Sign in · Flagstaff';
+    input.current?.focus();
+  }, []);
 
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
-    button.disabled = true;
-    show(alert);
+    setBusy(true);
+    setRefusal(null);
     try {
-      await enter(input.value.trim());
+      await enter(input.current?.value.trim() ?? '');
     } catch (error) {
-      show(alert, messageOf(error));
-      button.disabled = false;
-      input.select();
+      setRefusal(messageOf(error));
+      setBusy(false);
+      input.current?.select();
     }
   }
 
-  const form = h(
-    'form',
-    { class: 'sign-in-form', onsubmit: submit },
-    h('label', { for: 'token' }, 'API token or personal token'),
-    input,
-    alert,
-    button,
-    h(
-      'p',
-      { class: 'muted', id: 'token-hint' },
-      'Kept in the memory of this page only: a reload asks for it again.',
-    ),
-  );
-  const element = h(
+  return h(
     'main',
     { class: 'sign-in' },
-    h('h1', { class: 'brand brand-large' }, brandMark(), 'Flagstaff'),
-    form,
+    h('h1', { class: 'brand brand-large' }, h(BrandMark, null), 'Flagstaff'),
+    h(
+      'form',
+      { class: 'sign-in-form', onSubmit: submit },
+      h('label', { for: 'token' }, 'API token or personal token'),
+      h('input', {
+        ref: input,
+        type: 'password',
+        id: 'token',
+        name: 'token',
+        class: 'input',
+        required: true,
+        autocomplete: 'off',
+        spellcheck: false,
+        'aria-describedby': 'token-hint',
+      }),
+      h('p', { class: 'problem', role: 'alert' }, refusal),
+      h('button', { class: 'button button-main', disabled: isBusy }, 'Sign in'),
+      h(
+        'p',
+        { class: 'muted', id: 'token-hint' },
+        'Kept in the memory of this page only: a reload asks for it again.',
+      ),
+    ),
     h('p', { class: 'sign-in-foot' }, h('a', { href: 'docs' }, 'The API, described')),
   );
-  return { element, focus: () => input.focus() };
-}
-
-export function brandMark() {
-  return h('img', { src: 'console/icon.svg', alt: '', class: 'brand-mark', width: 28, height: 28 });
 }

@@ -1,0 +1,385 @@
+/** What people make and change in the console: flags, strategies, variants, and what stands around them. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { NO_BROWSER } from '../support/browser/browser.ts';
+import {
+  type ConsoleBrowser,
+  type ConsoleOptions,
+  ending,
+  flagSwitch,
+  isAccessible,
+  openConsoleBrowser,
+} from '../support/browser/console.ts';
+import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
+import type { TestServer } from '../support/server.ts';
+
+const EDITOR_ROLE_ID = 2;
+
+describe('editing in the console', { skip: NO_BROWSER }, () => {
+  let shared: ConsoleBrowser;
+  let server: TestServer;
+  before(async () => {
+    shared = await openConsoleBrowser();
+    ({ server } = shared);
+  });
+  after(() => shared.close());
+
+  const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
+  const read = async (path: string) => (await server.call('GET', path)).body;
+  const strategiesOf = (flag: string, environment?: string) =>
+    read(`${environmentPath(flag, environment)}/strategies`);
+  const openFlag = (name: string) => signedIn({ place: `#/projects/default/flags/${name}` });
+  const dialogOf = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name });
+  const press = (within: Page | Locator, name: string) =>
+    within.getByRole('button', { name, exact: true }).click();
+  const notice = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text }).waitFor();
+
+  it('creates a flag, says what will be true, and shows a refusal at the field that it is about', async () => {
+    const opened = await signedIn({ expected: /status of 40[01]/ });
+    const { page } = opened;
+    await press(page, 'New flag');
+    const dialog = dialogOf(page, 'New flag');
+    const name = dialog.getByLabel('Name');
+    await name.fill('has a space');
+    await press(dialog, 'Create');
+    await dialog.getByRole('alert').waitFor();
+    assert.equal(await name.getAttribute('aria-invalid'), 'true');
+    assert.equal(await page.locator(':focus').getAttribute('id'), await name.getAttribute('id'));
+    assert.equal(await name.inputValue(), 'has a space', 'what was typed stays');
+
+    await name.fill('made-in-the-console');
+    await dialog.getByLabel('Type').selectOption('experiment');
+    await dialog.getByText('An experiment flag made-in-the-console exists').waitFor();
+    await dialog.getByText('The same with curl').click();
+    assert.match(
+      (await dialog.locator('pre').textContent()) ?? '',
+      /curl -X POST '.*\/api\/admin\/projects\/default\/features'/,
+    );
+    await isAccessible(page, 'the dialog of a new flag');
+    await press(dialog, 'Create');
+    await page.getByRole('heading', { name: 'made-in-the-console' }).waitFor();
+    assert.equal((await read(`${FEATURES}/made-in-the-console`)).type, 'experiment');
+    await ending(opened);
+  });
+
+  it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
+    await makeFlag(server.call, 'with-rules');
+    const opened = await openFlag('with-rules');
+    const { page } = opened;
+    await press(page, 'Add strategy in development');
+    const dialog = dialogOf(page, 'New strategy in development');
+    await dialog.getByLabel('Share of users as a number').fill('35');
+    await press(dialog, 'Add constraint');
+    const first = dialog.getByRole('group', { name: 'Constraint 1' });
+    await first.getByLabel('Context field').fill('country');
+    await first.getByLabel('Values, separated by commas').fill('NO, SE');
+    await press(dialog, 'Add constraint');
+    const second = dialog.getByRole('group', { name: 'Constraint 2' });
+    await second.getByLabel('Context field').fill('appVersion');
+    await second.getByLabel('Comparison').selectOption('SEMVER_GTE');
+    await second.getByLabel('Version').fill('2.0.0');
+    await press(dialog, 'Add variant');
+    await press(dialog, 'Add variant');
+    await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Name').fill('blue');
+    await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Share in percent').fill('70');
+    const green = dialog.getByRole('group', { name: 'Variant 2' });
+    await green.getByLabel('Name').fill('green');
+    assert.equal(
+      await green.getByLabel('Share in percent').inputValue(),
+      '30',
+      'the shares sum to the whole',
+    );
+    await dialog
+      .getByText(
+        'with-rules is on in development for 35 % of users where country is one of NO, SE and appVersion is at least version 2.0.0',
+      )
+      .waitFor();
+    await isAccessible(page, 'the dialog of a strategy');
+    await press(dialog, 'Add');
+    await page.getByText('35 % of users').waitFor();
+    const [strategy] = await strategiesOf('with-rules');
+    assert.equal(strategy.parameters.rollout, '35');
+    assert.deepEqual(
+      strategy.constraints.map(({ operator, values, value }: Record<string, unknown>) => [
+        operator,
+        values,
+        value,
+      ]),
+      [
+        ['IN', ['NO', 'SE'], undefined],
+        ['SEMVER_GTE', [], '2.0.0'],
+      ],
+    );
+    assert.deepEqual(
+      strategy.variants.map(({ name, weight }: Record<string, unknown>) => [name, weight]),
+      [
+        ['blue', 700],
+        ['green', 300],
+      ],
+    );
+
+    await press(page, 'Undo');
+    await page.getByText('35 % of users').waitFor({ state: 'detached' });
+    assert.deepEqual(await strategiesOf('with-rules'), []);
+    await ending(opened);
+  });
+
+  it('shows what the server refuses at the constraint that it is about', async () => {
+    await makeFlag(server.call, 'refused-rule');
+    const opened = await signedIn({
+      expected: /status of 40[01]/,
+      place: '#/projects/default/flags/refused-rule',
+    });
+    const { page } = opened;
+    await press(page, 'Add strategy in development');
+    const dialog = dialogOf(page, /New strategy/);
+    await press(dialog, 'Add constraint');
+    const constraint = dialog.getByRole('group', { name: 'Constraint 1' });
+    await constraint.getByLabel('Context field').fill('age');
+    await constraint.getByLabel('Comparison').selectOption('NUM_GT');
+    await constraint.getByLabel('Number').fill('many');
+    await press(dialog, 'Add');
+    await constraint.getByRole('alert').waitFor();
+    assert.deepEqual(await strategiesOf('refused-rule'), []);
+    await ending(opened);
+  });
+
+  it('orders, disables, edits and removes strategies', async () => {
+    await makeFlag(server.call, 'ordered');
+    await addStrategy(server.call, 'ordered', { title: 'First' });
+    await addStrategy(server.call, 'ordered', { title: 'Second' });
+    const opened = await openFlag('ordered');
+    const { page } = opened;
+    const titles = async () => (await strategiesOf('ordered')).map(({ title }: { title: string }) => title);
+    await press(page, 'Move up Second in development');
+    await notice(page, 'another order');
+    assert.deepEqual(await titles(), ['Second', 'First']);
+
+    await press(page, 'Disable First in development');
+    await page.getByRole('button', { name: 'Enable First in development' }).waitFor();
+
+    await press(page, 'Edit Second in development');
+    await dialogOf(page, /Edit a strategy/)
+      .getByLabel('Title')
+      .fill('Renamed');
+    await press(dialogOf(page, /Edit a strategy/), 'Save');
+    await page.getByRole('button', { name: 'Remove Renamed in development' }).click();
+    await notice(page, 'is removed');
+    assert.deepEqual(await titles(), ['First']);
+    await ending(opened);
+  });
+
+  it('asks before it changes production, names who is affected, and has Enter on Cancel', async () => {
+    await makeFlag(server.call, 'in-production');
+    await addStrategy(
+      server.call,
+      'in-production',
+      {
+        name: 'flexibleRollout',
+        parameters: { rollout: '35' },
+        constraints: [{ contextName: 'country', operator: 'IN', values: ['NO'] }],
+      },
+      'production',
+    );
+    const opened = await openFlag('in-production');
+    const { page } = opened;
+    const toggle = flagSwitch(page, 'in-production', 'production');
+    const question = dialogOf(page, 'Change production?');
+    await toggle.click();
+    await question.getByText('35 % of users where country is one of NO').waitFor();
+    await question.getByText('no evaluation').waitFor();
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    assert.equal((await read(environmentPath('in-production', 'production'))).enabled, false);
+    assert.equal(await toggle.getAttribute('aria-checked'), 'false');
+
+    await toggle.click();
+    await press(question, 'Switch on in production');
+    await notice(page, 'in-production is on in production.');
+    assert.equal((await read(environmentPath('in-production', 'production'))).enabled, true);
+    await press(page, 'Undo');
+    await page.locator('[aria-label="in-production in production"][aria-checked=false]').waitFor();
+    assert.equal((await read(environmentPath('in-production', 'production'))).enabled, false);
+    await ending(opened);
+  });
+
+  it('says who was faster and what they changed, and takes both', async () => {
+    await makeFlag(server.call, 'contended', { description: 'As it was.' });
+    const { token } = await addUser(server, EDITOR_ROLE_ID);
+    const opened = await signedIn({
+      expected: /status of 4(?:01|12)/,
+      place: '#/projects/default/flags/contended',
+    });
+    const { page } = opened;
+    await press(page, 'Edit…');
+    const dialog = dialogOf(page, 'Edit contended');
+    await dialog.getByLabel('Type').selectOption('experiment');
+    await server.call('PUT', `${FEATURES}/contended`, { description: 'By somebody else.' }, { token });
+    await press(dialog, 'Save');
+    await dialog.getByText(/changed this/).waitFor();
+    await dialog.getByText('By somebody else.').waitFor();
+    await isAccessible(page, 'the conflict');
+    await press(dialog, 'Take both');
+    assert.equal(await dialog.getByLabel('Description').inputValue(), 'By somebody else.');
+    await press(dialog, 'Save');
+    await dialog.waitFor({ state: 'detached' });
+    const { description, type } = await read(`${FEATURES}/contended`);
+    assert.deepEqual({ description, type }, { description: 'By somebody else.', type: 'experiment' });
+    await ending(opened);
+  });
+
+  it('edits variants whose shares sum to the whole, in production only once that is agreed to', async () => {
+    await makeFlag(server.call, 'varied');
+    const opened = await openFlag('varied');
+    const { page } = opened;
+    await press(page, 'Add variants');
+    const dialog = dialogOf(page, 'Variants of varied');
+    for (const name of ['one', 'two', 'three']) {
+      await press(dialog, 'Add variant');
+      await dialog.getByLabel('Name').last().fill(name);
+    }
+    await dialog
+      .getByText('varied has 3 variants: one for 33.4 %, two for 33.3 %, three for 33.3 %.')
+      .waitFor();
+    await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Payload').selectOption('json');
+    await dialog.getByLabel('Value of the payload').fill('{"colour":');
+    await dialog.getByText('This is no JSON yet.').waitFor();
+    await dialog.getByLabel('Value of the payload').fill('{"colour":"blue"}');
+    await press(dialog, 'Save');
+    await press(dialogOf(page, 'Change production?'), 'Save in production');
+    await notice(page, 'The variants of varied are changed.');
+    const { variants } = await read(`${FEATURES}/varied/variants`);
+    assert.deepEqual(
+      variants.map(({ weight }: { weight: number }) => weight),
+      [334, 333, 333],
+    );
+    await ending(opened);
+  });
+
+  it('copies, tags, and makes flags depend on each other', async () => {
+    await makeFlag(server.call, 'parent');
+    await makeFlag(server.call, 'child');
+    const opened = await openFlag('child');
+    const { page } = opened;
+    await press(page, 'Add tag');
+    await dialogOf(page, 'Tag child').getByLabel('Value').fill('checkout');
+    await press(dialogOf(page, 'Tag child'), 'Add tag');
+    await page.getByText('simple: checkout').waitFor();
+    await page.getByRole('region', { name: 'Dependencies' }).getByRole('button', { name: 'Add' }).click();
+    const dialog = dialogOf(page, /depend on another/);
+    await dialog.getByLabel('Flag', { exact: true }).fill('parent');
+    await press(dialog, 'Add dependency');
+    await page.getByText('to be on').waitFor();
+    assert.deepEqual((await read(`${FEATURES}/child`)).dependencies, [
+      { feature: 'parent', enabled: true, variants: [] },
+    ]);
+
+    await press(page, 'Copy…');
+    await dialogOf(page, 'Copy child').getByLabel('Name of the copy').fill('child-2');
+    await press(dialogOf(page, 'Copy child'), 'Copy');
+    await page.getByRole('heading', { name: 'child-2' }).waitFor();
+    await ending(opened);
+  });
+
+  it('changes many flags at once, and takes that back at once', async () => {
+    for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(server.call, name);
+    const opened = await signedIn({ place: '#/projects/default?text=many-' });
+    const { page } = opened;
+    await page.getByLabel('Choose many-1').check();
+    await page.getByLabel('Choose many-3').check();
+    await press(page, 'Archive…');
+    await press(page.getByRole('dialog'), 'Archive 2 flags');
+    await page.getByLabel('Choose many-1').waitFor({ state: 'detached' });
+    assert.equal((await read(`${FEATURES}/many-3`)).archived, true);
+    assert.equal((await read(`${FEATURES}/many-2`)).archived, false);
+    await press(page, 'Undo');
+    await page.getByLabel('Choose many-1').waitFor();
+    assert.equal((await read(`${FEATURES}/many-3`)).archived, false);
+    await ending(opened);
+  });
+
+  it('makes a project, invites a user to it, and changes their role', async () => {
+    const opened = await signedIn({ place: '#/users' });
+    const { page } = opened;
+    await press(page, 'New user');
+    const user = dialogOf(page, 'New user');
+    await user.getByLabel('Name', { exact: true }).fill('Grace');
+    await user.getByLabel('Email').fill('grace@example.com');
+    await press(user, 'Create');
+    await page.getByRole('rowheader', { name: 'Grace' }).waitFor();
+
+    await page.getByRole('link', { name: 'All projects' }).click();
+    await press(page, 'New project');
+    const project = dialogOf(page, 'New project');
+    await project.getByLabel('Name').fill('Checkout');
+    await project.getByLabel('Id').fill('checkout');
+    await press(project, 'Create');
+    await page.getByRole('heading', { name: 'Checkout' }).waitFor();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await press(page, 'Add member');
+    const member = dialogOf(page, 'Add a member to checkout');
+    await member.getByLabel('Search users').fill('grace');
+    await member.getByLabel('Grace').check();
+    await press(member, 'Add');
+    await page.getByLabel('Role of Grace').waitFor();
+    const { users } = await read('/projects/checkout/access');
+    assert(users.some(({ name }: { name: string }) => name === 'Grace'));
+    await ending(opened);
+  });
+
+  it('makes a segment, a context field, an environment and an API token, whose secret it shows once', async () => {
+    const opened = await signedIn({ place: '#/context-fields' });
+    const { page } = opened;
+    await press(page, 'New context field');
+    const field = dialogOf(page, 'New context field');
+    await field.getByLabel('Name').fill('country');
+    await field.getByLabel('Values to choose from').fill('NO: Norway\nSE');
+    await press(field, 'Create');
+    await page.getByRole('rowheader', { name: 'country' }).waitFor();
+
+    await page.getByRole('link', { name: 'Segments' }).click();
+    await press(page, 'New segment');
+    const segment = dialogOf(page, 'New segment');
+    await segment.getByLabel('Name').fill('North');
+    await press(segment, 'Add constraint');
+    await segment.getByLabel('Context field').fill('country');
+    await segment.getByRole('checkbox', { name: 'SE' }).check();
+    await press(segment, 'Create');
+    await page.getByRole('rowheader', { name: 'North' }).waitFor();
+    const { segments } = await read('/segments');
+    assert.deepEqual(segments[0].constraints[0].values, ['SE']);
+
+    await page.getByRole('link', { name: 'Environments' }).click();
+    await press(page, 'New environment');
+    await dialogOf(page, 'New environment').getByLabel('Name').fill('staging');
+    await press(dialogOf(page, 'New environment'), 'Create');
+    await page.getByRole('rowheader', { name: 'staging' }).waitFor();
+
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await press(page, 'New API token');
+    await dialogOf(page, 'New API token').getByLabel('Name').fill('shop');
+    await press(dialogOf(page, 'New API token'), 'Create');
+    const secret = await dialogOf(page, 'Copy this token now').locator('.secret').textContent();
+    assert.match(secret ?? '', /^\*:development\.\w{64}$/);
+    await isAccessible(page, 'the secret');
+    await press(page, 'I have it');
+    await page.getByRole('rowheader', { name: 'shop' }).waitFor();
+    assert.equal((await page.content()).includes(secret ?? ''), false);
+    await ending(opened);
+  });
+
+  it('keeps the filter in the address, through “Back” and a new view', async () => {
+    await makeFlag(server.call, 'found-again');
+    const opened = await signedIn();
+    const { page } = opened;
+    await page.getByRole('searchbox').fill('found-again');
+    await page.getByText(/^1 of/).waitFor();
+    await page.getByRole('link', { name: 'found-again' }).click();
+    await page.getByRole('heading', { name: 'found-again' }).waitFor();
+    await page.goBack();
+    await page.getByText(/^1 of/).waitFor();
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'found-again');
+    await ending(opened);
+  });
+});

@@ -1,0 +1,77 @@
+/** The console in a browser, for the suites about it: opened, signed in, looked at by an accessibility checker, and closed. */
+import assert from 'node:assert/strict';
+import axe from 'axe-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../server.ts';
+import { launchBrowser, type OpenPage, openPage, type PageOptions } from './browser.ts';
+
+export type ConsoleOptions = Partial<PageOptions> & {
+  readonly token?: string;
+  /** The part of the address after the origin, such as `#/events`. */
+  readonly place?: string;
+};
+
+export interface ConsoleBrowser {
+  readonly server: TestServer;
+  readonly browser: Browser;
+  /** Opens the console at a place, signed in. The first request without a token is answered 401, as it should be. */
+  signedIn(options?: ConsoleOptions): Promise<OpenPage>;
+  close(): Promise<void>;
+}
+
+/** A server, and one browser for all the tests of a file. */
+export async function openConsoleBrowser(): Promise<ConsoleBrowser> {
+  const server = await startTestServer();
+  const browser = await launchBrowser();
+  return {
+    server,
+    browser,
+    signedIn: async ({ token = ADMIN_TOKEN, place = '', ...options } = {}) => {
+      const opened = await openPage(browser, {
+        origin: server.origin,
+        expected: /status of 401/,
+        ...options,
+      });
+      await opened.page.goto(`${server.origin}/${place}`);
+      await opened.page.getByLabel('API token or personal token').fill(token);
+      await opened.page.getByRole('button', { name: 'Sign in' }).click();
+      await opened.page.locator('.shell').waitFor();
+      return opened;
+    },
+    close: async () => {
+      await browser.close();
+      await server.stop();
+    },
+  };
+}
+
+/** Closes the page, which must have done nothing that no page may do. */
+export async function ending({ faults, close }: OpenPage): Promise<void> {
+  assert.deepEqual(faults, []);
+  await close();
+}
+
+export const flagSwitch = (page: Page, flag: string, environment = 'development'): Locator =>
+  page.getByRole('switch', { name: `${flag} in ${environment}` });
+
+/** Runs in the page: by how many pixels it is wider than the window. */
+const WIDTH_TOO_MUCH = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
+export async function fitsTheWidth(page: Page, what: string): Promise<void> {
+  assert.equal(await page.evaluate(WIDTH_TOO_MUCH), 0, `${what} is as wide as the window`);
+}
+
+interface Violation {
+  readonly id: string;
+  readonly targets: readonly string[];
+}
+
+/** What the accessibility checker finds on the page as it is now. */
+const FIND_VIOLATIONS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ target, failureSummary }) => target + ' ' + failureSummary) })))`;
+
+export async function isAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(axe.source);
+  const violations: readonly Violation[] = await page.evaluate(FIND_VIOLATIONS);
+  assert.deepEqual(violations, [], what);
+}

@@ -1,0 +1,41 @@
+/** Brings a flag back to what it was after an event, once it is clear what that changes. */
+import { h } from 'preact';
+import { ask } from '../forms/ask.js';
+import { notice } from '../notices.js';
+import { Changes } from '../parts/event-item.js';
+import { deedOf } from '../words.js';
+
+/** @import { LoggedEvent, Session } from '../types.d.ts' */
+
+/**
+ * @param {Session} session
+ * @param {{ at: string, eventId: number, when?: string }} to `at`: the path of the flag; `when`: the time of the event
+ */
+export async function rollBack({ client }, { at, eventId, when }) {
+  const body = { eventId };
+  /** @type {{ events: LoggedEvent[] }} */
+  const { events } = await client.post(`${at}/rollback?dryRun=true`, body);
+  if (events.length === 0) {
+    notice('done', 'The flag is already as it was then.');
+    return;
+  }
+  const agreed = await ask({
+    title: 'Roll back?',
+    agree: 'Roll back',
+    body: [
+      h(
+        'p',
+        null,
+        `The flag becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. This changes:`,
+      ),
+      h(
+        'ul',
+        { class: 'rollback-list' },
+        events.map((planned, index) => h('li', { key: index }, deedOf(planned), h(Changes, { of: planned }))),
+      ),
+    ],
+  });
+  if (!agreed) return;
+  await client.post(`${at}/rollback`, body);
+  notice('done', `Rolled back to event #${eventId}.`);
+}

@@ -1,0 +1,240 @@
+/** What all projects share: environments, segments and context fields. */
+import { h } from 'preact';
+import { path } from '../client.js';
+import { counted } from '../format.js';
+import { ConstraintsEditor } from '../forms/constraints-editor.js';
+import { openEdit } from '../forms/edit-dialog.js';
+import { inputOf } from '../operators.js';
+import { changeAtOnce, removeAfterAsking } from './remove.js';
+
+/** @import { ConstraintInput, ContextField, Edit, Environment, Segment, Session } from '../types.d.ts' */
+
+const ENVIRONMENT_TYPES = ['development', 'test', 'preproduction', 'production'];
+
+/** @param {Session} session */
+export function createEnvironment(session) {
+  /** @type {Edit<{ name: string, type: string }>} */
+  const edit = {
+    title: 'New environment',
+    agree: 'Create',
+    fields: [
+      { name: 'name', label: 'Name', hint: 'Letters, digits, “_”, “.”, “~” and “-”.', required: true },
+      {
+        name: 'type',
+        label: 'Type',
+        suggestions: ENVIRONMENT_TYPES,
+        hint: 'Changes of one that is “production” are asked about.',
+        required: true,
+      },
+    ],
+    values: { name: '', type: 'development' },
+    sentence: ({ name, type }) => [
+      'The environment ',
+      h('code', null, name || '…'),
+      ` exists, as one of ${type || '…'}.`,
+    ],
+    change: (body) => ({ method: 'POST', path: '/environments', body }),
+    done: ({ name }) => `The environment ${name} is created.`,
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Environment} environment */
+export function editEnvironment(session, { name, type, sortOrder }) {
+  const at = path`/environments/update/${name}`;
+  /** @type {Edit<{ type: string, sortOrder: number }>} */
+  const edit = {
+    title: `Edit ${name}`,
+    agree: 'Save',
+    fields: [
+      { name: 'type', label: 'Type', suggestions: ENVIRONMENT_TYPES, required: true },
+      { name: 'sortOrder', label: 'Position', kind: 'number', hint: 'Lower ones come first.' },
+    ],
+    values: { type, sortOrder },
+    sentence: (now) => [h('code', null, name), ` is one of ${now.type || '…'}.`],
+    change: (body) => ({ method: 'PUT', path: at, body }),
+    done: () => `${name} is changed.`,
+    undo: { method: 'PUT', path: at, body: { type, sortOrder } },
+    environment: name,
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {Session} session @param {Environment} environment */
+export const deleteEnvironment = (session, { name }) =>
+  removeAfterAsking(session, {
+    title: `Delete the environment ${name}?`,
+    agree: 'Delete for good',
+    text: 'The strategies and switches of every flag there go with it, and cannot be brought back.',
+    change: { method: 'DELETE', path: path`/environments/${name}` },
+    done: `The environment ${name} is deleted.`,
+  });
+
+/** @param {Session} session @param {Environment} environment */
+export async function turnEnvironment(session, { name, enabled }) {
+  const on = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/on` });
+  const off = /** @type {const} */ ({ method: 'POST', path: path`/environments/${name}/off` });
+  if (!enabled) return changeAtOnce(session, { change: on, undo: off, done: `${name} is on.` });
+  return removeAfterAsking(session, {
+    title: `Switch ${name} off?`,
+    agree: 'Switch off',
+    text: `New projects do not get ${name} while it is off.`,
+    change: off,
+    undo: on,
+    done: `${name} is off.`,
+  });
+}
+
+/** @typedef {{ name: string, description: string, constraints: readonly ConstraintInput[] }} SegmentValues */
+
+/** @param {Session} session @param {Segment | null} segment null for a new one */
+export async function editSegment(session, segment) {
+  /** @type {readonly ContextField[]} */
+  const fields = await session.client.get('/context');
+  const values = segmentValues(segment);
+  const at = segment === null ? '/segments' : path`/segments/${segment.id}`;
+  /** @type {Edit<SegmentValues>} */
+  const edit = {
+    title: segment === null ? 'New segment' : `Edit ${segment.name}`,
+    agree: segment === null ? 'Create' : 'Save',
+    wide: true,
+    fields: [
+      { name: 'name', label: 'Name', required: true },
+      { name: 'description', label: 'Description' },
+      {
+        name: 'constraints',
+        label: 'Users for whom all of this is true',
+        kind: 'own',
+        paths: [],
+        render: ({ values: now, set, issuesAt }) =>
+          h(ConstraintsEditor, {
+            of: now.constraints,
+            change: (constraints) => set({ constraints }),
+            fields,
+            issuesAt,
+          }),
+      },
+    ],
+    values,
+    sentence: ({ name, constraints }) => segmentSentence(segment, name, constraints.length),
+    change: ({ name, description, constraints }) => ({
+      method: segment === null ? 'POST' : 'PUT',
+      path: at,
+      body: {
+        name,
+        description,
+        constraints,
+        ...(segment?.project === undefined ? {} : { project: segment.project }),
+      },
+    }),
+    done: ({ name }) => `The segment ${name} is ${segment === null ? 'created' : 'changed'}.`,
+    undo:
+      segment === null
+        ? null
+        : {
+            method: 'PUT',
+            path: at,
+            body: { ...values, ...(segment.project === undefined ? {} : { project: segment.project }) },
+          },
+  };
+  await openEdit(session, edit);
+}
+
+/** @param {Segment | null} segment @returns {SegmentValues} */
+function segmentValues(segment) {
+  if (segment === null) return { name: '', description: '', constraints: [] };
+  const { name, description = '', constraints } = segment;
+  return { name, description, constraints: constraints.map(inputOf) };
+}
+
+/** @param {Segment | null} segment @param {string} name @param {number} count */
+function segmentSentence(segment, name, count) {
+  const who =
+    count === 0 ? 'everyone' : `those for whom ${counted(count, 'constraint is', 'constraints are')} true`;
+  const used = segment === null ? '' : ` ${counted(segment.usedInFeatures, 'flag uses', 'flags use')} it.`;
+  return [h('b', null, name || '…'), ` is ${who}.${used}`];
+}
+
+/** @param {Session} session @param {Segment} segment */
+export const deleteSegment = (session, { id, name }) =>
+  removeAfterAsking(session, {
+    title: `Delete the segment ${name}?`,
+    agree: 'Delete for good',
+    text: 'It cannot be brought back. A segment that a flag uses is not deleted.',
+    change: { method: 'DELETE', path: path`/segments/${id}` },
+    done: `The segment ${name} is deleted.`,
+  });
+
+/** @param {Session} session @param {ContextField | null} field null for a new one */
+export function editContextField(session, field) {
+  const legal = (field?.legalValues ?? []).map(({ value, description = '' }) =>
+    description === '' ? value : `${value}: ${description}`,
+  );
+  const values = {
+    name: field?.name ?? '',
+    description: field?.description ?? '',
+    stickiness: field?.stickiness ?? false,
+    legalValues: legal.join('\n'),
+  };
+  /** @param {typeof values} now */
+  const bodyOf = ({ description, stickiness, legalValues }) => ({
+    description,
+    stickiness,
+    legalValues: legalValuesOf(legalValues),
+  });
+  const at = field === null ? '/context' : path`/context/${field.name}`;
+  /** @type {Edit<typeof values>} */
+  const edit = {
+    title: field === null ? 'New context field' : `Edit ${field.name}`,
+    agree: field === null ? 'Create' : 'Save',
+    fields: [
+      { name: 'name', label: 'Name', required: true, fixed: field !== null },
+      { name: 'description', label: 'Description' },
+      {
+        name: 'legalValues',
+        label: 'Values to choose from',
+        kind: 'lines',
+        hint: 'One on each line, with a description after a colon if it needs one. Empty: any value.',
+      },
+      { name: 'stickiness', label: 'Rollouts may be sticky by it', kind: 'check' },
+    ],
+    values,
+    sentence: ({ name, legalValues }) => {
+      const count = legalValuesOf(legalValues).length;
+      return [
+        'Constraints on ',
+        h('code', null, name || '…'),
+        count === 0 ? ' take any value.' : ` offer ${counted(count, 'value')}.`,
+      ];
+    },
+    change: (now) =>
+      field === null
+        ? { method: 'POST', path: at, body: { name: now.name, ...bodyOf(now) } }
+        : { method: 'PUT', path: at, body: bodyOf(now) },
+    done: ({ name }) => `The context field ${name} is ${field === null ? 'created' : 'changed'}.`,
+    undo: field === null ? null : { method: 'PUT', path: at, body: bodyOf(values) },
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {string} text */
+function legalValuesOf(text) {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [, value = line, description] = /^(.*?): +(.*)$/.exec(line) ?? [];
+      return description === undefined ? { value } : { value, description };
+    });
+}
+
+/** @param {Session} session @param {ContextField} field */
+export const deleteContextField = (session, { name, usedInFeatures }) =>
+  removeAfterAsking(session, {
+    title: `Delete the context field ${name}?`,
+    agree: 'Delete',
+    text: `${counted(usedInFeatures, 'flag uses', 'flags use')} it. Constraints on it go on working; forms do not offer it any more.`,
+    change: { method: 'DELETE', path: path`/context/${name}` },
+    done: `The context field ${name} is deleted.`,
+  });

@@ -1,0 +1,24 @@
+/** A choice among few: the browser's own list, which every keyboard and phone knows. */
+import { h } from 'preact';
+
+/** @import { TargetedEvent } from 'preact' */
+
+/**
+ * @param {object} props
+ * @param {readonly (readonly [value: string, text: string])[]} props.options
+ * @param {string} props.value
+ * @param {(value: string) => void} props.change
+ * @param {Record<string, unknown>} [props.attributes] such as its label
+ */
+export function Choice({ options, value, change, attributes = {} }) {
+  /** @param {TargetedEvent<HTMLSelectElement>} event */
+  const onChange = (event) => change(event.currentTarget.value);
+  // A value that is none of the options is shown, and not silently taken for the first one.
+  /** @type {readonly (readonly [string, string])[]} */
+  const known = options.some(([key]) => key === value) ? options : [[value, value], ...options];
+  return h(
+    'select',
+    { class: 'input', ...attributes, value, onChange },
+    known.map(([key, text]) => h('option', { key, value: key, selected: key === value }, text)),
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * The dialog in which everything is made and edited: the fields, the sentence that will be true, the request as curl,
+ * what the server refuses at the field that it names, and what to do when somebody else was faster.
+ */
+import { h } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { changeFlag, mayChangeProduction } from '../changes.js';
+import { messageOf, Refused } from '../client.js';
+import { notice } from '../notices.js';
+import { Conflict, conflictOf } from './conflict.js';
+import { Curl } from './curl.js';
+import { Modal, openDialog } from './dialogs.js';
+import { FieldRow, Issues } from './fields.js';
+
+/** @import { Edit, Session } from '../types.d.ts' */
+/** @import { ConflictState } from './conflict.js' */
+
+/**
+ * Resolves once the dialog is closed.
+ * @template {object} V
+ * @param {Session} session
+ * @param {Edit<V>} edit
+ */
+export function openEdit(session, edit) {
+  return openDialog((close) => h(EditDialog, { session, edit: /** @type {Edit<any>} */ (edit), close }));
+}
+
+/** @param {{ session: Session, edit: Edit<any>, close: () => void }} props */
+function EditDialog({ session, edit, close }) {
+  const form = useForm(session, edit, close);
+  const fields = edit.fields.filter(({ when }) => when?.(form.values) !== false);
+  const change = edit.change(form.values);
+  return h(
+    Modal,
+    { title: edit.title, close, isWide: edit.wide === true },
+    h(
+      'form',
+      { class: 'edit', noValidate: true, ref: form.ref, onSubmit: form.submit },
+      fields.map((field, index) =>
+        h(
+          'div',
+          { key: field.name, ...(index === 0 ? { 'data-first-field': true } : {}) },
+          h(FieldRow, { field, values: form.values, set: form.set, issuesAt: form.issuesAt }),
+        ),
+      ),
+      form.conflict === null ? null : h(Conflict, { of: form.conflict, resolve: form.resolve, close }),
+      h('p', { class: 'preview' }, edit.sentence(form.values)),
+      h(Curl, { change, ifMatch: form.etag }),
+      h(Issues, { of: form.issuesElsewhere(fields.flatMap(({ name, paths }) => paths ?? [name])) }),
+      h(
+        'div',
+        { class: 'question-answers' },
+        h('button', { type: 'button', class: 'button', onClick: close }, 'Cancel'),
+        h(
+          'button',
+          {
+            type: 'submit',
+            class: `button ${edit.danger === true ? 'button-danger' : 'button-main'}`,
+            disabled: form.isBusy || form.conflict !== null,
+          },
+          edit.agree,
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
+function useForm(session, edit, close) {
+  const [values, setValues] = useState(edit.values);
+  /** What the values were made from. */
+  const [base, setBase] = useState({ values: edit.values, etag: edit.of?.etag ?? '' });
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
+  const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const ref = useRef(/** @type {HTMLFormElement | null} */ (null));
+
+  /** @param {Event} event */
+  async function submit(event) {
+    event.preventDefault();
+    if (isBusy) return;
+    setBusy(true);
+    setRefusal(null);
+    try {
+      if (!(await mayChangeProduction(session, edit, edit.sentence(values)))) return;
+      await save(session, edit, values, base.etag);
+      close();
+    } catch (error) {
+      await onRefused(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  /** @param {unknown} error */
+  async function onRefused(error) {
+    if (error instanceof Refused && error.status === 412 && edit.of !== undefined) {
+      setConflict(await conflictOf(session, { of: edit.of, base, mine: values }));
+      return;
+    }
+    setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
+    // Once the refusal is shown, whoever sent the form goes on at the first field that is at fault.
+    setTimeout(() => {
+      const faulty = ref.current?.querySelector('[aria-invalid]');
+      if (faulty instanceof HTMLElement) faulty.focus();
+    });
+  }
+
+  return {
+    values,
+    ref,
+    isBusy,
+    conflict,
+    submit,
+    etag: base.etag,
+    /** @param {object} changed */
+    set: (changed) => setValues((/** @type {object} */ before) => ({ ...before, ...changed })),
+    /** @param {string} path below the body */
+    issuesAt: (path) =>
+      detailsOf(refusal)
+        .filter((one) => isBelow(one.path, path))
+        .map(({ message }) => message),
+    /** What belongs to none of the fields. @param {readonly string[]} paths */
+    issuesElsewhere(paths) {
+      if (refusal === null) return [];
+      const details = detailsOf(refusal);
+      if (details.length === 0) return [refusal.message];
+      return details
+        .filter((one) => !paths.some((path) => isBelow(one.path, path)))
+        .map(({ message }) => message);
+    },
+    /** @param {object} merged @param {object} theirs @param {string} etag */
+    resolve(merged, theirs, etag) {
+      setValues(merged);
+      setBase({ values: theirs, etag });
+      setConflict(null);
+    },
+  };
+}
+
+/** @param {Refused | null} refusal */
+const detailsOf = (refusal) => refusal?.details ?? [];
+
+/** @param {string | undefined} pointer such as `/body/constraints/0` @param {string} path such as `constraints` */
+function isBelow(pointer, path) {
+  return pointer === `/body/${path}` || pointer?.startsWith(`/body/${path}/`) === true;
+}
+
+/** @param {Session} session @param {Edit<any>} edit @param {any} values @param {string} etag */
+async function save(session, edit, values, etag) {
+  const change = edit.change(values);
+  const done = edit.done(values);
+  if (edit.of !== undefined) {
+    const { project, name } = edit.of;
+    const response = await changeFlag(session, { project, flag: name, change, done, ifMatch: etag });
+    edit.after?.(response, values);
+    return;
+  }
+  const response = await session.client.change(change);
+  const { undo = null } = edit;
+  notice('done', done, undo === null ? null : () => takeBack(session, undo));
+  void session.feed.look();
+  edit.after?.(response, values);
+}
+
+/** @param {Session} session @param {import('../client.js').Change} undo */
+export async function takeBack(session, undo) {
+  try {
+    await session.client.change(undo);
+    notice('done', 'Taken back.');
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+  void session.feed.look();
+}

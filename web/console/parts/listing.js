@@ -1,0 +1,82 @@
+/** A page that lists things of one kind, with what can be done to each and a way to make another. */
+import { h } from 'preact';
+import { Empty } from './states.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [isMain] names the row
+ */
+
+/**
+ * @typedef {object} Row
+ * @property {string} key
+ * @property {readonly ComponentChildren[]} cells one for each column
+ * @property {ComponentChildren} [actions]
+ */
+
+/** @param {{ title: string, lead?: string, action?: ComponentChildren, crumb?: ComponentChildren }} props */
+export function ListingHead({ title, lead, action = null, crumb = null }) {
+  return h(
+    'div',
+    { class: 'view-head' },
+    crumb,
+    h('div', { class: 'title-row' }, h('h1', null, title), action),
+    lead === undefined ? null : h('p', { class: 'lead' }, lead),
+  );
+}
+
+/** @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string }} props */
+export function Listing({ label, columns, rows, none }) {
+  if (rows.length === 0) return h(Empty, { title: none });
+  return h(
+    'div',
+    { class: 'listing-scroll', role: 'group', 'aria-label': label, tabIndex: 0 },
+    h(
+      'table',
+      { class: 'listing', 'aria-label': label },
+      h(
+        'thead',
+        null,
+        h(
+          'tr',
+          null,
+          columns.map(({ title }) => h('th', { key: title, scope: 'col' }, title)),
+          h('td', null),
+        ),
+      ),
+      h(
+        'tbody',
+        null,
+        rows.map(({ key, cells, actions = null }) =>
+          h(
+            'tr',
+            { key, 'data-row': key },
+            columns.map(({ title, isMain }, index) =>
+              isMain === true
+                ? h('th', { key: title, scope: 'row' }, cells[index])
+                : h('td', { key: title }, cells[index]),
+            ),
+            h('td', { class: 'listing-actions' }, actions),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** A small button of a row. Its name says of which row it is. @param {{ text: string, of: string, act: () => unknown }} props */
+export function RowAction({ text, of, act }) {
+  return h(
+    'button',
+    { type: 'button', class: 'quiet', 'aria-label': `${text} ${of}`, onClick: () => void act() },
+    text,
+  );
+}
+
+/** @param {{ text: string, act: () => unknown }} props */
+export function MainAction({ text, act }) {
+  return h('button', { type: 'button', class: 'button button-main', onClick: () => void act() }, text);
+}

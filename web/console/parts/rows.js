@@ -1,0 +1,52 @@
+/** Which rows of a long list are near enough to the screen to be drawn: 20,000 flags scroll as 20 do. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/** Rows drawn beyond either end of the screen. */
+const MARGIN = 12;
+
+/**
+ * @param {number} count
+ * @param {number} guess the height of a row in pixels before one has been measured
+ */
+export function useVisibleRows(count, guess) {
+  const body = useRef(/** @type {HTMLElement | null} */ (null));
+  const [range, setRange] = useState({ from: 0, to: Math.min(count, 40), height: guess });
+  useEffect(() => {
+    let frame = 0;
+    const look = () => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() =>
+        setRange((before) => sameOr(before, rangeOf(body.current, count, guess))),
+      );
+    };
+    look();
+    addEventListener('scroll', look, { passive: true });
+    addEventListener('resize', look);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener('scroll', look);
+      removeEventListener('resize', look);
+    };
+  }, [count, guess]);
+  const from = Math.min(range.from, Math.max(0, count - 1));
+  const to = Math.min(count, Math.max(range.to, from));
+  return { body, from, to, before: from * range.height, after: (count - to) * range.height };
+}
+
+/** @typedef {{ from: number, to: number, height: number }} Range */
+
+/** @param {Range} before @param {Range} after */
+function sameOr(before, after) {
+  const isSame = before.from === after.from && before.to === after.to && before.height === after.height;
+  return isSame ? before : after;
+}
+
+/** @param {HTMLElement | null} body @param {number} count @param {number} guess @returns {Range} */
+function rangeOf(body, count, guess) {
+  const first = body?.querySelector('[data-row]');
+  const height = first?.getBoundingClientRect().height || guess;
+  const top = -(body?.getBoundingClientRect().top ?? 0);
+  const from = Math.max(0, Math.floor(top / height) - MARGIN);
+  const to = Math.min(count, Math.ceil((top + innerHeight) / height) + MARGIN);
+  return { from: Math.min(from, count), to: Math.max(to, 0), height };
+}

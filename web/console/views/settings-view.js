@@ -1,0 +1,153 @@
+/** A project beside its flags: what it is called, who belongs to it, and which environments it uses. */
+import { h } from 'preact';
+import { path } from '../client.js';
+import {
+  addMember,
+  deleteProject,
+  describeProject,
+  memberName,
+  removeMember,
+  setProjectEnvironment,
+  setRole,
+} from '../edit/project-edits.js';
+import { useEvents } from '../feed.js';
+import { Choice } from '../forms/choice.js';
+import { ProjectCrumb } from '../parts/crumb.js';
+import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js';
+import { useResource, whenLoaded } from '../resource.js';
+import { useSession } from '../session.js';
+
+/** @import { Environment, ProjectAccess, ProjectMember, ProjectSummary, Role } from '../types.d.ts' */
+
+/** @param {{ project: string }} props */
+export function SettingsView({ project }) {
+  const session = useSession();
+  const { client, projects } = session;
+  const access = useResource(() => client.get(path`/projects/${project}/access`), [client, project]);
+  const environments = useResource(() => client.get('/environments'), [client]);
+  useEvents(session, () => {
+    void access.refresh();
+    void environments.refresh();
+  });
+  const summary = projects.value.find(({ id }) => id === project);
+  const may = session.may('project', project);
+  return [
+    h(ListingHead, {
+      key: 'head',
+      crumb: h(ProjectCrumb, { project }),
+      title: 'Settings',
+      action: may && summary !== undefined ? h(ProjectActions, { project: summary }) : null,
+    }),
+    whenLoaded(access, (/** @type {ProjectAccess} */ loaded) =>
+      h(Members, { key: 'members', project, access: loaded, may }),
+    ),
+    whenLoaded(environments, (/** @type {{ environments: Environment[] }} */ loaded) =>
+      h(Environments, {
+        key: 'environments',
+        project,
+        all: loaded.environments,
+        used: summary?.environments ?? [],
+        may,
+      }),
+    ),
+  ];
+}
+
+/** @param {{ project: ProjectSummary }} props */
+function ProjectActions({ project }) {
+  const session = useSession();
+  return h(
+    'div',
+    { class: 'actions' },
+    h(
+      'button',
+      { type: 'button', class: 'button', onClick: () => void describeProject(session, project) },
+      'Edit…',
+    ),
+    h(
+      'button',
+      { type: 'button', class: 'button', onClick: () => void deleteProject(session, project) },
+      'Delete…',
+    ),
+  );
+}
+
+/** @param {{ project: string, access: ProjectAccess, may: boolean }} props */
+function Members({ project, access: { users, roles }, may }) {
+  const session = useSession();
+  const projectRoles = roles.filter(({ type }) => type === 'project');
+  const rows = users.map((member) => ({
+    key: String(member.id),
+    cells: [memberName(member), h(RoleCell, { project, member, roles: projectRoles, may })],
+    actions: may
+      ? h(RowAction, {
+          text: 'Remove',
+          of: memberName(member),
+          act: () => removeMember(session, project, member),
+        })
+      : null,
+  }));
+  return h(
+    'section',
+    { class: 'part' },
+    h(
+      'div',
+      { class: 'title-row' },
+      h('h2', null, 'Members'),
+      may
+        ? h(MainAction, { text: 'Add member', act: () => addMember(session, project, projectRoles) })
+        : null,
+    ),
+    h(Listing, {
+      label: 'Members',
+      columns: [{ title: 'Member', isMain: true }, { title: 'Role' }],
+      rows,
+      none: 'Nobody is a member yet',
+    }),
+  );
+}
+
+/** @param {{ project: string, member: ProjectMember, roles: readonly Role[], may: boolean }} props */
+function RoleCell({ project, member, roles, may }) {
+  const session = useSession();
+  if (!may) return roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
+  return h(Choice, {
+    options: roles.map(named),
+    value: String(member.roleId),
+    change: (id) => void setRole(session, project, member, Number(id)),
+    attributes: { class: 'filter', 'aria-label': `Role of ${memberName(member)}` },
+  });
+}
+
+/** @param {Role} role @returns {[string, string]} */
+const named = ({ id, name }) => [String(id), name];
+
+/** @param {{ project: string, all: readonly Environment[], used: readonly string[], may: boolean }} props */
+function Environments({ project, all, used, may }) {
+  const session = useSession();
+  const rows = all.map(({ name, type }) => {
+    const isUsed = used.includes(name);
+    return {
+      key: name,
+      cells: [name, type, isUsed ? 'used' : 'not used'],
+      actions: may
+        ? h(RowAction, {
+            text: isUsed ? 'Take out' : 'Add',
+            of: name,
+            act: () => setProjectEnvironment(session, project, name, !isUsed),
+          })
+        : null,
+    };
+  });
+  return h(
+    'section',
+    { class: 'part' },
+    h('h2', null, 'Environments'),
+    h(Listing, {
+      label: 'Environments',
+      columns: [{ title: 'Environment', isMain: true }, { title: 'Type' }, { title: 'In this project' }],
+      rows,
+      none: 'There are no environments',
+    }),
+  );
+}
