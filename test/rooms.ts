@@ -130,6 +130,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/edge',
       'http/frontend',
+      'http/flagd',
       'http/ofrep',
       'http/transport',
       'http/transport/node',
@@ -358,6 +359,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/evaluation',
       'http/watch',
+    ],
+  },
+  'http/flagd': {
+    purpose: 'definitions of flags for flagd, as far as flagd evaluates them like SDKs',
+    imports: [
+      'actors',
+      'domain/evaluation',
+      'domain/flags',
+      'domain/state',
+      'http/client-flags',
+      'http/dispatch',
     ],
   },
   'http/evaluation': {

@@ -3,6 +3,7 @@ import { adminSurface } from './admin/surface.ts';
 import { clientSurface } from './client/surface.ts';
 import type { Surface } from './dispatch/surface.ts';
 import { edgeSurface } from './edge/surface.ts';
+import { flagdSurface } from './flagd/surface.ts';
 import { frontendSurface } from './frontend/surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from './ofrep/surface.ts';
 
@@ -21,4 +22,5 @@ export const SURFACES: readonly Surface[] = [
   ofrepSurface,
   ofrepStreamSurface,
   edgeSurface,
+  flagdSurface,
 ];

@@ -43,6 +43,11 @@ export class EncodedBody {
     this.#identity = taggedResponse(`"${options.tag}"`, options.body, VARY);
   }
 
+  /** Without quotes, and without the coding. */
+  get tag(): string {
+    return this.#options.tag;
+  }
+
   /** Of all codings together. */
   get bytes(): number {
     let bytes = this.#options.body.byteLength;

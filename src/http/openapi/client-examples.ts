@@ -31,6 +31,13 @@ const FEATURE = {
   variants: [],
 };
 
+const FLAGD_DEFINITION = {
+  state: 'ENABLED',
+  variants: { on: true, off: false },
+  defaultVariant: 'off',
+  targeting: { if: [{ in: [{ var: 'country' }, ['NO', 'SE']] }, 'on', 'off'] },
+};
+
 export const CLIENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ClientConstraint: CONSTRAINT,
   ClientDelta: { events: [{ type: 'feature-updated', eventId: 815, feature: FEATURE }] },
@@ -44,4 +51,11 @@ export const CLIENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   ClientStrategy: STRATEGY,
   ClientVariant: VARIANT,
+  FlagdDefinition: FLAGD_DEFINITION,
+  FlagdDefinitions: {
+    $schema: 'https://flagd.dev/schema/v0/flags.json',
+    flags: { 'checkout-redesign': FLAGD_DEFINITION },
+    metadata: { environment: 'development', leftOutCount: 1 },
+    leftOut: { 'new-search': 'it has variants, which flagd chooses by another hash' },
+  },
 };

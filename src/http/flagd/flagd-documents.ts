@@ -1,0 +1,113 @@
+/**
+ * The documents for flagd that are kept, one for each query that is asked. They are made of what SDKs get, so each lasts as long
+ * as the document of SDKs for the same query, and its tag is made from the tag of that.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Engine } from '../../actors/engine.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { surroundingsOf } from '../client-flags/client-document.ts';
+import { clientDocuments } from '../client-flags/client-documents.ts';
+import { type ClientQuery, projectsOf } from '../client-flags/client-query.ts';
+import { EncodedBody } from '../client-flags/encoded-body.ts';
+import { passes } from '../dispatch/flag-filter.ts';
+import { inSlices } from '../dispatch/slices.ts';
+import { DefinitionsBuilder } from './definitions.ts';
+
+const BYTES_MAX = 32 * 1024 * 1024;
+
+/** A document takes some memory however small it is. */
+const BYTES_EACH = 4 * 1024;
+
+/** Counts changes of what a document of the same flags says: flagd must then fetch it again. */
+const RENDERING = 1;
+
+export interface FlagdDocument {
+  /** The newest event that it can show: a reader waits until that is durable. */
+  readonly revision: number;
+  readonly encoded: EncodedBody;
+}
+
+interface Entry extends FlagdDocument {
+  /** What SDKs got when it was made. */
+  readonly source: EncodedBody;
+}
+
+export class FlagdDocuments {
+  readonly #engine: Engine;
+  readonly #kept = new LRUCache<string, Entry>({
+    maxSize: BYTES_MAX,
+    sizeCalculation: ({ encoded }, key) => Math.min(encoded.bytes + key.length * 2 + BYTES_EACH, BYTES_MAX),
+    dispose: ({ encoded }) => encoded.retire(),
+  });
+  /** Those that are made at the moment, by what SDKs get. */
+  readonly #pending = new Map<EncodedBody, Promise<FlagdDocument>>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** The document of the query, in the newest state. */
+  async get(query: ClientQuery): Promise<FlagdDocument> {
+    const engine = this.#engine;
+    for (;;) {
+      const document = await clientDocuments(engine).get(query, () => engine.lastId);
+      // The state may have changed while it was waited for.
+      if (!document.isCurrent(engine.lastId)) continue;
+      const { encoded: source, revision } = document;
+      const known = this.#kept.get(query.key);
+      if (known?.source === source) return known;
+      let pending = this.#pending.get(source);
+      if (pending === undefined) {
+        pending = this.#make(query, source, revision).finally(() => this.#pending.delete(source));
+        this.#pending.set(source, pending);
+      }
+      return pending;
+    }
+  }
+
+  async #make(query: ClientQuery, source: EncodedBody, revision: number): Promise<FlagdDocument> {
+    const builder = this.#builderOf(query);
+    await inSlices(() => builder.advance());
+    const encoded = new EncodedBody({
+      ...clientDocuments(this.#engine).workshop,
+      tag: `flagd${RENDERING}:${source.tag}`,
+      body: builder.document(),
+      onResized: () => {
+        if (this.#kept.peek(query.key) === entry) this.#kept.set(query.key, entry, { noDisposeOnSet: true });
+      },
+    });
+    const entry: Entry = { source, revision, encoded };
+    this.#kept.set(query.key, entry);
+    return entry;
+  }
+
+  /** Takes flags and segments as they are at this moment; none of these objects ever changes. */
+  #builderOf(query: ClientQuery): DefinitionsBuilder {
+    const { world } = this.#engine;
+    const flags = new Map<string, Flag>();
+    for (const project of projectsOf(world, query)) {
+      for (const { flag } of project.flags.values()) {
+        if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
+      }
+    }
+    const segments = new Map(world.directory.segments);
+    return new DefinitionsBuilder(flags.values(), {
+      environment: query.environment,
+      environmentEnabled: surroundingsOf(world, query).environmentEnabled,
+      flag: (name) => flags.get(name),
+      segment: (id) => segments.get(id),
+    });
+  }
+}
+
+/** Keyed by the engine whose state they show: they go with it. */
+const documentsOf = new WeakMap<Engine, FlagdDocuments>();
+
+export function flagdDocuments(engine: Engine): FlagdDocuments {
+  let known = documentsOf.get(engine);
+  if (known === undefined) {
+    known = new FlagdDocuments(engine);
+    documentsOf.set(engine, known);
+  }
+  return known;
+}
