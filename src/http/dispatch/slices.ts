@@ -12,6 +12,9 @@ const SHORT_SLICES = 2;
 /** Of so many slices, one is for long work if any waits. */
 const LONG_EVERY = 3;
 
+/** The same for work that nobody waits for, many times a second: other requests must not notice it. */
+const BRIEF_SLICE_MS = 0.25;
+
 /** Those that wait for their slice, in the order of their turns. */
 const short: (() => void)[] = [];
 const long: (() => void)[] = [];
@@ -25,6 +28,11 @@ function nextSlice(slicesBefore: number): Promise<void> | undefined {
     begin();
     return undefined;
   }
+  return turnBehindOthers(slicesBefore);
+}
+
+/** Resolves in a later round of the event loop; one has to be under way. */
+function turnBehindOthers(slicesBefore: number): Promise<void> {
   const waiting = slicesBefore < SHORT_SLICES ? short : long;
   return new Promise((resolve) => waiting.push(resolve));
 }
@@ -48,8 +56,24 @@ export async function inSlices(advance: () => boolean, signal?: AbortSignal): Pr
     const turn = nextSlice(slices);
     if (turn !== undefined) await turn;
     signal?.throwIfAborted();
-    const end = performance.now() + SLICE_MS;
-    do if (advance()) return;
-    while (performance.now() < end);
+    if (runSlice(advance, SLICE_MS)) return;
   }
+}
+
+/** The same, in brief slices, none of which runs in this round of the event loop. */
+export async function inBriefSlices(advance: () => boolean): Promise<void> {
+  let slices = 0;
+  do {
+    if (!hasRun) begin();
+    await turnBehindOthers(slices);
+    slices += 1;
+  } while (!runSlice(advance, BRIEF_SLICE_MS));
+}
+
+/** Whether `advance` has returned true. */
+function runSlice(advance: () => boolean, sliceMs: number): boolean {
+  const end = performance.now() + sliceMs;
+  do if (advance()) return true;
+  while (performance.now() < end);
+  return false;
 }

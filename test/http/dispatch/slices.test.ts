@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { inSlices } from '../../../src/http/dispatch/slices.ts';
+import { inShortSlices, inSlices } from '../../../src/http/dispatch/slices.ts';
 
 /** Longer than a slice, so that each call is one. */
 function spin(): void {
@@ -34,6 +34,26 @@ describe('work in slices', () => {
     assert.equal(new Set(rounds).size, 12, `two slices in one round: ${rounds}`);
     const early = new Set(slices.slice(0, 6).map(({ job }) => job));
     assert.equal(early.size, 4, 'nobody waits until others are done');
+  });
+
+  it('in short slices begins in a later round, and yields after each step that takes long', async () => {
+    let round = 0;
+    let isOver = false;
+    const count = (): void => {
+      round += 1;
+      if (!isOver) setImmediate(count);
+    };
+    const rounds: number[] = [];
+    const done = inShortSlices(() => {
+      rounds.push(round);
+      spin();
+      return rounds.length === 3;
+    });
+    assert.deepEqual(rounds, []);
+    count();
+    await done;
+    isOver = true;
+    assert.equal(new Set(rounds).size, 3, `two steps in one round: ${rounds}`);
   });
 
   it('stops with its signal, and what comes after it goes on', async () => {

@@ -232,6 +232,26 @@ describeInterface('reports of applications', (server) => {
     assert.equal((await server().call('GET', '/metrics/applications/edge-other')).status, 404);
   });
 
+  it('of many flags are counted whole by the time they are acknowledged', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `of-many-${at}`);
+    for (const name of names) await server().call('POST', '/projects/default/features', { name });
+    const token = await addToken(server(), { type: 'client', environment: 'development' });
+    const toggles = Object.fromEntries(names.map((name) => [name, COUNTS]));
+    const { status } = await send('/api/client/metrics', token, {
+      appName: 'many',
+      bucket: bucketOf(toggles),
+    });
+    assert.equal(status, 202);
+    for (const name of names) {
+      const { data } = await read(`/client-metrics/features/${name}/raw`);
+      assert.deepEqual(
+        data.map((one: { yes: number; no: number; variants: object }) => [one.yes, one.no, one.variants]),
+        [[COUNTS.yes, COUNTS.no, COUNTS.variants]],
+        name,
+      );
+    }
+  });
+
   it('count flags only that the token covers', async () => {
     await server().call('POST', '/projects', { id: 'covered', name: 'Covered' });
     await makeRunningFlag(server().call, 'uncovered');
