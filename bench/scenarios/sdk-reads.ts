@@ -4,7 +4,7 @@
  */
 import { inParallel, rawGet, request } from '../lib/load/client.ts';
 import { runClosedLoop } from '../lib/load/closed-loop.ts';
-import type { Request } from '../lib/load/operation.ts';
+import { type Request, UNIQUE } from '../lib/load/operation.ts';
 import type { BenchRun, Measurement, Scenario, Target } from '../lib/measurement.ts';
 import { cpuMicrosOf } from '../lib/servers/cpu-time.ts';
 import { dataFolderOf, FLAG_ENVIRONMENT, flagName } from '../lib/servers/data-set.ts';
@@ -65,15 +65,17 @@ async function readsOf(target: Target): Promise<Read[]> {
   const etag = headers[headers.indexOf('etag') + 1] ?? '';
   const known: Request = { ...gzip, headers: { ...gzip.headers, 'if-none-match': etag } };
   const authorization = await secretOf(target, 'frontend');
-  const evaluated = Array.from({ length: USERS }, (_, user): Request => {
+  const evaluatedFor = (user: string): Request => {
     const path = `?userId=user-${user}&country=AT`;
     return { method: 'GET', surface: '/api/frontend', path, headers: { authorization } };
-  });
+  };
+  const users = Array.from({ length: USERS }, (_, user) => evaluatedFor(String(user)));
   return [
     { what: 'features, not modified', requests: [known] },
     { what: 'features, gzip', requests: [gzip] },
     { what: 'features, identity', requests: [identity] },
-    { what: 'frontend', requests: evaluated },
+    { what: 'frontend, 1,000 users in turn', requests: users },
+    { what: 'frontend, each user once', requests: [evaluatedFor(UNIQUE)] },
   ];
 }
 

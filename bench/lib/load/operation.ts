@@ -17,7 +17,7 @@ export interface Request {
 }
 
 /**
- * Stands in a body for a number that no other request of any run has. As long as what takes its place, so that the
+ * Stands in a body, or a path, for a number that no other request of any run has. As long as what takes its place, so that the
  * Content-Length holds for all of them.
  */
 export const UNIQUE = '<unique-num>';

@@ -133,7 +133,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'sdk-reads',
     title: 'Reads by SDKs',
-    note: 'Processor time of the server process for one request, all of its threads together, at 64 connections, which depends less on what else the machine does than throughput; the limit is a bare uWebSockets.js server that sends the same bytes with the same headers. Runs of both alternate; the share is the median over neighbouring pairs. /api/frontend is asked for 1,000 users in turn, and its limit sends the response of the first of them.',
+    note: 'Processor time of the server process for one request, all of its threads together, at 64 connections, which depends less on what else the machine does than throughput; the limit is a bare uWebSockets.js server that sends the same bytes with the same headers. Runs of both alternate; the share is the median over neighbouring pairs. /api/frontend is asked for 1,000 users in turn, whose responses are kept after the first time, and for users of whom none comes twice; its limit sends the response of the first of them.',
     what: 'operation',
     at: 'flags',
     columns: [

@@ -16,7 +16,7 @@
  * - `end` copies what the socket does not take, also for a client that pipelines requests and never reads. So
  *   bodies are offered with `tryEnd`, from the one shared buffer, as the reader makes room; and a response that waits
  *   for its reader is unanswered to the library, which then refuses further requests. That costs a twentieth of a
- *   cached read, so small bodies are spared it most times: see OFFERED_SHARE.
+ *   cached read, so small bodies are spared it most times: see COPIED_BYTES_MEAN.
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
@@ -34,12 +34,14 @@ import { UwsStream } from './uws-stream.ts';
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
 
 /**
- * Bodies up to this many bytes are sent with `end`, except for this share of them, chosen at random. A client that
- * does not read meets a `tryEnd`, which stops it, after 8 responses on average, however it mixes its requests with
- * those of others. The probability that more than 200 are copied for it is below 1 in 10^11.
+ * Bodies of up to 16 KiB are sent with `end`, except for a share of them, chosen at random, that grows with their size. A client
+ * that does not read meets a `tryEnd`, which stops it, after this many bytes on average, however it mixes its requests with
+ * those of others. The probability that 25 times as many are copied for it is below 1 in 10^10.
  */
-const SPARED_BODY_BYTES_MAX = 4 * 1024;
-const OFFERED_SHARE = 1 / 8;
+const COPIED_BYTES_MEAN = 32 * 1024;
+
+/** Headers are copied too. */
+const HEAD_BYTES = 512;
 
 /**
  * How much of a too large chunked body is read before the 413. Closing at once would make the kernel discard the
@@ -257,6 +259,6 @@ function mayCopy(body: NonNullable<ResponseBody>): body is Uint8Array | string {
   if (body instanceof BodyPieces) return false;
   // A character takes at most 3 bytes of UTF-8.
   const bytesMax = typeof body === 'string' ? body.length * 3 : body.byteLength;
-  if (bytesMax > SPARED_BODY_BYTES_MAX) return false;
-  return bytesMax === 0 || Math.random() >= OFFERED_SHARE;
+  if (bytesMax > COPIED_BODY_BYTES_MAX) return false;
+  return bytesMax === 0 || Math.random() >= (bytesMax + HEAD_BYTES) / COPIED_BYTES_MEAN;
 }
