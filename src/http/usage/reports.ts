@@ -6,7 +6,7 @@ import type { FlagCounts, Side } from '../../domain/usage/reports.ts';
 import { digestOf } from '../dispatch/access.ts';
 import { emptyResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { inShortSlices } from '../dispatch/slices.ts';
+import { inBriefSlices } from '../dispatch/slices.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import { BulkUsageBody, EdgeReportBody, RegisterBody, UsageBody } from './schemas.ts';
@@ -55,7 +55,7 @@ function countsOf(variants: SentVariants): FlagCounts['variants'] {
 function counted(side: Side, steps: Generator<void>): ReadResponse | Promise<ReadResponse> {
   // Most reports are one step, and need not wait.
   if (steps.next().done === true) return acknowledge(side);
-  return inShortSlices(() => steps.next().done === true).then(() => acknowledge(side));
+  return inBriefSlices(() => steps.next().done === true).then(() => acknowledge(side));
 }
 
 interface SentApplication {

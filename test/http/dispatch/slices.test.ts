@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { inShortSlices, inSlices } from '../../../src/http/dispatch/slices.ts';
+import { inBriefSlices, inSlices } from '../../../src/http/dispatch/slices.ts';
 
 /** Longer than a slice, so that each call is one. */
 function spin(): void {
@@ -36,7 +36,7 @@ describe('work in slices', () => {
     assert.equal(early.size, 4, 'nobody waits until others are done');
   });
 
-  it('in short slices begins in a later round, and yields after each step that takes long', async () => {
+  it('in brief slices begins in a later round, and yields after each step that takes long', async () => {
     let round = 0;
     let isOver = false;
     const count = (): void => {
@@ -44,7 +44,7 @@ describe('work in slices', () => {
       if (!isOver) setImmediate(count);
     };
     const rounds: number[] = [];
-    const done = inShortSlices(() => {
+    const done = inBriefSlices(() => {
       rounds.push(round);
       spin();
       return rounds.length === 3;
