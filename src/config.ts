@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from './actors/memory-budget.ts';
+import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
 import { MEMORY_BUDGET_SETTING } from './domain/decide/refuse-memory.ts';
 import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
 import { isOrigin } from './domain/state/frontend-origins.ts';
@@ -12,6 +13,7 @@ import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from './installation.ts';
+import { ConfigError, type Environment, oneOf, text } from './settings.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -60,6 +62,8 @@ export interface Config {
   readonly streamsMax: number;
   /** A JSON document to start a new data folder with; null for none. */
   readonly importFile: string | null;
+  /** Null where the server runs alone. */
+  readonly cluster: ClusterConfig | null;
 }
 
 export interface InitialToken {
@@ -72,13 +76,6 @@ export interface InitialToken {
   /** A name; `*` for an admin token. */
   readonly environment: string;
 }
-
-/** The message is everything that the operator needs to read. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfig(env: Environment): Config {
   const authType = oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source');
@@ -101,8 +98,18 @@ export function readConfig(env: Environment): Config {
     limits: growthLimits(({ setting, initial, settingMax }) => countOf(env, setting, initial, settingMax)),
     streamingHint: oneOf(env, 'STREAMING_HINT', STREAMING_HINTS, 'off'),
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
-    importFile: text(env, 'IMPORT_FILE') ?? null,
+    ...clusterSettings(env),
   };
+}
+
+/** An import that its leader did not finish would be known to its folder alone, while others lead on what they have of it. */
+function clusterSettings(env: Environment): Pick<Config, 'importFile' | 'cluster'> {
+  const importFile = text(env, 'IMPORT_FILE') ?? null;
+  const cluster = clusterConfig(env);
+  if (importFile === null || cluster === null) return { importFile, cluster };
+  throw new ConfigError(
+    'IMPORT_FILE cannot be used with REPLICATION_URL; start the cluster without it, and import through the interface.',
+  );
 }
 
 /** A server that asks for no token is not put on the network unless the operator says so. */
@@ -113,19 +120,6 @@ function defaultHost(authType: Config['authType']): string {
 /** The data folder alone, for commands that need nothing else of the configuration. */
 export function dataDirOf(env: Environment): string {
   return text(env, 'DATA_DIR') ?? DEFAULT_DATA_DIR;
-}
-
-/** An empty variable counts as absent, because manifests unset a variable in that way. */
-function text(env: Environment, name: string): string | undefined {
-  return env[name] === '' ? undefined : env[name];
-}
-
-function oneOf<T extends string>(env: Environment, name: string, allowed: readonly T[], otherwise: T): T {
-  const value = text(env, name) ?? otherwise;
-  const found = allowed.find((one) => one === value.toLowerCase());
-  if (found === undefined)
-    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
-  return found;
 }
 
 /** 0 lets the operating system choose. */

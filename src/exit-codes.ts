@@ -20,6 +20,8 @@ export const EXIT = {
   journalFailed: 74,
   /** EX_TEMPFAIL: another process has the data folder open. */
   folderLocked: 75,
+  /** EX_NOPERM: another node of the cluster took over; started again, this one follows. */
+  deposed: 77,
   /** EX_CONFIG: an environment variable has a value that cannot be used, such as a host that this machine lacks. */
   badConfig: 78,
 } as const;

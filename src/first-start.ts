@@ -8,7 +8,7 @@
 import { importState } from './actors/state-file.ts';
 import type { Store } from './actors/store.ts';
 import { makeAdminSecret } from './admin-token.ts';
-import { type Config, ConfigError, type InitialToken } from './config.ts';
+import type { Config, InitialToken } from './config.ts';
 import { SYSTEM } from './domain/decide/decision.ts';
 import { ALL } from './domain/decide/token-commands.ts';
 import type { DomainEvent } from './domain/state/events.ts';
@@ -19,6 +19,7 @@ import { openImportFile, refusedImport } from './import-file.ts';
 import type { Log } from './log.ts';
 import type { FileSystem } from './persistence/disk/file-system.ts';
 import { importMarker } from './persistence/recovery/unfinished-import.ts';
+import { ConfigError } from './settings.ts';
 
 /** What IMPORT_FILE holds is on disk by then, and the folder would not start again without its tokens. */
 const IMPORTED_ADVICE = ' Delete the data folder, and start again with other tokens.';

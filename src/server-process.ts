@@ -2,16 +2,21 @@
  * The process of a server: configuration → server → signals. Exit codes follow the sysexits convention, so that a
  * supervisor can tell what is worth a restart.
  */
-import { ConfigError, ignoredVariables, readConfig } from './config.ts';
-import { EXIT } from './exit-codes.ts';
+import { ignoredVariables, readConfig } from './config.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { writeFirstToken } from './first-token.ts';
 import { ListenError } from './http/transport/listen-failure.ts';
 import { originOf } from './http/transport/origin.ts';
 import { createLog } from './log.ts';
 import { DataFolderError } from './persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
+import { FencedError, LogLostError } from './persistence/journal/commit-log.ts';
 import { JournalFailure } from './persistence/journal/journal-failure.ts';
+import { DisagreementError } from './replication/alignment.ts';
+import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
+import { NewerRecordError } from './replication/record-format.ts';
 import { type Server, startServer } from './server.ts';
+import { ConfigError } from './settings.ts';
 
 /** Resolves when the server listens; what it cannot do ends the process with a line and an exit code. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
@@ -33,7 +38,7 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     log,
     stop: (error) => {
       log.fatal({ err: error }, error.message);
-      process.exit(error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault);
+      process.exit(exitCodeOf(error));
     },
     announceToken: (secret) => {
       if (process.stderr.isTTY)
@@ -91,11 +96,25 @@ function isFileFault(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'path' in error;
 }
 
+/** Of what stops a server that runs. */
+function exitCodeOf(error: Error): ExitCode {
+  const causes = [error, error.cause];
+  if (causes.some((cause) => cause instanceof FencedError)) return EXIT.deposed;
+  if (causes.some((cause) => cause instanceof LogLostError)) return EXIT.damagedData;
+  return error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault;
+}
+
+/** Why a node of a cluster does not start, and no restart would help. */
+const isDisagreement = (error: unknown): error is Error =>
+  [DisagreementError, LogLostError, NewerRecordError].some((kind) => error instanceof kind);
+
 /** Prints one clear line for what an operator can fix, and the stack only for what they cannot. */
 function fail(error: unknown): never {
   if (error instanceof ConfigError) exitWith(EXIT.badConfig, error.message);
   if (error instanceof ListenError) exitWith(error.isBusy ? EXIT.unavailable : EXIT.badConfig, error.message);
   if (error instanceof FolderLockedError) exitWith(EXIT.folderLocked, error.message);
+  if (error instanceof UnsafeLogError) exitWith(EXIT.badConfig, error.message);
+  if (isDisagreement(error)) exitWith(EXIT.damagedData, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
   if (isFileFault(error))
     exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);

@@ -10,6 +10,7 @@ import { StalenessCheck } from './actors/staleness-check.ts';
 import { openStore, type Store, type StoreOptions } from './actors/store.ts';
 import { Usage } from './actors/usage.ts';
 import { createAdminToken } from './admin-token.ts';
+import { joinCluster, type OpenCluster } from './cluster.ts';
 import type { Config } from './config.ts';
 import { askServer } from './control/control-client.ts';
 import { controlHandlers } from './control/control-handlers.ts';
@@ -35,6 +36,8 @@ import { type FolderLock, FolderLockedError, lockFolder } from './persistence/di
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { UsageFolder } from './persistence/usage/usage-folder.ts';
+import type { StoreHooks } from './replication/cluster-node.ts';
+import type { ReplicatedLog } from './replication/replicated-log.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -48,11 +51,15 @@ export interface ServerOptions {
   announceToken(secret: string): void;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
+  /** For tests: in place of the log that the configuration names. */
+  readonly replicatedLog?: ReplicatedLog;
 }
 
 export interface Server {
   readonly port: number;
   readonly store: Store;
+  /** Null where the server runs alone. */
+  readonly cluster: OpenCluster | null;
   readonly usage: Usage;
   readonly staleness: StalenessCheck;
   readonly transport: Transport;
@@ -76,15 +83,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
-    const store = await open(options, commits, lock);
-    await recordFirstEvents(store, { ...options, fs: realFileSystem });
+    const { store, cluster } = await openNode(options, { commits, lock, port });
     const usage = await openUsage(store, options);
-    const api = createHandler({ store, usage, transport, commits, front }, options);
+    const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
     front.refuse = api.refuse;
     const handlers = controlHandlers({
       store,
+      replica: cluster?.replica ?? null,
       folder: config.dataDir,
       fs: realFileSystem,
       createAdminToken: () => createAdminToken(store.engine),
@@ -94,7 +101,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     staleness.start();
     front.phase = 'ready';
     return serverOf({
-      ...{ port, store, usage, staleness, transport, front, control, lock },
+      ...{ port, store, cluster, usage, staleness, transport, front, control, lock },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -122,14 +129,51 @@ interface Front {
 
 interface Parts {
   readonly store: Store;
+  /** Null where the server runs alone. */
+  readonly cluster: OpenCluster | null;
   readonly usage: Usage;
   readonly transport: Transport;
   readonly commits: CommitMeter;
   readonly front: Front;
 }
 
-function open(options: ServerOptions, commits: CommitMeter, lock: FolderLock): Promise<Store> {
+interface StoreParts {
+  readonly commits: CommitMeter;
+  readonly lock: FolderLock;
+  /** On which the server listens. */
+  readonly port: number;
+}
+
+/** The store with its first events: of a server that runs alone, or of a node that has joined its cluster. */
+async function openNode(
+  options: ServerOptions,
+  parts: StoreParts,
+): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
+  const { log, stop, replicatedLog } = options;
+  const { cluster: config, dataDir: folder } = options.config;
+  const firstEvents = (store: Store): Promise<void> =>
+    recordFirstEvents(store, { ...options, fs: realFileSystem });
+  if (config === null) {
+    const store = await open(options, parts);
+    await firstEvents(store);
+    return { store, cluster: null };
+  }
+  const cluster = await joinCluster({
+    ...{ config, folder, port: parts.port, log, stop },
+    open: (hooks) => open(options, parts, hooks),
+    onLeading: firstEvents,
+    ...(replicatedLog !== undefined && { replicatedLog }),
+  });
+  return { store: cluster.store, cluster };
+}
+
+function open(
+  options: ServerOptions,
+  { commits, lock }: StoreParts,
+  hooks: Partial<StoreHooks> = {},
+): Promise<Store> {
   return openStore({
+    ...hooks,
     fs: realFileSystem,
     folder: options.config.dataDir,
     clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
@@ -206,13 +250,24 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 }
 
 function createHandler(
-  { store, usage, transport, commits, front }: Parts,
+  { store, cluster, usage, transport, commits, front }: Parts,
   { config, log }: ServerOptions,
 ): Api {
   const { engine, keeper } = store;
+  const replica = cluster === null ? null : () => cluster.replica.view;
   const meters: RouteMeter[] = [];
   const sources: MetricsSources = {
-    ...{ version: VERSION, engine, keeper, transport, commits, routes: meters, usage, now: Date.now },
+    ...{
+      version: VERSION,
+      engine,
+      keeper,
+      transport,
+      commits,
+      routes: meters,
+      usage,
+      replica,
+      now: Date.now,
+    },
     recoveryMs: store.recoveryMs,
     refusedLogins: () => api.refusedLogins(),
     longRequests: () => api.longRequests,
@@ -244,6 +299,7 @@ function createHandler(
       ...surfaces,
       probeSurface({
         engine,
+        replica,
         metrics: config.metrics
           ? {
               registry: createMetrics(sources),
@@ -270,6 +326,7 @@ function createHandler(
     now: Date.now,
     monotonicMs: () => performance.now(),
     metered: config.metrics,
+    cluster: cluster?.access ?? null,
   });
   meters.push(...api.meters);
   return api;
@@ -284,9 +341,11 @@ interface Running extends Omit<Parts, 'commits'> {
 }
 
 function serverOf(running: Running): Server {
-  const { port, store, usage, staleness, transport, front, control, lock, shutdownTimeoutMs } = running;
+  const { port, store, cluster, usage, staleness, transport, front, control, lock, shutdownTimeoutMs } =
+    running;
   const close = async (): Promise<void> => {
     front.phase = 'draining';
+    await cluster?.handOver(shutdownTimeoutMs);
     transport.drain();
     await control.close();
     const deadline = performance.now() + shutdownTimeoutMs;
@@ -296,8 +355,10 @@ function serverOf(running: Running): Server {
     await transport.close();
     await usage.close();
     await staleness.close();
+    await cluster?.stopFollowing();
     await store.close();
+    await cluster?.close();
     lock.release();
   };
-  return { port, store, usage, staleness, transport, close };
+  return { port, store, cluster, usage, staleness, transport, close };
 }

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { ConfigError } from '../src/config.ts';
 import { DataFolderError } from '../src/persistence/disk/data-folder-error.ts';
 import { importMarker } from '../src/persistence/recovery/unfinished-import.ts';
+import { ConfigError } from '../src/settings.ts';
 import { exportState } from './support/documents/state-document.ts';
 import { startTestServer, temporaryFolder } from './support/server.ts';
 

@@ -141,6 +141,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
     imports: ['domain/json'],
   },
+  'http/forwarding': {
+    purpose: 'hands writes on to the node that leads',
+    imports: ['domain/state', 'http/transport'],
+  },
   'http/routing': {
     purpose: 'finds the route for a method and a path, or says which path was meant',
     imports: ['domain/state', 'http/transport'],
@@ -172,6 +176,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
       'http/transport',
       'persistence/journal',
+      'replication',
     ],
   },
   'http/admin': {
@@ -410,7 +415,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   control: {
     purpose: 'the socket by which commands reach a running server',
-    imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots'],
+    imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots', 'replication'],
   },
   operations: {
     purpose: 'the error that every operation on a data folder ends with',
@@ -428,6 +433,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/journal',
       'persistence/recovery',
       'persistence/snapshots',
+      'replication',
     ],
   },
   'operations/verify': {
@@ -478,6 +484,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/event-log',
       'persistence/recovery',
+      'replication',
     ],
   },
   '.': {
@@ -493,6 +500,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http',
       'http/body',
       'http/dispatch',
+      'http/forwarding',
       'http/openapi',
       'http/pages',
       'http/probes',
@@ -502,6 +510,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/journal',
       'persistence/recovery',
       'persistence/usage',
+      'replication',
+      'replication/nats',
     ],
   },
 };

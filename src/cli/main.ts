@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { VERSION } from '../installation.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
 import { addBackup } from './backup.ts';
+import { addCluster } from './cluster.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { addDiff } from './diff.ts';
 import { addEvents } from './events.ts';
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRepair,
   addExport,
   addToken,
+  addCluster,
 ];
 
 export interface RunOptions {

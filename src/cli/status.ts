@@ -1,6 +1,7 @@
 /** `flagstaff status`: show what a data folder holds. */
 import { EXIT } from '../exit-codes.ts';
 import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
+import { roleText } from './cluster.ts';
 import {
   type AddCommand,
   type CommonOptions,
@@ -37,6 +38,9 @@ function statusText(status: FolderStatus): string {
     ['folder', folder],
     ['formats', `journal ${formats.journal}, snapshots ${formats.snapshot}`],
     ['server', server === null ? 'not running' : `running, process ${server.pid}`],
+    ...(server === null || server.cluster === null
+      ? []
+      : ([['cluster', roleText(server.cluster)]] as [string, string][])),
     ['last stop', stopText(lastStop)],
     ['journal', `${count(journal.segments, 'file')}, ${bytesText(journal.bytes)}`],
     ['begins with', journal.beginsWith === null ? 'not recorded' : `event ${journal.beginsWith}`],

@@ -6,21 +6,35 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { paddedId } from '../persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
+import type { Replica } from '../replication/replica.ts';
 import type { ControlSnapshot } from './control-protocol.ts';
 import type { ControlHandlers } from './control-server.ts';
 
 export interface ControlledStore {
   readonly store: Store;
+  /** Null where the server runs alone. */
+  readonly replica: Replica | null;
   readonly folder: string;
   readonly fs: FileSystem;
   /** Resolves with the secret of the new token. */
   createAdminToken(): Promise<string>;
 }
 
-export function controlHandlers({ store, folder, fs, createAdminToken }: ControlledStore): ControlHandlers {
+export function controlHandlers({
+  store,
+  replica,
+  folder,
+  fs,
+  createAdminToken,
+}: ControlledStore): ControlHandlers {
   const { engine } = store;
   return {
-    status: async () => ({ pid: process.pid, lastId: engine.lastId, durableId: engine.durableId }),
+    status: async () => ({
+      pid: process.pid,
+      lastId: engine.lastId,
+      durableId: engine.durableId,
+      cluster: replica?.view ?? null,
+    }),
     flush: async () => {
       await engine.journal.flush();
       return { durableId: engine.durableId };
@@ -30,6 +44,13 @@ export function controlHandlers({ store, folder, fs, createAdminToken }: Control
       if (taken === null) return newestSnapshot(fs, folder, store.keeper.newestId);
       const { id, path, bytes, durationMs } = taken;
       return { taken: true, id, path, bytes, durationMs };
+    },
+    'hand-over': async () => {
+      if (replica === null)
+        throw new Error('This server runs alone; there is no other node to hand over to.');
+      if (!replica.isLeading) throw new Error('This node does not lead; ask the node that does.');
+      await replica.handOver();
+      return {};
     },
     'create-admin-token': async () => ({ secret: await createAdminToken() }),
   };

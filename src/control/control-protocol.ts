@@ -12,6 +12,7 @@
  * directory is used; where both are too long, the server runs without the channel and says so.
  */
 import { join, relative } from 'node:path';
+import type { ReplicaView } from '../replication/replica.ts';
 
 export const SOCKET_FILE_NAME = 'flagstaff.sock';
 
@@ -20,11 +21,19 @@ const SOCKET_PATH_BYTES_MAX = 103;
 
 export interface ControlResults {
   /** What the running server has: everything up to `durableId` is on disk. */
-  readonly status: { readonly pid: number; readonly lastId: number; readonly durableId: number };
+  readonly status: {
+    readonly pid: number;
+    readonly lastId: number;
+    readonly durableId: number;
+    /** Null where the server runs alone. */
+    readonly cluster: ReplicaView | null;
+  };
   /** Waits until all that was appended so far is on disk. */
   readonly flush: { readonly durableId: number };
   /** A snapshot of the state as it is now; `taken` is false when the newest one was of this state already. */
   readonly snapshot: ControlSnapshot;
+  /** Lets another node of the cluster lead; resolves when this one follows. */
+  readonly 'hand-over': Record<string, never>;
   /** A new admin token. Its secret is sent here once and stored nowhere. */
   readonly 'create-admin-token': { readonly secret: string };
 }

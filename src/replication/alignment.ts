@@ -30,13 +30,13 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
   if (extent.last < extent.first || extent.last === 0) {
     if (newest.id === 0) return { place: newest, from: extent.last + 1 };
     throw new DisagreementError(
-      `The replicated log is empty, and the journal of this node ends with event ${newest.id}. Either the log has lost its records, or this data folder has never been part of the cluster "${cluster}". Point REPLICATION_URL at the right log, or start with an empty data folder.`,
+      `The replicated log is empty, and the journal of this node ends with event ${newest.id}. Either the log has lost its records, or this data folder has never been part of the cluster "${cluster}". Point REPLICATION_URL at the right log; or begin it from this journal with "flagstaff cluster republish".`,
     );
   }
-  const from = await recordBefore(log, extent, earliest.id);
+  const from = (await recordBefore(log, extent, earliest.id)) ?? (await recordBefore(log, extent, newest.id));
   if (from === null) {
     throw new DisagreementError(
-      `The replicated log begins after event ${earliest.id}, with which the journal of this node ends. Copy the data folder of another node that is stopped, and start again.`,
+      `The replicated log begins after event ${newest.id}, with which the journal of this node ends. Copy the data folder of another node that is stopped, and start again.`,
     );
   }
   const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });

@@ -31,6 +31,7 @@
  * History: 1, the first.
  */
 import { crc32 } from 'node:zlib';
+import { LogLostError } from '../persistence/journal/commit-log.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { FrameBody } from '../persistence/journal/frame-format.ts';
 
@@ -77,7 +78,7 @@ export interface TakeOverRecord extends RecordBase {
 export type ClusterRecord = FramesRecord | TakeOverRecord;
 
 /** The log holds what no node of this cluster writes, or what does not follow. Nothing of it may be applied. */
-export class LogDamageError extends Error {
+export class LogDamageError extends LogLostError {
   override readonly name = 'LogDamageError';
 }
 

@@ -137,7 +137,7 @@ export class Replica {
     return {
       role: this.#role.name,
       epoch: this.#epoch,
-      leader: this.isLeading ? this.#options.identity : this.#reader.leader,
+      leader: this.isLeading ? this.#options.identity : this.otherLeader,
       isLeading: this.isLeading,
       lagMs: this.isLeading ? 0 : now - this.#currentAtMs,
       lagRecords: Math.max(0, this.#knownEnd - this.#position),
@@ -149,6 +149,12 @@ export class Replica {
   /** Whether commands may be decided here. */
   get isLeading(): boolean {
     return this.#role.name === 'leading' && this.#hasLed;
+  }
+
+  /** The node that takes writes, as far as this one knows; null where that is this node, or nobody. */
+  get otherLeader(): NodeIdentity | null {
+    const { leader } = this.#reader;
+    return leader === null || leader.run === this.#options.identity.run ? null : leader;
   }
 
   get #position(): number {

@@ -1,12 +1,17 @@
 /** Nodes that share a log: one leads, the others follow, and what the log refuses never happened. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Command } from '../../src/domain/decide/decide.ts';
+import { createDataFolder, dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { FencedError } from '../../src/persistence/journal/commit-log.ts';
-import { createFlag } from '../support/engine.ts';
+import { readJournalEnd } from '../../src/persistence/recovery/journal-end.ts';
+import { beginLog } from '../../src/replication/new-log.ts';
+import { createFlag, FOLDER, openTestEngine } from '../support/engine.ts';
 import { commands } from '../support/every-command.ts';
-import { TestCluster, type TestNode } from '../support/replication/test-cluster.ts';
+import { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { CLUSTER, TestCluster, type TestNode } from '../support/replication/test-cluster.ts';
 
 const CREATED = { kind: 'response', response: ['feature-created'] } as const;
 
@@ -218,3 +223,45 @@ describe('a journal and a log that do not agree', () => {
     assert.match(leader.stops[0]!.message, /ends at position \d+, and position \d+ was acknowledged/);
   });
 });
+
+describe('a log that begins behind a journal', () => {
+  it('is followed by the node with that journal and by copies of it, and by no other', async () => {
+    const alone = await openTestEngine();
+    await alone.execute(createFlag('from-before'));
+    alone.manual.runFreely();
+    await alone.store.close();
+    const cluster = new TestCluster();
+    const link = cluster.log.connect();
+    const end = await readJournalEnd(alone.disk, dataFolder(FOLDER));
+    const by = { node: 'x', run: 'ffffffff', address: '' };
+    const begun = beginLog({ log: link, cluster: CLUSTER, by, end });
+    const again = beginLog({ log: link, cluster: CLUSTER, by, end });
+    await cluster.pass(1);
+    const [first, second] = await Promise.all([begun, again]);
+    assert.deepEqual([first.kind, second.kind], ['begun', 'occupied']);
+    cluster.add(await copyOf(alone.disk));
+    cluster.add(alone.disk.crash());
+    const empty = cluster.add();
+    const leader = await cluster.leader();
+    assert.deepEqual(await leader.execute(createFlag('from-now-on')), CREATED);
+    await cluster.caughtUp();
+    const [original, copy] = cluster.nodes;
+    assert.deepEqual(copy!.stops, []);
+    assert.deepEqual(original!.place, copy!.place);
+    assert.match(
+      empty.stops[0]!.message,
+      /log begins after event 0, with which the journal of this node ends/,
+    );
+  });
+});
+
+/** The data folder on another disk. */
+async function copyOf(disk: MemoryFileSystem): Promise<MemoryFileSystem> {
+  const copy = new MemoryFileSystem();
+  const folder = dataFolder(FOLDER);
+  await createDataFolder(copy, folder);
+  for (const path of [folder.root, folder.journal, folder.snapshots]) {
+    for (const name of disk.namesIn(path)) copy.put(join(path, name), disk.bytesOf(join(path, name)));
+  }
+  return copy;
+}

@@ -11,6 +11,7 @@ import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Config, readConfig } from '../../src/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
+import type { ReplicatedLog } from '../../src/replication/replicated-log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 
 export const ADMIN_TOKEN = '*:*.test-secret';
@@ -91,6 +92,10 @@ export interface TestServerOptions {
   readonly log?: Log;
   /** Kept at the end when given. */
   readonly folder?: string;
+  /** Of a node of a cluster; asked for at each start. */
+  readonly replicatedLog?: () => ReplicatedLog;
+  /** Told why the server wants its process to end; thrown unless given. */
+  readonly stop?: (error: Error) => void;
 }
 
 export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
@@ -110,11 +115,14 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     startServer({
       config: testConfig(folder, options.env),
       log: options.log ?? createLog('silent'),
-      stop: (error) => {
-        throw error;
-      },
+      stop:
+        options.stop ??
+        ((error) => {
+          throw error;
+        }),
       announceToken: () => undefined,
       ...(options.store === undefined ? {} : { store: options.store }),
+      ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;

@@ -26,6 +26,7 @@ import type {
   TransportRequestHead,
 } from '../transport/transport.ts';
 import { type Authenticator, type Caller, NOBODY } from './access.ts';
+import { AT_LEAST_HEADER, type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
 import { flagPrecondition, isNotModified } from './conditional.ts';
 import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
 import { refuseCrossSite } from './cross-site.ts';
@@ -66,6 +67,8 @@ export interface ApiOptions extends ContextSources {
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
   readonly metered: boolean;
+  /** Null where one node serves. */
+  readonly cluster: ClusterAccess | null;
 }
 
 /** A route with all that is known of it before a request comes. */
@@ -244,8 +247,13 @@ class Dispatcher {
       const bound = match.found;
       call.meter = bound.meter;
       call.surface = bound.surface;
-      if (bound.route.kind === 'plain') this.#respondToPlain(call, bound.route);
-      else this.#authorize(call, bound, bound.route, match.params);
+      const { route } = bound;
+      if (route.kind === 'plain') this.#respondToPlain(call, route);
+      else if (this.#options.cluster === null) this.#authorize(call, bound, route, match.params);
+      else
+        this.#whenReached(call, this.#options.cluster, () =>
+          this.#authorize(call, bound, route, match.params),
+        );
       return;
     }
     call.surface = this.#surfaceOf(request.path);
@@ -272,6 +280,11 @@ class Dispatcher {
   #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
     const caller = this.#identify(call.request, bound, route, params);
     if (!isRefusal(caller)) {
+      const { cluster } = this.#options;
+      if (cluster !== null && route.kind === 'write' && !cluster.isLeading()) {
+        call.caller = caller;
+        return this.#forward(call, cluster);
+      }
       const name = chargedName(call, bound.surface, caller);
       if (name === null) return this.#prepare(call, bound, route, { caller, params });
       if (this.longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
@@ -303,6 +316,28 @@ class Dispatcher {
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     const isUnknown = caller === bound.surface.access?.unauthenticated;
     this.#refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
+  }
+
+  /** Goes on when this node has the event that the request asks for, if it asks for one. */
+  #whenReached(call: Call, cluster: ClusterAccess, proceed: () => void): void {
+    const header = call.request.header(AT_LEAST_HEADER);
+    if (header === '') return proceed();
+    const goOn = (refusal: Refusal | null): void =>
+      this.#guarded(call, () => (refusal === null ? proceed() : this.#refuse(call, refusal)));
+    const reached = cluster.atLeast.check(header, goOn);
+    if (reached !== undefined) goOn(reached);
+  }
+
+  /** Another node leads: it responds to a write, and decides about everything itself. */
+  #forward(call: Call, cluster: ClusterAccess): void {
+    if (call.request.bodyDropped) return this.#refuse(call, RIGHTS_CHANGED);
+    cluster.forward(call.request, call.responder.signal).then(
+      (response) =>
+        this.#guarded(call, () =>
+          isRefusal(response) ? this.#refuse(call, response) : this.#send(call, response),
+        ),
+      (error: unknown) => this.#fail(call, error),
+    );
   }
 
   /** The caller, or why it may not use the route: 401 or 403. */
@@ -438,9 +473,16 @@ class Dispatcher {
 
   #respondToWrite(call: Call, outcome: Outcome<HttpResponse>): void {
     if (!call.responder.isWanted) return;
-    if (outcome.kind === 'response') this.#send(call, outcome.response);
+    if (outcome.kind === 'response') this.#send(call, this.#withEventId(outcome.response));
     else if (outcome.kind === 'refusal') this.#refuse(call, outcome.refusal);
     else this.#fail(call, outcome.error);
+  }
+
+  /** In a cluster, the event that reads elsewhere have to ask for to show what the write made. */
+  #withEventId(response: HttpResponse): HttpResponse {
+    if (this.#options.cluster === null) return response;
+    const { status, headers, body } = response;
+    return { status, headers: headers.with(EVENT_ID_HEADER, String(this.#engine.durableId)), body };
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Usage } from '../../actors/usage.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { SIDES } from '../../domain/usage/reports.ts';
 import type { CommitObservation } from '../../persistence/journal/journal.ts';
+import type { ReplicaView } from '../../replication/replica.ts';
 import { COUNT_BUCKETS, Distribution, type RouteMeter, SECONDS_BUCKETS } from '../dispatch/meters.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -36,6 +37,8 @@ export interface MetricsSources {
   readonly commits: CommitMeter;
   readonly routes: readonly RouteMeter[];
   readonly usage: Usage;
+  /** Of this node; null where it serves alone. */
+  readonly replica: (() => ReplicaView) | null;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -129,7 +132,7 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
 
 function registerGauges(registry: Registry, sources: MetricsSources): void {
   const { engine, keeper, transport, usage, now } = sources;
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge: RegisterGauge = (name, help, read) => {
     new Gauge({
       name,
       help,
@@ -196,6 +199,7 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
     () => transport.unreadBytes,
   );
   gauge('flagstaff_snapshot_event_id', 'Last event in the newest snapshot.', () => keeper.newestId);
+  if (sources.replica !== null) registerCluster(gauge, sources.replica);
   gauge(
     'flagstaff_snapshot_age_seconds',
     'Time since this process last took a snapshot; -1 when none was taken yet.',
@@ -204,6 +208,24 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge('flagstaff_snapshot_seconds', 'Duration of the last snapshot; -1 when none was taken yet.', () =>
     keeper.lastTaken === null ? -1 : keeper.lastTaken.durationMs / 1000,
   );
+}
+
+type RegisterGauge = (name: string, help: string, read: () => number) => void;
+
+function registerCluster(gauge: RegisterGauge, replica: () => ReplicaView): void {
+  gauge('flagstaff_cluster_leading', '1 on the node that takes writes.', () => (replica().isLeading ? 1 : 0));
+  gauge('flagstaff_cluster_epoch', 'How often a node has taken over.', () => replica().epoch);
+  gauge(
+    'flagstaff_cluster_lag_seconds',
+    'Time since this node knew last that it had all that the leader had.',
+    () => replica().lagMs / 1000,
+  );
+  gauge(
+    'flagstaff_cluster_lag_records',
+    'Records of the replicated log that this node has not applied yet.',
+    () => replica().lagRecords,
+  );
+  gauge('flagstaff_cluster_peers', 'Other nodes that were heard of lately.', () => replica().peers.length);
 }
 
 type Labels = Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
+import type { ReplicaView } from '../../replication/replica.ts';
 import { COMMON_ERRORS, errorOfRefusal, plainErrorResponse } from '../dispatch/errors.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
@@ -31,23 +32,38 @@ interface MetricsPage {
   monotonicMs(): number;
 }
 
+/** A follower that is further behind should not be asked; failing over takes less. */
+export const LAG_MS_MAX = 5_000;
+
 export interface ProbeOptions {
   readonly engine: Engine;
+  /** Of this node; null where it serves alone. */
+  readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
   readonly metrics: MetricsPage | null;
   phase(): Phase;
 }
 
 /** Asked by machines that have no token, and that need a response most when little else works. */
-export function probeSurface({ engine, metrics, phase }: ProbeOptions): Surface {
+export function probeSurface({ engine, replica, metrics, phase }: ProbeOptions): Surface {
   return {
     prefix: '',
     access: null,
     errors: COMMON_ERRORS,
     description: null,
     routes: [
-      { kind: 'plain', method: 'GET', path: '/health', respond: () => healthResponse(engine) },
-      { kind: 'plain', method: 'GET', path: '/ready', respond: () => readyResponse(phase()) },
+      {
+        kind: 'plain',
+        method: 'GET',
+        path: '/health',
+        respond: () => healthResponse(engine, replica?.() ?? null),
+      },
+      {
+        kind: 'plain',
+        method: 'GET',
+        path: '/ready',
+        respond: () => readyResponse(phase(), replica?.() ?? null),
+      },
       ...(metrics === null ? [] : [metricsRoute(metrics)]),
     ],
   };
@@ -91,15 +107,32 @@ function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Pro
 }
 
 /** Above the memory budget the process is healthy all the same: a restart would not help, and switches still work. */
-function healthResponse({ journal, world, memoryBudgetBytes }: Engine): HttpResponse {
+function healthResponse(
+  { journal, world, memoryBudgetBytes }: Engine,
+  view: ReplicaView | null,
+): HttpResponse {
   const warning = memoryWarning(stateBytes(world), memoryBudgetBytes);
+  const cluster = view === null ? {} : { cluster: clusterHealth(view) };
   if (journal.writable)
-    return jsonResponse(200, { health: 'GOOD', ...(warning === null ? {} : { warning }) });
-  return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason });
+    return jsonResponse(200, { health: 'GOOD', ...(warning === null ? {} : { warning }), ...cluster });
+  return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason, ...cluster });
 }
 
-function readyResponse(phase: Phase): HttpResponse {
-  return jsonResponse(phase === 'ready' ? 200 : 503, { ready: phase === 'ready', phase });
+/** Nothing of addresses: whoever reaches the port may ask. */
+function clusterHealth({ role, epoch, leader, lagMs, problem }: ReplicaView): object {
+  return {
+    role,
+    epoch,
+    leader: leader?.node ?? null,
+    lagMs: Math.round(lagMs),
+    ...(problem !== null && { problem }),
+  };
+}
+
+function readyResponse(phase: Phase, view: ReplicaView | null = null): HttpResponse {
+  const ready = phase === 'ready' && (view === null || (view.lagMs <= LAG_MS_MAX && view.problem === null));
+  const cluster = view === null ? {} : { role: view.role, lagMs: Math.round(view.lagMs) };
+  return jsonResponse(ready ? 200 : 503, { ready, phase, ...cluster });
 }
 
 /** Answers while the journal is being replayed: alive, not ready, and nothing of the state is shown. */

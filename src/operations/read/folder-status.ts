@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../../control/control-client.ts';
+import type { ControlResults } from '../../control/control-protocol.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import { type FileSystem, isMissing, isUnreadable, withFile } from '../../persistence/disk/file-system.ts';
@@ -16,6 +17,7 @@ import { type JournalSource, listSegments } from '../../persistence/journal/segm
 import { checkStart } from '../../persistence/recovery/start-check.ts';
 import { listSnapshots, readSnapshotHeader } from '../../persistence/snapshots/snapshot-files.ts';
 import { SNAPSHOT_VERSION } from '../../persistence/snapshots/snapshot-format.ts';
+import type { ReplicaView } from '../../replication/replica.ts';
 import { readFirstFrame, readLastFrame } from './journal-reading.ts';
 
 export interface EventSummary {
@@ -35,7 +37,12 @@ export interface SnapshotSummary {
 export interface FolderStatus {
   readonly folder: string;
   readonly formats: { readonly journal: number; readonly snapshot: number };
-  readonly server: { readonly pid: number; readonly durableId: number } | null;
+  readonly server: {
+    readonly pid: number;
+    readonly durableId: number;
+    /** Null where the server runs alone. */
+    readonly cluster: ReplicaView | null;
+  } | null;
   readonly journal: {
     readonly segments: number;
     /** The event with which the log is recorded to begin; null where nothing is recorded. */
@@ -65,7 +72,7 @@ export async function folderStatus(fs: FileSystem, root: string): Promise<Folder
   return {
     folder: root,
     formats: { journal: SEGMENT_VERSION, snapshot: SNAPSHOT_VERSION },
-    server: server === null ? null : { pid: server.pid, durableId: server.durableId },
+    server: server === null ? null : serverStatus(server),
     journal: {
       beginsWith: recorded.state === 'good' ? recorded.beginning.firstId : null,
       ...(await journalStatus({ fs, folder: folder.journal })),
@@ -75,6 +82,8 @@ export async function folderStatus(fs: FileSystem, root: string): Promise<Folder
     refusal: refusal?.message ?? null,
   };
 }
+
+const serverStatus = ({ pid, durableId, cluster }: ControlResults['status']) => ({ pid, durableId, cluster });
 
 async function journalStatus(source: JournalSource): Promise<Omit<FolderStatus['journal'], 'beginsWith'>> {
   const segments = await listSegments(source);

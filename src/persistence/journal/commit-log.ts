@@ -39,6 +39,11 @@ export class FencedError extends Error {
   override readonly name = 'FencedError';
 }
 
+/** The log has lost what it had decided, or holds what cannot follow. Nothing may be written any more, here or elsewhere. */
+export class LogLostError extends Error {
+  override readonly name: string = 'LogLostError';
+}
+
 /** The disk of this node decides, and the lock of the data folder keeps every other writer away. */
 export class LocalCommitLog implements CommitLog {
   append({ lastId }: CommitBatch): Promise<number> {

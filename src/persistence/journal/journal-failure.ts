@@ -1,7 +1,7 @@
 /**
  * The error after which the journal guarantees nothing more. The process ends with exit code 74 (invariant 6).
  */
-import { FencedError } from './commit-log.ts';
+import { FencedError, LogLostError } from './commit-log.ts';
 import { LostFileError } from './presence.ts';
 
 export interface JournalFailureDetails {
@@ -31,6 +31,8 @@ function messageOf({ file, offset, durableId, cause }: JournalFailureDetails): s
   if (cause instanceof LostFileError) return cause.message;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const rest = `Every event up to ${durableId} is on disk; nothing after it was acknowledged.`;
+  if (cause instanceof LogLostError)
+    return `This node cannot go on: ${reason}. ${rest} Compare the journals of all nodes before you start one of them again.`;
   return cause instanceof FencedError
     ? `This node may not write any more: ${reason}. ${rest} Start the server again; it will follow.`
     : `The journal could not be written at offset ${offset} of ${file}: ${reason}. ${rest} Look at the disk and its free space, then start the server again.`;

@@ -31,6 +31,9 @@ const TAIL_BYTES_MAX = 4 * 1024 * 1024;
 const TAIL_HEARTBEAT_MS = 1_000;
 const TAIL_EXPIRES_MS = 10_000;
 
+/** Older servers do not know `sync_interval: always`. Whether a newer one has it set, a client cannot see. */
+const VERSION_MIN = [2, 10] as const;
+
 /** Copies of each record, of which a majority has to have it. */
 const REPLICAS_MIN = 3;
 
@@ -46,12 +49,22 @@ export const streamNameOf = (name: string): string => `FLAGSTAFF_${name}`;
 
 /** Finds the stream, or makes it. Throws `UnsafeLogError` where it would not keep what it takes. */
 export async function openNatsLog(options: NatsLogOptions): Promise<ReplicatedLog> {
-  const { connection, name } = options;
+  const { connection, name, durability } = options;
+  if (durability === 'disk') refuseOldServer(connection.info?.version ?? '');
   const manager = await jetstreamManager(connection, { timeout: REQUEST_TIMEOUT_MS });
   const stream = streamNameOf(name);
   const config = await streamConfig(manager, stream, options);
-  refuseUnsafe(stream, config, options.durability);
+  refuseUnsafe(stream, config, durability);
   return new NatsLog(connection, manager, name);
+}
+
+function refuseOldServer(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin, minorMin] = VERSION_MIN;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw new UnsafeLogError(
+    `The NATS server is of release ${version}, which cannot write to its disk before it acknowledges. Use release ${majorMin}.${minorMin} or newer with "sync_interval: always", or set REPLICATION_DURABILITY=memory to accept the loss.`,
+  );
 }
 
 async function streamConfig(

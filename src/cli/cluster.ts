@@ -1,0 +1,122 @@
+/** `flagstaff cluster`: what the node of a cluster knows of it, and handing over. */
+import { randomBytes } from 'node:crypto';
+import { openLog } from '../cluster.ts';
+import { clusterConfig } from '../cluster-config.ts';
+import { EXIT } from '../exit-codes.ts';
+import { OperationError } from '../operations/operation-error.ts';
+import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { lockFolder } from '../persistence/disk/folder-lock.ts';
+import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
+import { beginLog } from '../replication/new-log.ts';
+import type { Peer } from '../replication/peers.ts';
+import type { ReplicaView } from '../replication/replica.ts';
+import {
+  type AddCommand,
+  type CommandContext,
+  type CommonOptions,
+  dataDirectory,
+  printResult,
+  withCommonOptions,
+} from './command.ts';
+import { CommandFailure, misuse } from './failure.ts';
+import { fields, printable } from './format.ts';
+import { askRunningServer } from './running-server.ts';
+
+export const addCluster: AddCommand = (program, context) => {
+  const cluster = program
+    .command('cluster')
+    .description('Look at the cluster of a running server, and hand over.');
+  withCommonOptions(cluster.command('status'))
+    .description('Show the role of this node, who leads, and the nodes that were heard of lately.')
+    .action(async (options: CommonOptions) => {
+      const view = await viewOf(context, options);
+      printResult(context, options, view, clusterText(view));
+    });
+  withCommonOptions(cluster.command('handover'))
+    .description('Let another node lead; this one, which has to be the leader, follows.')
+    .addHelpText(
+      'after',
+      `
+The command reaches the server through a socket in its data folder. Writes that are under way get their responses first;
+further ones wait a moment, or get 503 with Retry-After.`,
+    )
+    .action(async (options: CommonOptions) => {
+      await askRunningServer(dataDirectory(context, options), 'hand-over');
+      printResult(context, options, {}, 'This node has handed over and follows.');
+    });
+  withCommonOptions(cluster.command('republish'))
+    .description('Begin an empty log behind the end of this journal.')
+    .addHelpText('after', REPUBLISH_HELP)
+    .action((options: CommonOptions) => republish(context, options));
+};
+
+const REPUBLISH_HELP = `
+The settings are those of the server, REPLICATION_URL and the others; the server must be stopped, and the log empty. For a
+server that ran alone and becomes the first node of a cluster, and after the log was lost: take the node whose journal
+ends with the newest event. Start the other nodes on a copy of its data folder, which "flagstaff backup" makes.
+
+Example:
+  REPLICATION_URL=nats://log-1:4222 flagstaff cluster republish -d /srv/flagstaff`;
+
+async function republish(context: CommandContext, options: CommonOptions): Promise<void> {
+  const { terminal, fs } = context;
+  const config = clusterConfig(terminal.env);
+  if (config === null) throw misuse('Set REPLICATION_URL to the servers of the log.');
+  const root = dataDirectory(context, options);
+  const lock = lockFolder(root);
+  const say = (details: object, message: string): void =>
+    terminal.err('err' in details ? `${message}: ${details.err}` : message);
+  const log = await openLog(config, { info: say, warn: say });
+  try {
+    const { cluster, node } = config;
+    const end = await readJournalEnd(fs, dataFolder(root));
+    const by = { node, run: randomBytes(4).toString('hex'), address: '' };
+    const outcome = await beginLog({ log, cluster, by, end });
+    if (outcome.kind === 'occupied')
+      throw new OperationError(
+        'occupied',
+        `The log of the cluster "${cluster}" holds records already; nothing was changed.`,
+      );
+    if (outcome.kind === 'unknown')
+      throw new OperationError(
+        'unsound',
+        'The log does not say whether it took the record; run the command again.',
+        outcome.cause,
+      );
+    printResult(
+      context,
+      options,
+      outcome,
+      `The log of the cluster "${cluster}" begins behind event ${outcome.lastId}.`,
+    );
+  } finally {
+    await log.close();
+    lock.release();
+  }
+}
+
+async function viewOf(context: CommandContext, options: CommonOptions): Promise<ReplicaView> {
+  const { cluster } = await askRunningServer(dataDirectory(context, options), 'status');
+  if (cluster !== null) return cluster;
+  throw new CommandFailure(
+    EXIT.unavailable,
+    'The server runs alone: it was started without REPLICATION_URL.',
+  );
+}
+
+/** In one line: the role, the epoch, who leads, and how far this node is behind. */
+export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: ReplicaView): string {
+  if (problem !== null) return `${role}, stopped: ${problem}`;
+  if (isLeading) return `leading, epoch ${epoch}`;
+  const whom = leader === null ? 'nobody known leads' : `${printable(leader.node)} leads`;
+  return `${role}, epoch ${epoch}, ${whom}, ${(lagMs / 1000).toFixed(1)} s behind`;
+}
+
+function clusterText(view: ReplicaView): string {
+  const rows: [string, string][] = [['this node', roleText(view)]];
+  for (const peer of view.peers) rows.push([printable(peer.node), printable(peerText(peer))]);
+  return fields(rows);
+}
+
+const peerText = ({ role, epoch, durableId, address, silentMs }: Peer): string =>
+  `${role}, epoch ${epoch}, event ${durableId} on its disk, ${address}, heard ${(silentMs / 1000).toFixed(1)} s ago`;

@@ -1,0 +1,128 @@
+/**
+ * One node of a cluster, as the server starts it: the log that the nodes share, the store behind it, and the role of this
+ * node. The client of the log is loaded only here, so a server that runs alone loads none of it.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import type { Store } from './actors/store.ts';
+import type { ClusterConfig } from './cluster-config.ts';
+import { AtLeast, type ClusterAccess } from './http/dispatch/cluster.ts';
+import { LeaderClient } from './http/forwarding/leader-client.ts';
+import type { Log } from './log.ts';
+import { realFileSystem } from './persistence/disk/file-system.ts';
+import { type ClusterNode, openClusterNode, type StoreHooks } from './replication/cluster-node.ts';
+import type { ConnectionLog } from './replication/nats/nats-connection.ts';
+import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
+import type { Replica } from './replication/replica.ts';
+import type { ReplicatedLog } from './replication/replicated-log.ts';
+
+/** Between two attempts while the servers of the log choose who keeps it. */
+const OPEN_PAUSE_MS = 1_000;
+
+export interface ClusterOptions {
+  readonly config: ClusterConfig;
+  readonly folder: string;
+  /** On which this server listens. */
+  readonly port: number;
+  readonly log: Log;
+  open(hooks: StoreHooks): Promise<Store>;
+  /** Called each time that this node has begun to lead. */
+  onLeading(store: Store): Promise<void>;
+  stop(error: Error): void;
+  /** For tests: in place of the log that the configuration names. */
+  readonly replicatedLog?: ReplicatedLog;
+}
+
+/** What the server does with its node. */
+export class OpenCluster {
+  readonly store: Store;
+  readonly replica: Replica;
+  readonly access: ClusterAccess;
+  readonly #log: ReplicatedLog;
+  readonly #leader: LeaderClient;
+
+  constructor({ store, replica }: ClusterNode<Store>, log: ReplicatedLog, node: string) {
+    this.store = store;
+    this.replica = replica;
+    this.#log = log;
+    const leader = new LeaderClient({ node, leaderAddress: () => replica.otherLeader?.address ?? null });
+    this.#leader = leader;
+    this.access = {
+      isLeading: () => replica.isLeading,
+      forward: (request, signal) => leader.forward(request, signal),
+      atLeast: new AtLeast(store.engine, timer),
+    };
+  }
+
+  /** Lets another node lead, if that is possible within the time: a log that does not respond must not hold up a stop. */
+  async handOver(timeoutMs: number): Promise<void> {
+    const elapsed = new Promise<void>((resolve) => setTimeout(resolve, timeoutMs).unref());
+    await Promise.race([this.replica.handOver(), elapsed]);
+  }
+
+  /** Before the store is closed: nothing is followed any more. */
+  stopFollowing(): Promise<void> {
+    return this.replica.close();
+  }
+
+  /** After the store was closed. */
+  async close(): Promise<void> {
+    this.#leader.close();
+    await this.#log.close();
+  }
+}
+
+/** Resolves when this node follows or leads, and has something to show. */
+export async function joinCluster(options: ClusterOptions): Promise<OpenCluster> {
+  const { config, folder, port, log: notes } = options;
+  const log = options.replicatedLog ?? (await openLog(config, notes));
+  try {
+    const node = await openClusterNode<Store>({
+      ...{ fs: realFileSystem, folder, log, notes },
+      cluster: config.cluster,
+      identity: {
+        node: config.node,
+        run: randomBytes(4).toString('hex'),
+        address: config.address ?? `http://${hostname()}:${port}`,
+      },
+      clock: { monotonic: () => performance.now(), timer, random: Math.random, yieldToEventLoop },
+      open: (hooks) => options.open(hooks),
+      onLeading: (store) => options.onLeading(store),
+      stop: (error) => options.stop(error),
+    });
+    await node.replica.whenServing();
+    return new OpenCluster(node, log, config.node);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+/** Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes. */
+export async function openLog(config: ClusterConfig, log: ConnectionLog): Promise<ReplicatedLog> {
+  const { connectToNats } = await import('./replication/nats/nats-connection.ts');
+  const { openNatsLog } = await import('./replication/nats/nats-log.ts');
+  const { servers, node: name, user, credentialsFile, cluster, durability } = config;
+  const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
+  const connection = await connectToNats({ servers, name, user, credentialsFile, tls, log });
+  for (;;) {
+    try {
+      return await openNatsLog({ connection, name: cluster, durability });
+    } catch (error) {
+      if (error instanceof UnsafeLogError) {
+        await connection.close();
+        throw error;
+      }
+      log.warn({ err: error }, 'The replicated log is not ready yet; trying again');
+      await new Promise((resolve) => setTimeout(resolve, OPEN_PAUSE_MS));
+    }
+  }
+}
+
+function timer(delayMs: number, run: () => void): () => void {
+  const timeout = setTimeout(run, delayMs).unref();
+  return () => clearTimeout(timeout);
+}
+
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

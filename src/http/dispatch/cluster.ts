@@ -1,0 +1,86 @@
+/** What the dispatcher needs to know where several nodes serve: who takes writes, and how far this node is. */
+import type { Engine } from '../../actors/engine.ts';
+import { invalid, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+
+export interface ClusterAccess {
+  /** Whether this node takes writes itself. */
+  isLeading(): boolean;
+  /** Has the leader respond to a write; a refusal where it cannot be reached. Rejects only when `signal` is aborted. */
+  forward(request: TransportRequest, signal: AbortSignal): Promise<HttpResponse | Refusal>;
+  readonly atLeast: AtLeast;
+}
+
+/** Of every response to a write: all that the write made is in reads that ask for at least this event. */
+export const EVENT_ID_HEADER = 'flagstaff-event-id';
+
+/** Of a request: the event that the response has to show. */
+export const AT_LEAST_HEADER = 'flagstaff-at-least';
+
+/** Followers are milliseconds behind. One that is further behind should not hold up a client. */
+const WAIT_MS = 1_000;
+
+/** Each holds a request and its connection for up to a second. */
+const WAITING_MAX = 1_000;
+
+const NOT_YET = refuse(
+  'ServiceUnavailableError',
+  'This node does not have the event yet that the header Flagstaff-At-Least asks for; send the request again.',
+);
+
+interface Waiter {
+  readonly id: number;
+  readonly resume: (refusal: Refusal | null) => void;
+}
+
+/** Holds requests back until this node has the event that they ask for, for a second at most. */
+export class AtLeast {
+  readonly #engine: Pick<Engine, 'durableId' | 'feed'>;
+  readonly #timer: (delayMs: number, run: () => void) => () => void;
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(
+    engine: Pick<Engine, 'durableId' | 'feed'>,
+    timer: (delayMs: number, run: () => void) => () => void,
+  ) {
+    this.#engine = engine;
+    this.#timer = timer;
+    engine.feed.subscribe(() => this.#release());
+  }
+
+  /** Null when the request may go on; undefined where `resume` will be called later. */
+  check(header: string, resume: (refusal: Refusal | null) => void): Refusal | null | undefined {
+    if (!/^[0-9]{1,15}$/.test(header)) {
+      return invalid(
+        'The header Flagstaff-At-Least must be the id of an event.',
+        `/headers/${AT_LEAST_HEADER}`,
+      );
+    }
+    const id = Number(header);
+    if (id <= this.#engine.durableId) return null;
+    if (this.#waiters.size >= WAITING_MAX) return NOT_YET;
+    const cancel = this.#timer(WAIT_MS, () => {
+      this.#waiters.delete(waiter);
+      resume(NOT_YET);
+    });
+    const waiter: Waiter = {
+      id,
+      resume: (refusal) => {
+        cancel();
+        resume(refusal);
+      },
+    };
+    this.#waiters.add(waiter);
+    return undefined;
+  }
+
+  #release(): void {
+    if (this.#waiters.size === 0) return;
+    const { durableId } = this.#engine;
+    for (const waiter of [...this.#waiters]) {
+      if (waiter.id > durableId) continue;
+      this.#waiters.delete(waiter);
+      waiter.resume(null);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** The settings of a cluster. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { clusterConfig } from '../src/cluster-config.ts';
+import { readConfig } from '../src/config.ts';
+import { ConfigError } from '../src/settings.ts';
+
+const URL = 'nats://user:p%40ss@log-1:4222, tls://log-2:4222';
+
+it('without REPLICATION_URL there is no cluster, and a setting of one is refused', () => {
+  assert.equal(clusterConfig({}), null);
+  assert.throws(
+    () => clusterConfig({ REPLICATION_NODE: 'a' }),
+    /REPLICATION_NODE has no meaning without REPLICATION_URL/,
+  );
+});
+
+it('takes several servers, and the user of the first one that names one', () => {
+  const config = clusterConfig({ REPLICATION_URL: URL, REPLICATION_NODE: 'flags-1' });
+  assert.deepEqual(config?.servers, ['nats://log-1:4222', 'tls://log-2:4222']);
+  assert.deepEqual(config?.user, { name: 'user', password: 'p@ss' });
+  assert.deepEqual([config?.cluster, config?.node, config?.address], ['flagstaff', 'flags-1', null]);
+  assert.equal(config?.durability, 'disk');
+});
+
+const REFUSED: readonly (readonly [name: string, value: string])[] = [
+  ['REPLICATION_URL', 'log-1:4222'],
+  ['REPLICATION_URL', 'http://log-1:4222'],
+  ['REPLICATION_URL', 'nats://log-1:4222/path'],
+  ['REPLICATION_CLUSTER', 'a.b'],
+  ['REPLICATION_NODE', 'a b'],
+  ['REPLICATION_ADDRESS', 'flags-1:4242'],
+  ['REPLICATION_ADDRESS', 'http://flags-1:4242/path'],
+  ['REPLICATION_DURABILITY', 'some'],
+  ['IMPORT_FILE', 'state.json'],
+];
+
+for (const [name, value] of REFUSED) {
+  it(`refuses ${name}=${value} with one line that names the variable`, () => {
+    const isNamed = (error: unknown): boolean =>
+      error instanceof ConfigError && error.message.includes(name) && !error.message.includes('\n');
+    assert.throws(() => readConfig({ REPLICATION_URL: URL, [name]: value }), isNamed);
+  });
+}
+
+it('never repeats a URL, which may hold a password', () => {
+  assert.throws(
+    () => clusterConfig({ REPLICATION_URL: 'nats://user:hunter2@' }),
+    (error) => error instanceof ConfigError && !error.message.includes('hunter2'),
+  );
+});

@@ -1,0 +1,181 @@
+/** Whole servers as nodes of a cluster, over a log in memory: what clients see of it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { stateHash } from '../src/actors/world-snapshot.ts';
+import { runCommands } from '../src/cli/main.ts';
+import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+const timer: Timer = (delayMs, run) => {
+  const timeout = setTimeout(run, delayMs).unref();
+  return () => clearTimeout(timeout);
+};
+
+const PROBES = '';
+
+async function startCluster(count: number): Promise<readonly TestServer[]> {
+  const log = new MemoryLog(timer);
+  const starts = Array.from({ length: count }, (_, at) =>
+    startTestServer({
+      env: {
+        REPLICATION_URL: 'nats://nowhere:4222',
+        REPLICATION_NODE: `node-${at}`,
+        HTTP_HOST: '127.0.0.1',
+      },
+      replicatedLog: () => log.connect(),
+    }),
+  );
+  return Promise.all(starts);
+}
+
+const isLeading = ({ server }: TestServer): boolean => server.cluster?.replica.isLeading === true;
+
+describe('servers of a cluster', () => {
+  let nodes: readonly TestServer[];
+  let leader: TestServer;
+  let follower: TestServer;
+
+  before(async () => {
+    nodes = await startCluster(2);
+    leader = nodes.find(isLeading)!;
+    follower = nodes.find((node) => !isLeading(node))!;
+  });
+  after(() => Promise.all(nodes.map((node) => node.stop())));
+
+  it('take a write on any node, and show it on every node to whoever asks for its event', async () => {
+    const flags = '/projects/default/features';
+    const created = await follower.call('POST', flags, { name: 'from-a-follower' });
+    assert.equal(created.status, 201);
+    const id = created.headers.get('flagstaff-event-id');
+    assert.match(id ?? '', /^[0-9]+$/);
+    for (const node of nodes) {
+      const read = await node.call('GET', `${flags}/from-a-follower`, undefined, {
+        headers: { 'flagstaff-at-least': id! },
+      });
+      assert.equal(read.status, 200);
+      assert.equal(
+        read.headers.get('etag'),
+        (await leader.call('GET', `${flags}/from-a-follower`)).headers.get('etag'),
+      );
+    }
+    const [one, other] = nodes.map(({ server }) => stateHash(server.store.engine.world));
+    assert.equal(one, other);
+  });
+
+  it('record a forwarded write under its own caller', async () => {
+    const user = await leader.call('POST', '/user-admin', { username: 'ada', rootRole: 2, sendEmail: false });
+    assert.equal(user.status, 201);
+    const before = await follower.call(
+      'POST',
+      '/projects/default/features',
+      { name: 'by-nobody' },
+      { token: null },
+    );
+    assert.equal(before.status, 401);
+    await follower.call('POST', '/projects/default/features', { name: 'by-the-admin' });
+    const { body } = await leader.call('GET', '/events?limit=1');
+    const direct = await leader.call('POST', '/projects/default/features', { name: 'direct' });
+    assert.equal(direct.status, 201);
+    const { body: then } = await leader.call('GET', '/events?limit=1');
+    assert.equal(body.events[0].createdBy, then.events[0].createdBy);
+  });
+
+  it('keep If-Match and Idempotency-Key of a forwarded write', async () => {
+    const path = '/projects/default/features/kept';
+    await leader.call('POST', '/projects/default/features', { name: 'kept' });
+    const etag = (await leader.call('GET', path)).headers.get('etag')!;
+    const change = { description: 'changed', type: 'release' };
+    const changed = await follower.call(
+      'PUT',
+      path,
+      { name: 'kept', ...change },
+      { headers: { 'if-match': etag } },
+    );
+    assert.equal(changed.status, 200);
+    const late = await follower.call(
+      'PUT',
+      path,
+      { name: 'kept', ...change },
+      { headers: { 'if-match': etag } },
+    );
+    assert.equal(late.status, 412);
+    const headers = { 'idempotency-key': 'once' };
+    const first = await follower.call('POST', '/projects/default/features', { name: 'once' }, { headers });
+    const again = await leader.call('POST', '/projects/default/features', { name: 'once' }, { headers });
+    assert.deepEqual([first.status, again.status, again.body], [201, 201, first.body]);
+  });
+
+  it('refuse a wrong body and a wrong method as one server does', async () => {
+    const wrong = await follower.call('POST', '/projects/default/features', { name: 'no spaces' });
+    const same = await leader.call('POST', '/projects/default/features', { name: 'no spaces' });
+    assert.deepEqual(
+      [wrong.status, wrong.body.name, wrong.body.message],
+      [400, same.body.name, same.body.message],
+    );
+  });
+
+  it('refuse what was forwarded once already, so that no request goes round in circles', async () => {
+    const looped = await follower.call(
+      'POST',
+      '/projects/default/features',
+      { name: 'loop' },
+      {
+        headers: { 'flagstaff-forwarded-by': 'node-9' },
+      },
+    );
+    assert.equal(looped.status, 503);
+    assert.match(looped.body.message, /handed on to this node, which does not lead/);
+  });
+
+  it('wait a second for an event that does not come, and refuse what is no event', async () => {
+    const path = '/projects/default/features';
+    const never = await follower.call('GET', path, undefined, {
+      headers: { 'flagstaff-at-least': '999999' },
+    });
+    assert.deepEqual([never.status, never.headers.get('retry-after')], [503, '1']);
+    const wrong = await follower.call('GET', path, undefined, {
+      headers: { 'flagstaff-at-least': 'newest' },
+    });
+    assert.equal(wrong.status, 400);
+  });
+
+  it('tell who leads, to probes, metrics and operators', async () => {
+    const health = await follower.callBelow(PROBES)('GET', '/health');
+    const leading = (await leader.callBelow(PROBES)('GET', '/health')).body.cluster;
+    assert.equal(leading.role, 'leading');
+    assert.deepEqual([health.body.cluster.role, health.body.cluster.leader], ['following', leading.leader]);
+    const ready = await follower.callBelow(PROBES)('GET', '/ready');
+    assert.deepEqual([ready.status, ready.body.role], [200, 'following']);
+    const metrics = await (await fetch(`${leader.origin}/internal-backstage/prometheus`)).text();
+    assert.match(metrics, /^flagstaff_cluster_leading 1$/m);
+    assert.match(
+      await outputOf(['cluster', 'status', '-d', follower.folder]),
+      /^this node +following, epoch 1, node-/,
+    );
+    assert.match(await outputOf(['status', '-d', leader.folder]), /^cluster +leading, epoch 1$/m);
+    assert.match(
+      await outputOf(['cluster', 'handover', '-d', follower.folder]),
+      /does not lead; ask the node that does/,
+    );
+  });
+
+  it('hand over on request, and take writes on every node afterwards', async () => {
+    assert.match(await outputOf(['cluster', 'handover', '-d', leader.folder]), /has handed over and follows/);
+    while (!isLeading(follower)) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const [at, node] of nodes.entries()) {
+      for (;;) {
+        const { status } = await node.call('POST', '/projects/default/features', { name: `after-${at}` });
+        if (status === 201) break;
+        assert.equal(status, 503);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+  });
+});
+
+async function outputOf(args: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  const say = (text: string): void => void lines.push(text);
+  await runCommands(args, { out: say, err: say, env: {} } as never);
+  return lines.join('\n');
+}
