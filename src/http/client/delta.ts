@@ -2,13 +2,13 @@
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery } from '../client-flags/client-query.ts';
 import { type EncodedBody, VARY } from '../client-flags/encoded-body.ts';
+import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, readRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
 import { EVENTS_HEAD, EVENTS_TAIL } from '../watch/hydration.ts';
 import type { QueryWatch } from '../watch/query-watch.ts';
 import type { QueryWatches } from '../watch/query-watches.ts';
-import { QUERY_PARAMETERS } from './query-parameters.ts';
 import { DeltaSchema } from './schemas.ts';
 
 export const deltaRoute = readRoute({

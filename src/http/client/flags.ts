@@ -5,9 +5,9 @@ import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { ClientDocument } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import { clientQuery, coversProject } from '../client-flags/client-query.ts';
+import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { JSON_HEADERS, TaggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
-import { QUERY_PARAMETERS } from './query-parameters.ts';
 import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
 
 function documentResponse(

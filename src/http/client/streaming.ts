@@ -1,10 +1,10 @@
 /** The stream of changes, for server-side SDKs and Unleash Edge. */
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery } from '../client-flags/client-query.ts';
+import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import type { StreamRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
 import { DELTA_FORMAT } from '../watch/stream-format.ts';
-import { QUERY_PARAMETERS } from './query-parameters.ts';
 
 export const streamingRoute: StreamRoute = {
   kind: 'stream',

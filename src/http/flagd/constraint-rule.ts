@@ -5,15 +5,18 @@
 import type { ConstraintSource } from '../../domain/evaluation/constraint-test.ts';
 import { any, leaveOut, not, type Rule, type Translated } from './condition.ts';
 
+const USER_ID = { var: 'userId' };
+
+/** Who an evaluation is for is `targetingKey` to OpenFeature, as long as the application names no user. */
+export const USER: Rule = { if: [{ '===': [USER_ID, null] }, { var: 'targetingKey' }, USER_ID] };
+
 /**
  * Null for a field that flagd cannot name: it takes dots for steps into objects, has names of its own, and its evaluator in
  * JavaScript finds what every object has.
  */
 export function fieldRule(name: string): Rule | null {
   if (name === '' || name.includes('.') || name.startsWith('$flagd') || name in {}) return null;
-  const field = { var: name };
-  // Who an evaluation is for is `targetingKey` to OpenFeature, as long as the application names no user.
-  return name === 'userId' ? { if: [{ '===': [field, null] }, { var: 'targetingKey' }, field] } : field;
+  return name === 'userId' ? USER : { var: name };
 }
 
 export function constraintRule(constraint: ConstraintSource): Translated {

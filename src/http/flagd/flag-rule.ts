@@ -9,7 +9,7 @@ import { compileKind } from '../../domain/evaluation/strategy-kind.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { Strategy } from '../../domain/flags/strategy.ts';
 import { all, any, leaveOut, not, type Translated } from './condition.ts';
-import { constraintRule, fieldRule, ifGiven, isOneOf } from './constraint-rule.ts';
+import { constraintRule, fieldRule, ifGiven, isOneOf, USER } from './constraint-rule.ts';
 
 /** What a flag is translated from, beside itself. */
 export interface RuleScope {
@@ -53,28 +53,18 @@ function strategyRule(
   const shared = segments.map((id) => segment(id));
   if (shared.includes(undefined)) return false;
   const inherited = shared.flatMap((one) => one?.constraints ?? []);
-  const kind = kindRule(name, parameterReader(parameters), parameters);
+  const kind = kindRule(name, parameters);
   return all([kind, ...[...constraints, ...inherited].map(constraintRule)]);
 }
 
-function kindRule(
-  name: string,
-  read: (key: string) => string,
-  parameters: Strategy['parameters'],
-): Translated {
+function kindRule(name: string, parameters: Strategy['parameters']): Translated {
   const kind = compileKind(name, parameters);
   if (kind === null) return false;
   if (kind.rollout !== null) return rolloutRule(kind.rollout, kind.isConstant);
   if (name === 'default') return true;
   if (name !== 'userWithId') return leaveOut(`it has a strategy of the type ${name}`);
-  const userIds = read('userIds');
-  const field = fieldRule('userId');
-  return userIds === '' || field === null
-    ? false
-    : isOneOf(
-        field,
-        userIds.split(',').map((one) => one.trim()),
-      );
+  const userIds = parameterReader(parameters)('userIds');
+  return isOneOf(USER, userIds === '' ? [] : userIds.split(',').map((one) => one.trim()));
 }
 
 function rolloutRule(

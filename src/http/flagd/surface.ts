@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery } from '../client-flags/client-query.ts';
+import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { readRoute } from '../dispatch/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
 import type { Surface } from '../dispatch/surface.ts';
@@ -46,6 +47,7 @@ export const flagdSurface: Surface = {
       tag: 'OpenFeature',
       summary: 'Read the flags that the token covers as definitions for flagd.',
       permission: 'scope',
+      query: QUERY_PARAMETERS,
       success: { status: 200, schema: DefinitionsSchema },
       refusals: ['ValidationError'],
       read: async (context) => {
