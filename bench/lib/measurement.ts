@@ -16,6 +16,7 @@ export const TABLES = [
   'peer',
   'micro',
   'flags',
+  'holds',
   'projects',
   'events',
   'snapshot',

@@ -8,6 +8,7 @@ import { flagReadRandom } from './flag-read-random.ts';
 import { growthEvents } from './growth-events.ts';
 import { growthFlags } from './growth-flags.ts';
 import { growthProjects } from './growth-projects.ts';
+import { holds } from './holds.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
 import { overview } from './overview.ts';
@@ -35,6 +36,7 @@ export const SCENARIOS: readonly Scenario[] = [
   sdkReads,
   micro,
   growthFlags,
+  holds,
   growthProjects,
   growthEvents,
 ];

@@ -540,6 +540,22 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     ],
   },
   {
+    fault: 'Callers whose requests take long, each of them within its limits',
+    promise:
+      'They wait for their turns, and all of them together get a third of the time; others do not wait.',
+    tests: [
+      ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
+      ...named('http/dispatch/long-requests.test.ts')(
+        'run one in a round of the event loop, callers in turn',
+        'are refused when too many bytes wait',
+        'are not begun when their clients have left',
+      ),
+      ...named('actors/loop-accounts.test.ts')('charge who holds the loop for long, and nobody else'),
+      ...named('actors/scheduler.test.ts')('ends a turn that has lasted long enough'),
+    ],
+    longForms: ['soak'],
+  },
+  {
     fault: 'A data folder is put back in place, or copied, and goes on from there',
     promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(

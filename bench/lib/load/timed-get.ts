@@ -6,7 +6,17 @@ import type { Request } from './operation.ts';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-export async function timedMs(target: Target, { method, path, body }: Request): Promise<number> {
+export async function timedMs(target: Target, asked: Request): Promise<number> {
+  const { ms, status } = await timedResponse(target, asked);
+  if (status >= 300) throw new Error(`${asked.method} ${asked.path} → ${status}`);
+  return ms;
+}
+
+/** The same for a request that may be refused. */
+export async function timedResponse(
+  target: Target,
+  { method, path, body }: Request,
+): Promise<{ readonly ms: number; readonly status: number }> {
   const text = body === undefined ? '' : JSON.stringify(body);
   const startedAt = performance.now();
   const sent = request(`${target.origin}${target.basePath}/api/admin${path}`, {
@@ -22,6 +32,5 @@ export async function timedMs(target: Target, { method, path, body }: Request): 
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   response.resume();
   await once(response, 'end');
-  if ((response.statusCode ?? 0) >= 300) throw new Error(`${method} ${path} → ${response.statusCode}`);
-  return performance.now() - startedAt;
+  return { ms: performance.now() - startedAt, status: response.statusCode ?? 0 };
 }

@@ -191,6 +191,14 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'holds',
+    title: 'Longest hold of the event loop by one request',
+    note: 'Every route of the administrative interface that reads, asked one by one with the parameters of a flag that is there, right after a switch. The longest hold during a request, and of several requests the least: other work on the machine can only make it longer. Shown are the routes that hold longest.',
+    what: 'route',
+    at: 'flags',
+    columns: [column('holdMs', 'longest hold', 'ms')],
+  },
+  {
     name: 'projects',
     title: 'More projects',
     note: 'The same flags in more projects, each with a mailbox of its own. Throughput at 64 connections that go round the projects; the ratio is to a server with one project.',
