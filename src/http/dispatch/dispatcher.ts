@@ -304,7 +304,7 @@ class Dispatcher {
     const run = (): void => {
       const caller = this.#identify(call.request, bound, route, params);
       if (isRefusal(caller)) this.#refuseCaller(call, bound, caller);
-      else this.#guarded(call, () => this.#prepare(call, bound, route, { caller, params }));
+      else this.#prepare(call, bound, route, { caller, params });
     };
     this.longRequests.inTurn({ name, signal }, call.request.body.byteLength, run).then(
       (refusal) => refusal !== undefined && this.#refuse(call, refusal),

@@ -75,7 +75,8 @@ export class LongRequests {
     try {
       return await this.#queue.run(turn, asker, REQUEST_BYTES + bodyBytes);
     } catch (error) {
-      if (hasBegun) return undefined;
+      // The client left after its turn had come: what was begun goes on.
+      if (hasBegun && asker.signal.aborted && error === asker.signal.reason) return undefined;
       throw error;
     }
   }

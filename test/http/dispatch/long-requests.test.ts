@@ -57,6 +57,21 @@ describe('requests of callers who held the loop for long', () => {
     assert.deepEqual(ran, ['a', 'a', 'b']);
   });
 
+  it('tell what they throw, and the next one runs', async () => {
+    const requests = overdrawn('a');
+    const fault = new Error('a dependency is broken');
+    const failing = requests.inTurn({ name: 'a', signal: awaited() }, 0, () => {
+      throw fault;
+    });
+    let hasRun = false;
+    const next = requests.inTurn({ name: 'a', signal: awaited() }, 0, () => {
+      hasRun = true;
+    });
+    await assert.rejects(failing, (error) => error === fault);
+    await next;
+    assert(hasRun);
+  });
+
   it('are not begun when their clients have left, and what has begun goes on', async () => {
     const requests = overdrawn('a');
     const first = new AbortController();
