@@ -468,6 +468,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the difference between two moments',
     imports: ['domain/flags', 'domain/state', 'operations', 'operations/read', 'persistence/disk'],
   },
+  migration: {
+    purpose: 'from a server of the Unleash Admin API to another: read, compare, take the steps between',
+    imports: [],
+  },
   cli: {
     purpose: 'the commands of `flagstaff`',
     imports: [
@@ -476,6 +480,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'control',
       'domain/json',
       'domain/state',
+      'migration',
       'operations',
       'operations/copy',
       'operations/diff',

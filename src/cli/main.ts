@@ -13,6 +13,7 @@ import { addDiff } from './diff.ts';
 import { addEvents } from './events.ts';
 import { addExport } from './export.ts';
 import { failureOf } from './failure.ts';
+import { addImportUnleash } from './import-unleash.ts';
 import { addRepair } from './repair.ts';
 import { addRestore } from './restore.ts';
 import { addSnapshot } from './snapshot.ts';
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRestore,
   addRepair,
   addExport,
+  addImportUnleash,
   addToken,
   addCluster,
 ];

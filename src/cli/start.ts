@@ -16,6 +16,13 @@ export const addStart: AddCommand = (program, { terminal }) => {
     .option('-d, --data-dir <folder>', 'the data folder (DATA_DIR)')
     .option('--host <address>', 'the address to listen on (HTTP_HOST)')
     .option('-p, --port <number>', 'the port to listen on; 0 lets the operating system choose (HTTP_PORT)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  flagstaff start
+  flagstaff start --data-dir /var/lib/flagstaff --port 8080`,
+    )
     .action(async ({ dataDir, host, port }: StartOptions) => {
       const settings = { DATA_DIR: dataDir, HTTP_HOST: host, HTTP_PORT: port };
       const given = Object.entries(settings).filter(([, value]) => value !== undefined);

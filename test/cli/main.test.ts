@@ -17,7 +17,19 @@ import {
 } from '../support/operator.ts';
 import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from '../support/server.ts';
 
-const COMMANDS = ['status', 'events', 'diff', 'snapshot', 'backup', 'verify', 'restore', 'repair', 'export'];
+const COMMANDS = [
+  'start',
+  'status',
+  'events',
+  'diff',
+  'snapshot',
+  'backup',
+  'verify',
+  'restore',
+  'repair',
+  'export',
+  'import-unleash',
+];
 
 describe('flagstaff', () => {
   let past: PastFolder;

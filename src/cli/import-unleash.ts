@@ -1,0 +1,129 @@
+/** `flagstaff import-unleash`: makes a running Flagstaff equal to an Unleash. */
+import { readFileSync } from 'node:fs';
+import { EXIT } from '../exit-codes.ts';
+import { AdminCallError, AdminClient } from '../migration/admin-client.ts';
+import type { Configuration } from '../migration/configuration.ts';
+import { type MigrationResult, takeSteps } from '../migration/migrate.ts';
+import { type Plan, planMigration } from '../migration/plan.ts';
+import { readExport } from '../migration/read-export.ts';
+import { readServer } from '../migration/read-server.ts';
+import type { AddCommand, CommandContext } from './command.ts';
+import { jsonText } from './command.ts';
+import { CommandFailure, misuse } from './failure.ts';
+
+interface ImportOptions {
+  readonly to: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export const addImportUnleash: AddCommand = (program, context) => {
+  program
+    .command('import-unleash')
+    .description(
+      'Make a running Flagstaff equal to an Unleash: projects, flags, segments, users and what belongs to them.',
+    )
+    .argument('<source>', 'the address of an Unleash server, or the file of an export')
+    .option('--to <url>', 'the address of the Flagstaff server', 'http://localhost:4242')
+    .option('--dry-run', 'show what would be done, and change nothing')
+    .option('--json', 'print JSON, for scripts')
+    .addHelpText(
+      'after',
+      `
+Admin tokens of both servers stand in the environment: UNLEASH_TOKEN and FLAGSTAFF_TOKEN. What is equal already is left
+alone, so the command can be run again, to take in what has changed since or what was refused. What only Flagstaff has
+stays as it is. It ends with 65 if the server refused a step.
+
+Examples:
+  flagstaff import-unleash https://unleash.example.com --dry-run
+  flagstaff import-unleash export.json --to http://localhost:4242`,
+    )
+    .action((source: string, options: ImportOptions) => importUnleash(context, source, options));
+};
+
+async function importUnleash(context: CommandContext, source: string, options: ImportOptions): Promise<void> {
+  const { terminal } = context;
+  try {
+    const client = new AdminClient({ url: options.to, token: tokenOf(context, 'FLAGSTAFF_TOKEN') });
+    const [from, target] = [await sourceOf(context, source), await readServer(client)];
+    const plan = planMigration(from, target);
+    const result = options.dryRun ? null : await takeSteps(plan, target, client);
+    terminal.out(
+      options.json
+        ? jsonText({ read: countsOf(from), ...plannedOf(plan), result })
+        : text(from, plan, result),
+    );
+    if (result !== null && result.failed.length > 0) context.finish(EXIT.damagedData);
+  } catch (error) {
+    if (!(error instanceof AdminCallError)) throw error;
+    throw new CommandFailure(error.status === 0 ? EXIT.unavailable : EXIT.fault, error.message);
+  }
+}
+
+function tokenOf({ terminal }: CommandContext, variable: string): string {
+  const token = terminal.env[variable];
+  if (token !== undefined && token !== '') return token;
+  throw misuse(`Set ${variable} to an admin token of that server.`);
+}
+
+async function sourceOf(context: CommandContext, source: string): Promise<Configuration> {
+  if (/^https?:\/\//.test(source))
+    return readServer(new AdminClient({ url: source, token: tokenOf(context, 'UNLEASH_TOKEN') }));
+  let content: string;
+  try {
+    content = readFileSync(source, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(
+      EXIT.noInput,
+      `${source} is neither an address, such as https://unleash.example.com, nor a file that can be read: ${reasonOf(error)}`,
+    );
+  }
+  try {
+    return readExport(JSON.parse(content));
+  } catch (error) {
+    throw new CommandFailure(EXIT.damagedData, `${source} is no export of Unleash. ${reasonOf(error)}`);
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function countsOf({
+  projects,
+  flags,
+  segments,
+  contextFields,
+  strategyTypes,
+  users,
+  environments,
+}: Configuration) {
+  return {
+    environments: environments.size,
+    projects: projects.size,
+    flags: flags.size,
+    segments: segments.size,
+    contextFields: contextFields.size,
+    strategyTypes: strategyTypes.size,
+    users: users.size,
+  };
+}
+
+const plannedOf = ({ steps, remarks }: Plan) => ({ steps: steps.map(({ does }) => does), remarks });
+
+function text(from: Configuration, { steps, remarks }: Plan, result: MigrationResult | null): string {
+  const counts = Object.entries(countsOf(from)).map(([what, count]) => `${count} ${WORDS[what] ?? what}`);
+  const lines = [`Read ${counts.join(', ')}.`];
+  if (steps.length === 0) lines.push('Everything is equal already.');
+  else if (result === null)
+    lines.push(`${steps.length} steps would be taken:`, ...steps.map(({ does }) => `- ${does}`));
+  else {
+    lines.push(`${result.taken} of ${steps.length} steps were taken.`);
+    lines.push(...result.failed.map(({ does, reason }) => `- refused: ${does}: ${reason}`));
+    if (result.leftOut > 0) lines.push(`${result.leftOut} steps that build on those were left out.`);
+  }
+  return [...lines, ...remarks.map((remark) => `Note: ${remark}`)].join('\n');
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  contextFields: 'context fields',
+  strategyTypes: 'strategy types',
+};

@@ -1,0 +1,116 @@
+/** Calls of the Unleash Admin API, as both servers of a migration understand them. */
+
+/** Of one response; the largest list of a server with tens of thousands of flags stays below it. */
+const RESPONSE_BYTES_MAX = 256 * 1024 * 1024;
+
+const TIMEOUT_MS = 60_000;
+
+export interface AdminClientOptions {
+  /** Where the server is reached, with its base path: `https://flags.example.com/unleash`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+/** What a server says instead of doing it. The message is the server's own where it has one. */
+export class AdminCallError extends Error {
+  override readonly name = 'AdminCallError';
+  /** 0 when there was no response. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export class AdminClient {
+  readonly #base: string;
+  readonly #token: string;
+
+  constructor({ url, token }: AdminClientOptions) {
+    this.#base = `${url.replace(/\/+$/, '').replace(/\/api(?:\/admin)?$/, '')}/api/admin`;
+    this.#token = token;
+  }
+
+  get(path: string): Promise<unknown> {
+    return this.call('GET', path);
+  }
+
+  /** For what a version or an edition may not have: null where the server knows no such path, or keeps it from this token. */
+  async getIfThere(path: string): Promise<unknown> {
+    try {
+      return await this.get(path);
+    } catch (error) {
+      if (error instanceof AdminCallError && [402, 403, 404].includes(error.status)) return null;
+      throw error;
+    }
+  }
+
+  /** Resolves with the parsed body, null for none. Throws `AdminCallError`. */
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const url = `${this.#base}${path}`;
+    let response: Response;
+    try {
+      response = await fetch(url, {
+        method,
+        headers: {
+          authorization: this.#token,
+          accept: 'application/json',
+          'content-type': 'application/json',
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    } catch (error) {
+      throw new AdminCallError(0, `${method} ${url} got no response: ${reasonOf(error)}`);
+    }
+    const text = await textOf(response);
+    if (!response.ok)
+      throw new AdminCallError(response.status, `${method} ${path}: ${response.status} ${messageOf(text)}`);
+    if (text === '') return null;
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new AdminCallError(
+        response.status,
+        `${method} ${url} did not answer with JSON; is ${this.#base} the address of an Unleash server?`,
+      );
+    }
+  }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > RESPONSE_BYTES_MAX)
+      throw new AdminCallError(response.status, `${response.url} sent more than ${RESPONSE_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What fetch says is "fetch failed"; the reason stands in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : error.message;
+}
+
+/** Servers of this interface explain a refusal in `message`, and each point of it in `details`. */
+function messageOf(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body !== 'object' || body === null) return text.slice(0, 300);
+    const details = 'details' in body && Array.isArray(body.details) ? body.details : [];
+    const said = details.flatMap((one: unknown) =>
+      typeof one === 'object' && one !== null && 'message' in one ? [String(one.message)] : [],
+    );
+    if (said.length > 0) return said.slice(0, 3).join(' ');
+    return 'message' in body ? String(body.message) : text.slice(0, 300);
+  } catch {
+    return text.slice(0, 300);
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * What moves from one server of the Unleash Admin API to another, in one shape whatever it was read from: a running server
+ * of any version, an export file, or the Flagstaff that it moves to. Names stand for ids, because ids differ.
+ */
+import * as v from 'valibot';
+
+/** Values that old servers leave out, and newer ones send as null. */
+const textOr = <T extends string | null>(initial: T) =>
+  v.pipe(
+    v.nullish(v.string(), null),
+    v.transform((text) => text ?? initial),
+  );
+const yesNo = v.pipe(
+  v.nullish(v.boolean(), false),
+  v.transform((value) => value ?? false),
+);
+const listOf = <S extends v.GenericSchema>(item: S) =>
+  v.pipe(
+    v.nullish(v.array(item), []),
+    v.transform((list) => list ?? []),
+  );
+
+/** Unleash keeps parameters as strings, and has stored numbers at times. */
+const PARAMETERS = v.pipe(
+  v.nullish(v.record(v.string(), v.unknown()), {}),
+  v.transform((record) =>
+    Object.fromEntries(
+      Object.entries(record ?? {}).flatMap(([name, value]) =>
+        value === null || value === undefined ? [] : [[name, String(value)]],
+      ),
+    ),
+  ),
+);
+
+export const CONSTRAINT = v.pipe(
+  v.object({
+    contextName: v.string(),
+    operator: v.string(),
+    values: listOf(v.string()),
+    value: textOr(null),
+    inverted: yesNo,
+    caseInsensitive: yesNo,
+  }),
+  // What an operator does not look at is sent by some versions and left out by others.
+  v.transform(({ value, ...rest }) => (value === null || value === '' ? rest : { ...rest, value })),
+);
+
+const PAYLOAD = v.object({ type: v.string(), value: v.string() });
+
+export const VARIANT = v.pipe(
+  v.object({
+    name: v.string(),
+    weight: v.number(),
+    weightType: textOr('variable'),
+    stickiness: textOr('default'),
+    payload: v.nullish(PAYLOAD),
+    overrides: listOf(v.object({ contextName: v.string(), values: v.array(v.string()) })),
+  }),
+  v.transform(({ payload, overrides, ...rest }) => ({
+    ...rest,
+    ...(payload ? { payload } : {}),
+    ...(overrides.length > 0 ? { overrides } : {}),
+  })),
+);
+
+const STRATEGY_VARIANT = v.pipe(
+  v.object({
+    name: v.string(),
+    weight: v.number(),
+    weightType: textOr('variable'),
+    stickiness: textOr('default'),
+    payload: v.nullish(PAYLOAD),
+  }),
+  v.transform(({ payload, ...rest }) => ({ ...rest, ...(payload ? { payload } : {}) })),
+);
+
+/** As it is sent: segments by their ids on the server that sends it. */
+export const SENT_STRATEGY = v.object({
+  id: v.optional(v.string()),
+  name: v.string(),
+  title: textOr(''),
+  disabled: yesNo,
+  parameters: PARAMETERS,
+  constraints: listOf(CONSTRAINT),
+  segments: listOf(v.number()),
+  variants: listOf(STRATEGY_VARIANT),
+  sortOrder: v.nullish(v.number()),
+});
+
+export const TAG = v.object({ type: v.string(), value: v.string() });
+
+export const DEPENDENCY = v.pipe(
+  v.object({ feature: v.string(), enabled: v.nullish(v.boolean(), true), variants: listOf(v.string()) }),
+  v.transform(({ feature, enabled, variants }) => ({ feature, enabled: enabled ?? true, variants })),
+);
+
+export const SENT_FLAG = v.object({
+  name: v.string(),
+  project: textOr('default'),
+  type: textOr('release'),
+  description: textOr(''),
+  stale: yesNo,
+  impressionData: yesNo,
+});
+
+export const CONTEXT_FIELD = v.object({
+  name: v.string(),
+  description: textOr(''),
+  stickiness: yesNo,
+  sortOrder: v.pipe(
+    v.nullish(v.number(), 0),
+    v.transform((order) => order ?? 0),
+  ),
+  legalValues: listOf(
+    v.pipe(
+      v.object({ value: v.string(), description: textOr('') }),
+      v.transform(({ value, description }) => (description === '' ? { value } : { value, description })),
+    ),
+  ),
+});
+
+export const SENT_SEGMENT = v.object({
+  id: v.number(),
+  name: v.string(),
+  description: textOr(''),
+  constraints: listOf(CONSTRAINT),
+});
+
+export const STRATEGY_TYPE = v.object({
+  name: v.string(),
+  title: textOr(''),
+  description: textOr(''),
+  editable: v.nullish(v.boolean(), true),
+  deprecated: yesNo,
+  parameters: listOf(
+    v.object({ name: v.string(), type: textOr('string'), description: textOr(''), required: yesNo }),
+  ),
+});
+
+export const ENVIRONMENT = v.object({
+  name: v.string(),
+  type: textOr('production'),
+  enabled: v.nullish(v.boolean(), true),
+});
+
+export type Strategy = Omit<v.InferOutput<typeof SENT_STRATEGY>, 'id' | 'segments' | 'sortOrder'> & {
+  /** Names, in the order in which they are kept. */
+  readonly segments: readonly string[];
+};
+export type Variant = v.InferOutput<typeof VARIANT>;
+export type Tag = v.InferOutput<typeof TAG>;
+export type Dependency = v.InferOutput<typeof DEPENDENCY>;
+export type ContextField = v.InferOutput<typeof CONTEXT_FIELD>;
+export type Segment = Omit<v.InferOutput<typeof SENT_SEGMENT>, 'id'>;
+export type StrategyType = v.InferOutput<typeof STRATEGY_TYPE>;
+export type Environment = v.InferOutput<typeof ENVIRONMENT>;
+
+export interface FlagEnvironment {
+  /** Null where that is not known; the switch then stays as it is. */
+  readonly enabled: boolean | null;
+  readonly strategies: readonly Strategy[];
+  /** Of the strategies, in their order; empty where they are not known. */
+  readonly strategyIds: readonly string[];
+  readonly variants: readonly Variant[];
+}
+
+export interface Flag extends v.InferOutput<typeof SENT_FLAG> {
+  readonly archived: boolean;
+  readonly tags: readonly Tag[];
+  readonly dependencies: readonly Dependency[];
+  readonly environments: ReadonlyMap<string, FlagEnvironment>;
+}
+
+export interface Membership {
+  /** The login of the user: email, or username. */
+  readonly user: string;
+  readonly role: string;
+}
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly environments: readonly string[];
+  readonly memberships: readonly Membership[];
+}
+
+export interface User {
+  readonly email: string | null;
+  readonly username: string | null;
+  readonly name: string | null;
+  /** Its name. */
+  readonly rootRole: string;
+}
+
+/** What users sign in with, in lower case, because logins are unique whatever their case. */
+export const loginOf = ({ email, username }: Pick<User, 'email' | 'username'>): string =>
+  (email ?? username ?? '').toLowerCase();
+
+/** Everything that moves. Keys are names; those of projects are ids, which people choose. */
+export interface Configuration {
+  readonly environments: ReadonlyMap<string, Environment>;
+  readonly strategyTypes: ReadonlyMap<string, StrategyType>;
+  readonly contextFields: ReadonlyMap<string, ContextField>;
+  readonly segments: ReadonlyMap<string, Segment>;
+  readonly segmentIds: ReadonlyMap<string, number>;
+  readonly users: ReadonlyMap<string, User>;
+  readonly userIds: ReadonlyMap<string, number>;
+  readonly projects: ReadonlyMap<string, Project>;
+  readonly flags: ReadonlyMap<string, Flag>;
+  /** Ids by name, of the roles that a user or a member can have. */
+  readonly roles: ReadonlyMap<string, number>;
+  /** What is there and is not read, as sentences. */
+  readonly remarks: readonly string[];
+}
+
+export const byName = <T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(items.map((item) => [item.name, item]));

@@ -1,0 +1,57 @@
+/** Takes the steps of a plan, one after the other, and reports what became of each. */
+import { AdminCallError, type AdminClient } from './admin-client.ts';
+import type { Configuration } from './configuration.ts';
+import type { Plan } from './plan.ts';
+import { MissingSegmentError, type Step, type TargetIds } from './step.ts';
+
+export interface FailedStep {
+  readonly does: string;
+  /** What the target said. */
+  readonly reason: string;
+}
+
+export interface MigrationResult {
+  readonly taken: number;
+  readonly failed: readonly FailedStep[];
+  /** Left out because an earlier step of the same thing had failed. */
+  readonly leftOut: number;
+}
+
+/** Stops, by throwing, when the target does not respond or refuses the token; else goes on with what can be done. */
+export async function takeSteps(
+  { steps }: Plan,
+  target: Configuration,
+  client: AdminClient,
+  onStep: (done: number, total: number) => void = () => undefined,
+): Promise<MigrationResult> {
+  const ids: TargetIds = { segments: new Map(target.segmentIds), users: new Map(target.userIds) };
+  const failed: FailedStep[] = [];
+  const failedSubjects = new Set<string>();
+  let [taken, leftOut] = [0, 0];
+  for (const step of steps) {
+    if (failedSubjects.has(step.subject)) leftOut += 1;
+    else {
+      const reason = await takeStep(step, ids, client);
+      if (reason === null) taken += 1;
+      else {
+        failed.push({ does: step.does, reason });
+        failedSubjects.add(step.subject);
+      }
+    }
+    onStep(taken + leftOut + failed.length, steps.length);
+  }
+  return { taken, failed, leftOut };
+}
+
+/** The reason why the target refused, null when it did as asked. */
+async function takeStep(step: Step, ids: TargetIds, client: AdminClient): Promise<string | null> {
+  try {
+    const response = await client.call(step.method, step.path(ids), step.body?.(ids));
+    step.learn?.(response, ids);
+    return null;
+  } catch (error) {
+    if (error instanceof MissingSegmentError) return error.message;
+    if (error instanceof AdminCallError && error.status !== 0 && error.status !== 401) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The steps that make the configuration of one server equal to that of another, in an order in which each can be taken. What is equal
+ * already takes no step, so the plan of a migration that has been carried out is empty; that is how it can be run again.
+ * What only the target has stays as it is.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Configuration, Project, Segment } from './configuration.ts';
+import { archiveSteps, dependencySteps, flagSteps } from './plan-flags.ts';
+import { type Step, segment, step } from './step.ts';
+
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** What cannot be made equal, as sentences. */
+  readonly remarks: readonly string[];
+}
+
+export function planMigration(source: Configuration, target: Configuration): Plan {
+  const remarks: string[] = [...source.remarks];
+  const flags = [...source.flags.values()];
+  const steps = [
+    ...environmentSteps(source, target),
+    ...strategyTypeSteps(source, target),
+    ...contextFieldSteps(source, target),
+    ...segmentSteps(source, target),
+    ...userSteps(source, target, remarks),
+    ...[...source.projects.values()].flatMap((project) => projectSteps(project, source, target, remarks)),
+    ...flags.flatMap((flag) => flagSteps(flag, target.flags.get(flag.name), remarks)),
+    ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
+    ...flags.flatMap((flag) => archiveSteps(flag, target.flags.get(flag.name))),
+  ];
+  return { steps, remarks };
+}
+
+function environmentSteps(source: Configuration, target: Configuration): Step[] {
+  return [...source.environments.values()].flatMap(({ name, type, enabled }) => {
+    const subject = `environment ${name}`;
+    const present = target.environments.get(name);
+    const switched = step(
+      subject,
+      `switch environment "${name}" ${enabled ? 'on' : 'off'}`,
+      'POST',
+      `/environments/${segment(name)}/${enabled ? 'on' : 'off'}`,
+    );
+    if (present === undefined) {
+      const created = step(subject, `create environment "${name}"`, 'POST', '/environments', { name, type });
+      return enabled ? [created] : [created, switched];
+    }
+    return present.enabled === enabled ? [] : [switched];
+  });
+}
+
+function strategyTypeSteps(source: Configuration, target: Configuration): Step[] {
+  return [...source.strategyTypes.values()].flatMap((type) => {
+    const subject = `strategy type ${type.name}`;
+    const present = target.strategyTypes.get(type.name);
+    const { name, title, description, parameters, deprecated } = type;
+    const body = { name, title, description, parameters };
+    const deprecate = step(
+      subject,
+      `deprecate strategy type "${name}"`,
+      'POST',
+      `/strategies/${segment(name)}/deprecate`,
+    );
+    const marks = deprecated && present?.deprecated !== true ? [deprecate] : [];
+    if (present === undefined)
+      return [step(subject, `create strategy type "${name}"`, 'POST', '/strategies', body), ...marks];
+    const equal = isDeepStrictEqual([present.description, present.parameters], [description, parameters]);
+    const change = step(
+      subject,
+      `change strategy type "${name}"`,
+      'PUT',
+      `/strategies/${segment(name)}`,
+      body,
+    );
+    return equal ? marks : [change, ...marks];
+  });
+}
+
+function contextFieldSteps(source: Configuration, target: Configuration): Step[] {
+  return [...source.contextFields.values()].flatMap((field) => {
+    const { name } = field;
+    const subject = `context field ${name}`;
+    const present = target.contextFields.get(name);
+    if (present === undefined)
+      return [step(subject, `create context field "${name}"`, 'POST', '/context', field)];
+    if (isDeepStrictEqual({ ...present, sortOrder: 0 }, { ...field, sortOrder: 0 })) return [];
+    return [step(subject, `change context field "${name}"`, 'PUT', `/context/${segment(name)}`, field)];
+  });
+}
+
+function segmentSteps(source: Configuration, target: Configuration): Step[] {
+  return [...source.segments.values()].flatMap((wanted): Step[] => {
+    const { name } = wanted;
+    const subject = `segment ${name}`;
+    const present = target.segments.get(name);
+    if (present === undefined) return [createSegment(subject, wanted)];
+    if (isDeepStrictEqual(present, wanted)) return [];
+    const id = target.segmentIds.get(name);
+    return [step(subject, `change segment "${name}"`, 'PUT', `/segments/${id}`, wanted)];
+  });
+}
+
+function createSegment(subject: string, wanted: Segment): Step {
+  return {
+    ...step(subject, `create segment "${wanted.name}"`, 'POST', '/segments', wanted),
+    learn: (response, ids) => ids.segments.set(wanted.name, idOf(response)),
+  };
+}
+
+function idOf(response: unknown): number {
+  if (typeof response === 'object' && response !== null && 'id' in response) return Number(response.id);
+  throw new Error('The response to creating something has no id.');
+}
+
+const ROOT_ROLES = new Set(['Admin', 'Editor', 'Viewer']);
+
+function userSteps(source: Configuration, target: Configuration, remarks: string[]): Step[] {
+  return [...source.users].flatMap(([login, { email, username, name, rootRole }]): Step[] => {
+    if (target.users.has(login)) return [];
+    const role = ROOT_ROLES.has(rootRole) ? rootRole : 'Viewer';
+    if (role !== rootRole)
+      remarks.push(`The root role "${rootRole}" of ${login} is one of its own; the user becomes a Viewer.`);
+    const given = Object.entries({ email, username, name }).filter(([, value]) => value !== null);
+    const body = { ...Object.fromEntries(given), rootRole: target.roles.get(role) };
+    return [
+      {
+        ...step(`user ${login}`, `create user "${login}" as ${role}`, 'POST', '/user-admin', body),
+        learn: (response, ids) => ids.users.set(login, idOf(response)),
+      },
+    ];
+  });
+}
+
+function projectSteps(
+  project: Project,
+  source: Configuration,
+  target: Configuration,
+  remarks: string[],
+): Step[] {
+  const { id, name, description, environments } = project;
+  const subject = `project ${id}`;
+  const path = `/projects/${segment(id)}`;
+  const present = target.projects.get(id);
+  if (present === undefined) {
+    const body = { id, name, description, environments };
+    return [
+      step(subject, `create project "${id}"`, 'POST', '/projects', body),
+      ...membershipSteps(project, present, target, remarks),
+    ];
+  }
+  const changed = present.name !== name || present.description !== description;
+  // An export has no names of projects, only their ids.
+  const known = source.userIds.size > 0 || name !== id;
+  return [
+    ...(changed && known
+      ? [step(subject, `change project "${id}"`, 'PUT', path, { name, description })]
+      : []),
+    ...environments
+      .filter((one) => !present.environments.includes(one))
+      .map((one) =>
+        step(subject, `add environment "${one}" to project "${id}"`, 'POST', `${path}/environments`, {
+          environment: one,
+        }),
+      ),
+    ...membershipSteps(project, present, target, remarks),
+  ];
+}
+
+function membershipSteps(
+  { id, memberships }: Project,
+  present: Project | undefined,
+  target: Configuration,
+  remarks: string[],
+): Step[] {
+  const has = new Set(present?.memberships.map(({ user, role }) => `${user}\n${role}`));
+  return memberships.flatMap(({ user, role }): Step[] => {
+    if (has.has(`${user}\n${role}`)) return [];
+    const roleId = target.roles.get(role);
+    if (roleId === undefined) {
+      remarks.push(
+        `${user} has the role "${role}" in project "${id}", which is not there; give another one.`,
+      );
+      return [];
+    }
+    return [
+      {
+        subject: `member ${user} of ${id}`,
+        does: `make ${user} ${role} of project "${id}"`,
+        method: 'POST',
+        path: (ids) => `/projects/${segment(id)}/users/${ids.users.get(user) ?? 0}/roles/${roleId}`,
+      },
+    ];
+  });
+}

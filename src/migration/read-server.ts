@@ -1,0 +1,300 @@
+/** Reads the configuration of a running server of the Unleash Admin API: Unleash 4.3 to 8, or Flagstaff. */
+import * as v from 'valibot';
+import type { AdminClient } from './admin-client.ts';
+import {
+  byName,
+  CONTEXT_FIELD,
+  type Configuration,
+  DEPENDENCY,
+  ENVIRONMENT,
+  type Flag,
+  type FlagEnvironment,
+  loginOf,
+  type Membership,
+  type Project,
+  SENT_FLAG,
+  SENT_SEGMENT,
+  SENT_STRATEGY,
+  STRATEGY_TYPE,
+  type Strategy,
+  TAG,
+  type User,
+  VARIANT,
+  type Variant,
+} from './configuration.ts';
+
+/** Flags that are read at once. */
+const READS_AT_ONCE = 8;
+
+const SENT_ENVIRONMENT = v.object({
+  name: v.string(),
+  enabled: v.nullish(v.boolean(), false),
+  strategies: v.nullish(v.array(SENT_STRATEGY), []),
+  /** Unleash sends them here, Flagstaff at an address of their own. */
+  variants: v.optional(v.array(VARIANT)),
+});
+
+const WHOLE_FLAG = v.object({
+  ...SENT_FLAG.entries,
+  environments: v.nullish(v.array(SENT_ENVIRONMENT), []),
+  dependencies: v.nullish(v.array(DEPENDENCY), []),
+});
+
+const ROLE = v.object({ id: v.number(), name: v.string(), type: v.nullish(v.string(), 'root') });
+
+const USERS = v.object({
+  users: v.array(
+    v.object({
+      id: v.number(),
+      email: v.nullish(v.string(), null),
+      username: v.nullish(v.string(), null),
+      name: v.nullish(v.string(), null),
+      rootRole: v.nullish(v.union([v.number(), v.object({ id: v.number() })])),
+      accountType: v.nullish(v.string()),
+    }),
+  ),
+  rootRoles: v.nullish(v.array(ROLE), []),
+});
+
+const ACCESS = v.object({
+  users: v.nullish(
+    v.array(
+      v.object({ id: v.number(), roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) }),
+    ),
+    [],
+  ),
+  groups: v.nullish(v.array(v.unknown()), []),
+  roles: v.nullish(v.array(ROLE), []),
+});
+
+const PROJECTS = v.object({
+  projects: v.array(v.object({ id: v.string(), name: v.string(), description: v.nullish(v.string(), '') })),
+});
+
+const NAMES = v.object({ features: v.array(v.object({ name: v.string() })) });
+
+/** Every reading of `path` in the shape that the interface promises. Throws where the server sends something else. */
+async function read<S extends v.GenericSchema>(
+  client: AdminClient,
+  path: string,
+  schema: S,
+): Promise<v.InferOutput<S>> {
+  return shaped(path, await client.get(path), schema);
+}
+
+export function shaped<S extends v.GenericSchema>(
+  source: string,
+  value: unknown,
+  schema: S,
+): v.InferOutput<S> {
+  const { success, output, issues } = v.safeParse(schema, value);
+  if (success) return output;
+  const [issue] = issues;
+  throw new Error(`${source} has an unexpected shape at "${v.getDotPath(issue) ?? ''}": ${issue.message}`);
+}
+
+export async function readServer(
+  client: AdminClient,
+  onFlag: (done: number, total: number) => void = () => undefined,
+): Promise<Configuration> {
+  const { environments } = await read(
+    client,
+    '/environments',
+    v.object({ environments: v.array(ENVIRONMENT) }),
+  );
+  const { strategies } = await read(client, '/strategies', v.object({ strategies: v.array(STRATEGY_TYPE) }));
+  const fields = await read(client, '/context', v.array(CONTEXT_FIELD));
+  const segments = await segmentsOf(client);
+  const { users, rootRoles } = await read(client, '/user-admin', USERS);
+  const roleNames = new Map(rootRoles.map(({ id, name }) => [id, name]));
+  const people = users.filter((user) => loginOf(user) !== '' && (user.accountType ?? 'User') === 'User');
+  const logins = new Map(people.map((user) => [user.id, loginOf(user)]));
+  const roles = new Map(rootRoles.map(({ id, name }) => [name, id]));
+  const remarks: string[] = [];
+  const projects = await projectsOf(client, logins, roles, remarks);
+  const flags = await flagsOf(client, [...projects.keys()], segments, onFlag);
+  return {
+    environments: byName(environments),
+    strategyTypes: byName(strategies.filter(({ editable }) => editable !== false)),
+    contextFields: byName(fields),
+    segments: byName(segments.map(({ id, ...segment }) => segment)),
+    segmentIds: new Map(segments.map(({ id, name }) => [name, id])),
+    users: new Map(people.map((user) => [loginOf(user), userOf(user, roleNames)])),
+    userIds: new Map(people.map((user) => [loginOf(user), user.id])),
+    projects,
+    flags,
+    roles,
+    remarks: [...remarks, ...(await remarksOf(client))],
+  };
+}
+
+type SentUser = v.InferOutput<typeof USERS>['users'][number];
+
+function userOf({ email, username, name, rootRole }: SentUser, roleNames: ReadonlyMap<number, string>): User {
+  const id = typeof rootRole === 'object' ? rootRole?.id : rootRole;
+  return { email, username, name, rootRole: roleNames.get(id ?? 0) ?? 'Viewer' };
+}
+
+type SentSegment = v.InferOutput<typeof SENT_SEGMENT>;
+
+/** Segments came with Unleash 4.13, and were part of the paid edition until 6. */
+async function segmentsOf(client: AdminClient): Promise<readonly SentSegment[]> {
+  const sent = await client.getIfThere('/segments');
+  if (sent === null) return [];
+  return shaped('/segments', sent, v.object({ segments: v.array(SENT_SEGMENT) })).segments;
+}
+
+async function projectsOf(
+  client: AdminClient,
+  logins: ReadonlyMap<number, string>,
+  roles: Map<string, number>,
+  remarks: string[],
+): Promise<ReadonlyMap<string, Project>> {
+  const { projects } = await read(client, '/projects', PROJECTS);
+  const found: Project[] = [];
+  for (const { id, name, description } of projects) {
+    const path = encodeURIComponent(id);
+    const used = await read(
+      client,
+      `/environments/project/${path}`,
+      v.object({
+        environments: v.array(v.object({ name: v.string(), visible: v.nullish(v.boolean(), true) })),
+      }),
+    );
+    const access = shaped('access', (await client.getIfThere(`/projects/${path}/access`)) ?? {}, ACCESS);
+    for (const role of access.roles) roles.set(role.name, role.id);
+    if (access.groups.length > 0)
+      remarks.push(`Project "${id}" has ${access.groups.length} groups of members; groups do not move.`);
+    found.push({
+      id,
+      name,
+      description: description ?? '',
+      environments: used.environments.filter(({ visible }) => visible !== false).map((one) => one.name),
+      memberships: membershipsOf(access, logins),
+    });
+  }
+  return new Map(found.map((project) => [project.id, project]));
+}
+
+function membershipsOf(
+  { users, roles }: v.InferOutput<typeof ACCESS>,
+  logins: ReadonlyMap<number, string>,
+): readonly Membership[] {
+  const names = new Map(roles.map(({ id, name }) => [id, name]));
+  return users.flatMap(({ id, roleId, roles: several }) => {
+    const user = logins.get(id);
+    if (user === undefined) return [];
+    return (several ?? [roleId ?? 0]).flatMap((role) => {
+      const name = names.get(role);
+      return name === undefined ? [] : [{ user, role: name }];
+    });
+  });
+}
+
+async function flagsOf(
+  client: AdminClient,
+  projectIds: readonly string[],
+  segments: readonly SentSegment[],
+  onFlag: (done: number, total: number) => void,
+): Promise<ReadonlyMap<string, Flag>> {
+  const paths: string[] = [];
+  for (const id of projectIds) {
+    const listed = await read(client, `/projects/${encodeURIComponent(id)}/features`, NAMES);
+    for (const { name } of listed.features)
+      paths.push(`/projects/${encodeURIComponent(id)}/features/${encodeURIComponent(name)}`);
+  }
+  const segmentNames = new Map(segments.map(({ id, name }) => [id, name]));
+  const flags: Flag[] = [];
+  const waiting = paths.values();
+  const worker = async (): Promise<void> => {
+    for (const path of waiting) {
+      flags.push(await flagOf(client, path, segmentNames));
+      onFlag(flags.length, paths.length);
+    }
+  };
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, worker));
+  const archived = shaped(
+    'archive',
+    (await client.getIfThere('/archive/features')) ?? { features: [] },
+    v.object({ features: v.array(SENT_FLAG) }),
+  );
+  const gone: Flag[] = archived.features.map((flag) => ({
+    ...flag,
+    archived: true,
+    tags: [],
+    dependencies: [],
+    environments: new Map(),
+  }));
+  return byName([...flags, ...gone].toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+async function flagOf(
+  client: AdminClient,
+  path: string,
+  segmentNames: ReadonlyMap<number, string>,
+): Promise<Flag> {
+  // Without the parameter, Unleash leaves the variants of the environments out.
+  const sent = await read(client, `${path}?variantEnvironments=true`, WHOLE_FLAG);
+  const { environments, dependencies, ...flag } = sent;
+  const tags = await read(
+    client,
+    `/features/${encodeURIComponent(flag.name)}/tags`,
+    v.object({ tags: v.array(TAG) }),
+  );
+  const found = new Map<string, FlagEnvironment>();
+  for (const { name, enabled, strategies: unordered, variants } of environments ?? []) {
+    const strategies = inOrder(unordered ?? []);
+    found.set(name, {
+      enabled: enabled ?? false,
+      strategies: strategies.map((strategy) => strategyOf(strategy, segmentNames)),
+      strategyIds: strategies.flatMap(({ id }) => id ?? []),
+      variants: variants ?? (await variantsOf(client, `${path}/environments/${encodeURIComponent(name)}`)),
+    });
+  }
+  return {
+    ...flag,
+    archived: false,
+    tags: tags.tags,
+    dependencies: dependencies ?? [],
+    environments: found,
+  };
+}
+
+async function variantsOf(client: AdminClient, path: string): Promise<readonly Variant[]> {
+  const { variants } = await read(client, `${path}/variants`, v.object({ variants: v.array(VARIANT) }));
+  return variants;
+}
+
+type SentStrategy = v.InferOutput<typeof SENT_STRATEGY>;
+
+export const inOrder = (strategies: readonly SentStrategy[]): readonly SentStrategy[] =>
+  strategies.toSorted((a, b) => (a.sortOrder ?? 0) - (b.sortOrder ?? 0));
+
+export function strategyOf(sent: SentStrategy, segmentNames: ReadonlyMap<number, string>): Strategy {
+  const { id, segments, sortOrder, ...strategy } = sent;
+  return {
+    ...strategy,
+    segments: segments.map((one) => segmentNames.get(one) ?? `number ${one}`).toSorted(),
+  };
+}
+
+const COUNTED: readonly { path: string; list: string; sentence: (count: number) => string }[] = [
+  {
+    path: '/api-tokens',
+    list: 'tokens',
+    sentence: (count) =>
+      `${count} API tokens do not move. Give their secrets to a new data folder by INIT_CLIENT_API_TOKENS and INIT_FRONTEND_API_TOKENS, and applications keep them.`,
+  },
+  { path: '/addons', list: 'addons', sentence: (count) => `${count} integrations do not move.` },
+  { path: '/groups', list: 'groups', sentence: (count) => `${count} groups of users do not move.` },
+];
+
+async function remarksOf(client: AdminClient): Promise<string[]> {
+  const remarks: string[] = [];
+  for (const { path, list, sentence } of COUNTED) {
+    const sent = await client.getIfThere(path);
+    const found = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[list] : null;
+    if (Array.isArray(found) && found.length > 0) remarks.push(sentence(found.length));
+  }
+  return remarks;
+}

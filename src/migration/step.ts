@@ -1,0 +1,46 @@
+/** One request to the target of a migration, and what it needs to know by then. */
+
+/** Ids on the target, by name; those of what a step creates are added when it is taken. */
+export interface TargetIds {
+  readonly segments: Map<string, number>;
+  readonly users: Map<string, number>;
+}
+
+export interface Step {
+  /** What it belongs to, such as `flag checkout`: after a failure the later steps of the same subject are left out. */
+  readonly subject: string;
+  /** A sentence without its end: `create segment "beta-testers"`. */
+  readonly does: string;
+  readonly method: 'DELETE' | 'POST' | 'PUT';
+  /** Below `/api/admin`. */
+  readonly path: (ids: TargetIds) => string;
+  readonly body?: (ids: TargetIds) => unknown;
+  /** Notes the id of what was created. */
+  readonly learn?: (response: unknown, ids: TargetIds) => void;
+}
+
+/** The target has no segment of that name, and what moves has none with rules. */
+export class MissingSegmentError extends Error {
+  override readonly name = 'MissingSegmentError';
+
+  constructor(name: string) {
+    super(`The segment "${name}" is not there. Create it, with its constraints, and run the command again.`);
+  }
+}
+
+/** A name as a segment of a path. */
+export const segment = encodeURIComponent;
+
+export const step = (
+  subject: string,
+  does: string,
+  method: Step['method'],
+  path: string,
+  body?: unknown,
+): Step => ({
+  subject,
+  does,
+  method,
+  path: () => path,
+  ...(body === undefined ? {} : { body: () => body }),
+});

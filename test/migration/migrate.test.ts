@@ -1,0 +1,210 @@
+/** Moving from an Unleash 6.10 whose answers record-unleash.ts recorded, and from its export. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { flagstaff } from '../support/operator.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
+import {
+  type PlayedUnleash,
+  playUnleash,
+  RECORDED_TOKEN,
+  type RecordedUnleash,
+  recordedUnleash,
+} from './recorded-unleash.ts';
+import { type ClientFeatures, contexts, sdkAnswers } from './sdk-answers.ts';
+
+/** A port that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const { url, close } = await playUnleash(recordedUnleash());
+  close();
+  return Number(new URL(url).port);
+}
+
+const CLIENT_TOKEN = '*:production.migrated';
+const SEED = 4711;
+
+describe('flagstaff import-unleash', () => {
+  const recorded: RecordedUnleash = recordedUnleash();
+  let unleash: PlayedUnleash;
+  let server: TestServer;
+  before(async () => {
+    unleash = await playUnleash(recorded);
+    server = await startTestServer({ env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKEN } });
+  });
+  after(async () => {
+    unleash.close();
+    await server.stop();
+  });
+  const env = { UNLEASH_TOKEN: RECORDED_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN };
+  const run = (source: string, ...options: string[]) =>
+    flagstaff(['import-unleash', source, '--to', server.origin, ...options], { env });
+  const lastEvent = (): number => server.server.store.engine.lastId;
+  const read = async (path: string, token = ADMIN_TOKEN): Promise<unknown> =>
+    (await server.call('GET', path, undefined, { token })).body;
+
+  it('shows first what it would do, and changes nothing', async () => {
+    const before = lastEvent();
+    const { code, out } = await run(unleash.url, '--dry-run');
+    assert.equal(code, 0);
+    assert.match(out, /^Read 3 environments, 1 projects, 36 flags, 1 segments, /);
+    assert.match(out, /^- create flag "flag-0000" in project "default"$/m);
+    assert.match(out, /^Note: \d+ API tokens do not move/m);
+    assert.equal(lastEvent(), before);
+  });
+
+  it('brings everything, and applications get the answers that they got before', async () => {
+    const { code, out, err } = await run(unleash.url);
+    assert.deepEqual([code, err], [0, ''], out);
+    const ours = (
+      await server.callBelow('/api/client')('GET', '/features', undefined, { token: CLIENT_TOKEN })
+    ).body;
+    const theirs = recorded.client as ClientFeatures;
+    const names = (sent: ClientFeatures): string[] => sent.features.map(({ name }) => name).toSorted();
+    assert.deepEqual(names(ours), names(theirs));
+    const asked = contexts(1_000, SEED);
+    const answers = await sdkAnswers(theirs, asked);
+    assert.deepEqual(await sdkAnswers(ours, asked), answers, `seed ${SEED}`);
+    const distinct = new Set(answers.flat());
+    assert(distinct.size > 15, `flags are on and off, with variants: ${[...distinct]}`);
+  });
+
+  it('has brought users, fields, tags, dependencies and what is archived', async () => {
+    const { users } = (await read('/user-admin')) as { users: { email?: string; rootRole: number }[] };
+    assert.deepEqual(
+      users.flatMap(({ email, rootRole }) => (email === undefined ? [] : [[email, rootRole]])),
+      [0, 1, 2].map((at) => [`person-${at}@example.com`, at + 1]),
+    );
+    const country = (await read('/context/country')) as { stickiness: boolean; legalValues: unknown[] };
+    assert.deepEqual([country.stickiness, country.legalValues.length], [true, 4]);
+    const { tags } = (await read('/features/flag-0008/tags')) as { tags: { value: string }[] };
+    assert.deepEqual(
+      tags.map(({ value }) => value),
+      ['team-2'],
+    );
+    const child = (await read('/projects/default/features/flag-0005')) as {
+      dependencies: { feature: string }[];
+    };
+    assert.deepEqual(
+      child.dependencies.map(({ feature }) => feature),
+      ['flag-0000'],
+    );
+    const { features } = (await read('/archive/features')) as { features: { name: string }[] };
+    assert.deepEqual(features.map(({ name }) => name).toSorted(), ['flag-0016', 'flag-0033']);
+  });
+
+  it('finds everything equal when it runs again, and then takes in only what has changed', async () => {
+    const before = lastEvent();
+    assert.match((await run(unleash.url)).out, /^Everything is equal already\.$/m);
+    assert.equal(lastEvent(), before);
+    const path = '/projects/default/features/flag-0001';
+    const production = `${path}/environments/production`;
+    const { body } = await server.call('GET', `${production}/strategies`);
+    await server.call('DELETE', `${production}/strategies/${body[1].id}`);
+    await server.call('PUT', `${path}`, {
+      type: 'release',
+      description: 'Changed',
+      stale: false,
+      impressionData: true,
+    });
+    await server.call('POST', '/projects/default/features', { name: 'only-here' });
+    const planned = await run(unleash.url, '--dry-run', '--json');
+    assert.deepEqual(JSON.parse(planned.out).steps, [
+      'change what flag "flag-0001" is',
+      'add strategy 2 ("userWithId") of flag "flag-0001" in production',
+    ]);
+    await run(unleash.url);
+    assert.match((await run(unleash.url)).out, /^Everything is equal already\.$/m);
+    assert.equal((await server.call('GET', '/projects/default/features/only-here')).status, 200);
+  });
+
+  it('reads the export of the same flags, and takes the segments from where they are', async () => {
+    const file = join(temporaryFolder(), 'export.json');
+    writeFileSync(file, JSON.stringify(recorded.exported));
+    const { code, out } = await run(file);
+    assert.equal(code, 0, out);
+    assert.match(out, /^Read 1 environments, 1 projects, 36 flags, 0 segments, /);
+    assert.match(out, /no flag is switched by it/);
+    const off = (await read('/projects/default/features/flag-0001')) as {
+      environments: { enabled: boolean }[];
+    };
+    assert.deepEqual(
+      off.environments.map(({ enabled }) => enabled),
+      [true, false],
+    );
+    assert.match(out, /only the names of the segments "beta-testers"/);
+    assert.match((await run(file)).out, /^Everything is equal already\.$/m);
+  });
+
+  it('switches flags as an export of Unleash 4 says', async () => {
+    const file = join(temporaryFolder(), 'state.json');
+    const features = [{ name: 'four', project: 'default', type: 'release', archived: false }];
+    const where = { featureName: 'four', environment: 'production' };
+    const featureStrategies = [{ ...where, strategyName: 'default', parameters: {}, sortOrder: 9999 }];
+    const featureEnvironments = [{ ...where, enabled: true }];
+    writeFileSync(file, JSON.stringify({ version: 4, features, featureStrategies, featureEnvironments }));
+    assert.equal((await run(file)).code, 0);
+    const { environments } = (await read('/projects/default/features/four')) as {
+      environments: { name: string; enabled: boolean }[];
+    };
+    assert.equal(environments.find(({ name }) => name === 'production')?.enabled, true);
+  });
+
+  it('makes no strategy without its segment, which would be for more users', async () => {
+    const file = join(temporaryFolder(), 'bare.json');
+    const featureStrategies = [
+      { featureName: 'rolled', environment: 'production', strategyName: 'default', segments: [7] },
+    ];
+    const featureEnvironments = [{ featureName: 'rolled', environment: 'production', enabled: true }];
+    const segments = [{ id: 7, name: 'not-there' }];
+    writeFileSync(
+      file,
+      JSON.stringify({ features: [{ name: 'rolled' }], featureStrategies, featureEnvironments, segments }),
+    );
+    const { code, out } = await run(file);
+    assert.equal(code, 65);
+    assert.match(out, /^- refused: add strategy 1 .*: The segment "not-there" is not there\./m);
+    const { environments } = (await read('/projects/default/features/rolled')) as {
+      environments: { name: string; enabled: boolean; strategies: unknown[] }[];
+    };
+    const production = environments.find(({ name }) => name === 'production');
+    assert.deepEqual([production?.enabled, production?.strategies], [false, []]);
+  });
+
+  it('goes on after a refusal, names it, and ends with 65', async () => {
+    const file = join(temporaryFolder(), 'refused.json');
+    const flags = [{ name: 'bad', description: 'x'.repeat(20_000) }, { name: 'good' }];
+    const featureStrategies = [{ featureName: 'bad', environment: 'development', strategyName: 'default' }];
+    const featureEnvironments = flags.map(({ name }) => ({ featureName: name, environment: 'development' }));
+    writeFileSync(file, JSON.stringify({ features: flags, featureStrategies, featureEnvironments }));
+    const { code, out } = await run(file);
+    assert.equal(code, 65);
+    assert.match(out, /^- refused: create flag "bad" in project "default": POST .*: 400 .*description/m);
+    assert.match(out, /^1 steps that build on those were left out\.$/m);
+    assert.equal((await server.call('GET', '/projects/default/features/good')).status, 200);
+  });
+
+  it('says in one line what is wrong with an address, a token or a file', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'text.json'), 'no JSON');
+    writeFileSync(join(folder, 'other.json'), '{"features":[{"name":1}]}');
+    const cases: readonly [string, Readonly<Record<string, string>>, number, RegExp][] = [
+      [`http://127.0.0.1:${await closedPort()}`, env, 69, /got no response: connect ECONNREFUSED/],
+      [unleash.url, { ...env, UNLEASH_TOKEN: 'wrong' }, 70, /401/],
+      [unleash.url, { FLAGSTAFF_TOKEN: ADMIN_TOKEN }, 64, /Set UNLEASH_TOKEN to an admin token/],
+      [join(folder, 'nowhere.json'), env, 66, /neither an address, .* nor a file that can be read/],
+      [join(folder, 'text.json'), env, 65, /is no export of Unleash/],
+      [join(folder, 'other.json'), env, 65, /unexpected shape at "features\.0\.name"/],
+    ];
+    for (const [source, given, code, message] of cases) {
+      const ran = await flagstaff(['import-unleash', source, '--to', server.origin], { env: given });
+      assert.deepEqual([ran.code, ran.out, ran.err.split('\n').length], [code, '', 1], source);
+      assert.match(ran.err, message);
+    }
+  });
+
+  it('prints JSON for scripts', async () => {
+    const { result, read: counts } = (await run(unleash.url, '--json')).json;
+    assert.deepEqual([result.failed, counts.flags], [[], 36]);
+  });
+});

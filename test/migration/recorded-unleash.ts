@@ -1,0 +1,43 @@
+/** The recorded answers of a real Unleash, and a server that gives them. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { ROOT_FOLDER } from '../support/server.ts';
+
+export const RECORDED_FILE = join(ROOT_FOLDER, 'test/migration/unleash-6.json');
+
+export interface RecordedUnleash {
+  readonly version: string;
+  /** Bodies of GET, by their paths below `/api/admin`. */
+  readonly admin: Readonly<Record<string, unknown>>;
+  /** Of `POST /features-batch/export`. */
+  readonly exported: unknown;
+  /** Of `GET /api/client/features`, for production. */
+  readonly client: unknown;
+}
+
+export const recordedUnleash = (): RecordedUnleash => JSON.parse(readFileSync(RECORDED_FILE, 'utf8'));
+
+export const RECORDED_TOKEN = '*:*.recorded';
+
+export interface PlayedUnleash {
+  readonly url: string;
+  close(): void;
+}
+
+/** Any other token gets 401, and what was not recorded 404, as the real one answers. */
+export async function playUnleash({ admin }: RecordedUnleash): Promise<PlayedUnleash> {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace('/api/admin', '');
+    const isKnown = request.headers.authorization === RECORDED_TOKEN;
+    const status = isKnown ? (path in admin ? 200 : 404) : 401;
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify(status === 200 ? admin[path] : { name: 'Error', message: `It is a ${status}.` }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
