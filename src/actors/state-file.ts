@@ -81,11 +81,16 @@ function projectDocument({ settings, members, flags }: ProjectState) {
 /** The document's types are those of a parsed one, which is mutable; nobody changes it all the same. */
 function targetingDocument({
   directory,
-}: World): Pick<StateDocument, 'segments' | 'contextFields' | 'strategyTypes' | 'settings'> {
+}: World): Pick<
+  StateDocument,
+  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'favorites' | 'settings'
+> {
   return {
     segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
+    tagTypes: [...directory.tagTypes.values()],
+    favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;
 }

@@ -37,6 +37,14 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   for (const [name, { flag }] of directory.potentiallyStale) {
     assert(flag === name && directory.flagProjects.has(name), `flag ${name} is noted and exists`);
   }
+  for (const { userId, projects, flags } of directory.favorites.values()) {
+    assert(directory.users.has(userId), `favorites of ${userId} belong to nobody`);
+    assert(
+      flags.every((name) => directory.flagProjects.has(name)),
+      `favorite flags of ${userId} exist`,
+    );
+    assert(projects.length + flags.length > 0, `favorites of ${userId} are none`);
+  }
   let from = -1;
   for (const entry of lineage.recorded) {
     assert(entry.from > from, 'names of the lineage follow each other');

@@ -12,6 +12,7 @@ import type { ContextField } from '../domain/flags/context-field.ts';
 import type { Flag } from '../domain/flags/flag.ts';
 import type { Segment } from '../domain/flags/segment.ts';
 import type { StrategyType } from '../domain/flags/strategy-type.ts';
+import type { TagType } from '../domain/flags/tag-type.ts';
 import type { Setting } from '../domain/state/frontend-origins.ts';
 import { type DatedResponse, IdempotencyCache } from '../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../domain/state/lineage.ts';
@@ -21,6 +22,7 @@ import type {
   ApiToken,
   DirectoryState,
   Environment,
+  Favorites,
   PersonalToken,
   ProjectSettings,
   StalenessNote,
@@ -75,6 +77,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'segments', records: [...directory.segments.values()] },
     { name: 'contextFields', records: [...directory.contextFields.values()] },
     { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
+    { name: 'tagTypes', records: [...directory.tagTypes.values()] },
     { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
@@ -92,6 +95,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     },
     { name: 'flags', records: flags.flat() },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
+    { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
 }
@@ -136,6 +140,12 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'strategyTypes':
       putRecord(world, directory.strategyTypes, (record as StrategyType).name, record as StrategyType);
+      return;
+    case 'tagTypes':
+      putRecord(world, directory.tagTypes, (record as TagType).name, record as TagType);
+      return;
+    case 'favorites':
+      putRecord(world, directory.favorites, (record as Favorites).userId, record as Favorites);
       return;
     case 'settings':
       putRecord(world, directory.settings, (record as Setting).id, record as Setting);

@@ -111,6 +111,9 @@ function populated(): TestWorld {
       environment: null,
       variants: [variant('a', 500), variant('b', 500)],
     },
+    { type: 'create-tag-type', name: 'team', fields: { icon: 'T' } },
+    { type: 'mark-favorite', ...of, flag: 'child', userId: 2, isMarked: true },
+    { type: 'mark-favorite', project: '__proto__', flag: null, userId: 2, isMarked: true },
     { type: 'tag-flag', ...of, flag: 'child', tag: { type: 'simple', value: 'kept' } },
     {
       type: 'add-dependency',
@@ -155,6 +158,8 @@ describe('a state document', () => {
       'segments',
       'contextFields',
       'strategyTypes',
+      'tagTypes',
+      'favorites',
       'settings',
     ]);
     assert(!JSON.stringify(plain).includes(digestOf('secret')));
@@ -184,6 +189,7 @@ describe('a state document', () => {
       'feature-environment-enabled',
       'feature-tagged',
       'feature-dependency-added',
+      'feature-favorited',
     ]);
     assert(events.every((event) => event.createdBy === 'import'));
     const before = stateHash(store.engine.world);
@@ -288,6 +294,11 @@ describe('a document with a fault is refused whole, and the place of the fault i
           { contextName: 'x', operator: 'IS' },
         ]),
     ],
+    ['/favorites/0/userId', (d) => (d.favorites[0].userId = 99)],
+    ['/favorites/0/projects/0', (d) => (d.favorites[0].projects[0] = 'nowhere')],
+    ['/favorites/0/flags/0', (d) => (d.favorites[0].flags[0] = 'nothing')],
+    ['/favorites/1/userId', (d) => d.favorites.push(d.favorites[0])],
+    ['/tagTypes/1/name', (d) => d.tagTypes.push(d.tagTypes[0])],
     ['/projects/0/flags/1/tags/0/value', (d) => (flagAt(d, 'child').tags[0].value = 'x')],
     ['/projects/0/flags/1/tags/1', (d) => flagAt(d, 'child').tags.push(flagAt(d, 'child').tags[0])],
     [

@@ -11,6 +11,7 @@ import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
+import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/decide/refuse-memory.ts';
 import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
@@ -25,6 +26,7 @@ import {
 } from '../../src/domain/flags/growth-limits.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
+import { TAG_TYPES_MAX } from '../../src/domain/flags/tag-type.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
@@ -35,11 +37,9 @@ import {
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
-import {
-  PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX,
-  BULK_FLAGS_MAX,
-} from '../../src/http/admin/flags/archive.ts';
+import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
 import { EVALUATIONS_MAX, RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/playground.ts';
+import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
@@ -127,6 +127,8 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
       ),
+      row('tag types', number(TAG_TYPES_MAX), '409'),
+      row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
     ],

@@ -114,6 +114,7 @@ class Chance {
 }
 
 const CONTEXT_FIELDS = ['country', 'constructor', 'userId'] as const;
+const TAG_TYPES = ['simple', 'team', 'constructor'] as const;
 const STRATEGY_TYPES = ['own', 'default', 'constructor'] as const;
 
 const isActive = (flag: Flag): boolean => flag.archivedAt === null;
@@ -149,6 +150,39 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     if (flag === null) return null;
     return { type: 'untag-flag', project: flag.project, flag: flag.name, tag: c.of(flag.tags) };
   },
+  'change-tags': (c) => ({
+    type: 'change-tags',
+    ...c.flagsIf(isActive),
+    added: [tagOf(c)],
+    removed: c.yes ? [tagOf(c)] : [],
+  }),
+  'mark-favorite': (c) => {
+    const { project, flag } = c.flag();
+    return { type: 'mark-favorite', project, flag: c.yes ? flag : null, userId: c.userId(), isMarked: c.yes };
+  },
+  'switch-flags': (c) => ({
+    type: 'switch-flags',
+    ...c.flagsIf(isActive),
+    environment: c.environment(),
+    enabled: c.yes,
+  }),
+  'push-variants': (c) => ({
+    type: 'push-variants',
+    ...c.flag(),
+    environments: [c.environment()],
+    variants: anyVariants(c.random),
+  }),
+  'create-tag-type': (c) => ({
+    type: 'create-tag-type',
+    name: c.of(TAG_TYPES),
+    fields: { description: anyText(c.random) },
+  }),
+  'update-tag-type': (c) => ({
+    type: 'update-tag-type',
+    name: c.of(TAG_TYPES),
+    fields: { icon: anyText(c.random) },
+  }),
+  'delete-tag-type': (c) => ({ type: 'delete-tag-type', name: c.of(TAG_TYPES) }),
   'add-dependency': (c) => {
     const { project, flag } = c.flag();
     const parent = c.flagIf((one) => one.project === project && one.name !== flag)?.name ?? c.of(FLAGS);

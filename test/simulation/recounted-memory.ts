@@ -5,7 +5,7 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
-  const { potentiallyStale } = directory;
+  const { potentiallyStale, tagTypes, favorites } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -14,6 +14,8 @@ export function recountStateBytes({ directory, projects }: World): number {
       ...(map as ReadonlyMap<unknown, unknown>).values(),
     ]),
     ...potentiallyStale.values(),
+    ...tagTypes.values(),
+    ...favorites.values(),
     ...directory.environments,
     ...[...projects.values()].flatMap(({ settings, members }) => [settings, ...members.values()]),
     ...flags,

@@ -120,6 +120,12 @@ const strategyTypeFields = fc.record(
   { requiredKeys: [] },
 );
 
+const tagType = fc.constantFrom('simple', 'team', 'constructor');
+const tagTypeFields = fc.record(
+  { description: text, icon: fc.option(text, { nil: null }), color: fc.constantFrom(null, '#00ff00') },
+  { requiredKeys: [] },
+);
+
 const STRATEGY_FIELDS = {
   name: usually('default', 'flexibleRollout', 'own'),
   title: fc.option(text, { nil: null }),
@@ -235,6 +241,11 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'note-potentially-stale': [1, ofFlags],
   'tag-flag': [2, { ...ofFlag, tag }],
   'untag-flag': [1, { ...ofFlag, tag }],
+  'change-tags': [
+    2,
+    { ...ofFlags, added: fc.array(tag, { maxLength: 2 }), removed: fc.array(tag, { maxLength: 2 }) },
+  ],
+  'mark-favorite': [2, { project, flag: fc.option(flag, { nil: null }), userId, isMarked: fc.boolean() }],
   'add-dependency': [4, { project, child, dependency }],
   'remove-dependency': [4, { project, child, parent }],
   'remove-dependencies': [1, { project, child }],
@@ -257,6 +268,11 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
     5,
     { ...ofFlag, environment: fc.option(environment, { nil: null }), operations: PATCH_OPERATIONS.variants },
   ],
+  'switch-flags': [2, { ...ofFlags, environment, enabled: fc.boolean() }],
+  'push-variants': [
+    1,
+    { ...ofFlag, environments: fc.array(environment, { minLength: 1, maxLength: 2 }), variants },
+  ],
   'set-strategy-segments': [2, { ...ofEnvironment, strategyId, segments: segmentIds }],
   'create-segment': [2, { fields: segment }],
   'update-segment': [2, { id: segmentId, fields: segment }],
@@ -270,6 +286,9 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'update-strategy-type': [1, { name: strategyType, fields: strategyTypeFields }],
   'deprecate-strategy-type': [1, { name: strategyType, deprecated: fc.boolean() }],
   'delete-strategy-type': [1, { name: strategyType }],
+  'create-tag-type': [1, { name: tagType, fields: tagTypeFields }],
+  'update-tag-type': [1, { name: tagType, fields: tagTypeFields }],
+  'delete-tag-type': [1, { name: tagType }],
   'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
   'add-member': [2, { project, userId, roleId }],
   'change-member': [2, { project, userId, roleId }],

@@ -7,7 +7,7 @@ import { type ArchiveEvent, type ArchiveState, nextArchiveState } from '../flags
 import type { Flag } from '../flags/flag.ts';
 import { stalenessOf } from '../flags/lifetime.ts';
 import { aboutFlag, type DomainEvent } from '../state/events.ts';
-import { type LocatedFlag, locateFlag } from '../state/locate.ts';
+import { type LocatedFlag, locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
@@ -167,19 +167,6 @@ export function notePotentiallyStale(
 export function needsStalenessNote({ directory }: World, flag: Flag, nowMs: number): boolean {
   if (flag.archivedAt !== null || directory.potentiallyStale.has(flag.name)) return false;
   return stalenessOf(flag, nowMs) === 'potentially-stale';
-}
-
-/** Returns each flag once, in the order of the request. Refuses at the first flag that the project does not have. */
-export function locateFlags(world: World, { project, flags }: NamesFlags): LocatedFlag[] | Refusal {
-  const located = new Map<string, LocatedFlag>();
-  for (const [index, name] of flags.entries()) {
-    const one = locateFlag(world, project, name);
-    if (one.refused) {
-      return { ...one, details: [{ message: one.message, path: `/body/features/${index}` }] };
-    }
-    located.set(name, one);
-  }
-  return [...located.values()];
 }
 
 function transition(flag: Flag, event: ArchiveEvent, childCount: number) {

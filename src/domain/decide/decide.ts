@@ -69,6 +69,12 @@ import {
   removeMember,
 } from './membership-commands.ts';
 import {
+  type MarkFavorite,
+  markFavorite,
+  type SetFrontendOrigins,
+  setFrontendOrigins,
+} from './preference-commands.ts';
+import {
   type AddProjectEnvironment,
   addProjectEnvironment,
   type CreateProject,
@@ -90,7 +96,6 @@ import {
   type UpdateSegment,
   updateSegment,
 } from './segment-commands.ts';
-import { type SetFrontendOrigins, setFrontendOrigins } from './setting-commands.ts';
 import {
   type AddStrategy,
   addStrategy,
@@ -104,8 +109,10 @@ import {
   replaceStrategy,
   type SetStrategySegments,
   type SwitchEnvironment,
+  type SwitchFlags,
   setStrategySegments,
   switchEnvironment,
+  switchFlags,
 } from './strategy-commands.ts';
 import {
   type CreateStrategyType,
@@ -117,7 +124,20 @@ import {
   type UpdateStrategyType,
   updateStrategyType,
 } from './strategy-type-commands.ts';
-import { type TagFlag, tagFlag, type UntagFlag, untagFlag } from './tag-commands.ts';
+import {
+  type ChangeTags,
+  type CreateTagType,
+  changeTags,
+  createTagType,
+  type DeleteTagType,
+  deleteTagType,
+  type TagFlag,
+  tagFlag,
+  type UntagFlag,
+  type UpdateTagType,
+  untagFlag,
+  updateTagType,
+} from './tag-commands.ts';
 import {
   type CreateApiToken,
   type CreatePersonalToken,
@@ -138,7 +158,14 @@ import {
   type UpdateUser,
   updateUser,
 } from './user-commands.ts';
-import { type PatchVariants, patchVariants, type SetVariants, setVariants } from './variant-commands.ts';
+import {
+  type PatchVariants,
+  type PushVariants,
+  patchVariants,
+  pushVariants,
+  type SetVariants,
+  setVariants,
+} from './variant-commands.ts';
 
 export type Command =
   | CreateFlag
@@ -154,6 +181,8 @@ export type Command =
   | NotePotentiallyStale
   | TagFlag
   | UntagFlag
+  | ChangeTags
+  | MarkFavorite
   | AddDependency
   | RemoveDependency
   | RemoveDependencies
@@ -164,8 +193,10 @@ export type Command =
   | OrderStrategies
   | SetStrategySegments
   | SwitchEnvironment
+  | SwitchFlags
   | SetVariants
   | PatchVariants
+  | PushVariants
   | AddMember
   | ChangeMember
   | RemoveMember
@@ -191,6 +222,9 @@ export type Command =
   | UpdateStrategyType
   | DeprecateStrategyType
   | DeleteStrategyType
+  | CreateTagType
+  | UpdateTagType
+  | DeleteTagType
   | SetFrontendOrigins
   | CreateUser
   | UpdateUser
@@ -218,6 +252,8 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'note-potentially-stale': notePotentiallyStale,
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
+  'change-tags': changeTags,
+  'mark-favorite': markFavorite,
   'add-dependency': addDependency,
   'remove-dependency': removeDependency,
   'remove-dependencies': removeDependencies,
@@ -228,8 +264,10 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'order-strategies': orderStrategies,
   'set-strategy-segments': setStrategySegments,
   'switch-environment': switchEnvironment,
+  'switch-flags': switchFlags,
   'set-variants': setVariants,
   'patch-variants': patchVariants,
+  'push-variants': pushVariants,
   'add-member': addMember,
   'change-member': changeMember,
   'remove-member': removeMember,
@@ -255,6 +293,9 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-strategy-type': updateStrategyType,
   'deprecate-strategy-type': deprecateStrategyType,
   'delete-strategy-type': deleteStrategyType,
+  'create-tag-type': createTagType,
+  'update-tag-type': updateTagType,
+  'delete-tag-type': deleteTagType,
   'set-frontend-origins': setFrontendOrigins,
   'create-user': createUser,
   'update-user': updateUser,

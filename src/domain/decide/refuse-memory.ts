@@ -41,6 +41,13 @@ function growthByEvent(world: World, event: DomainEvent): number {
       return recordSize(event.data) + memoryGrowth(null, event.hidden?.environments ?? null);
     case 'feature-potentially-stale-on':
       return recordSize({ flag: event.featureName });
+    case 'feature-favorited':
+      return memoryGrowth(null, event.featureName);
+    case 'project-favorited':
+      return memoryGrowth(null, event.project);
+    case 'feature-unfavorited':
+    case 'project-unfavorited':
+      return 0;
     case 'feature-variants-updated': {
       const project = world.projects.get(event.project);
       const flag = project?.flags.get(event.featureName)?.flag;

@@ -17,7 +17,7 @@ import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../state/events.ts';
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
-import { invalid, invalidOperation } from '../state/refusal.ts';
+import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseOversized, unlessArchived } from './guards.ts';
@@ -157,6 +157,30 @@ export function switchEnvironment(world: World, command: SwitchEnvironment): Dec
     );
   }
   return next.changed ? [switched(flag, command.environment, next.enabled)] : UNCHANGED;
+}
+
+export interface SwitchFlags {
+  readonly type: 'switch-flags';
+  readonly project: string;
+  /** A name that occurs twice counts once. */
+  readonly flags: readonly string[];
+  readonly environment: string;
+  readonly enabled: boolean;
+}
+
+/** Switches all flags, or none where one of them cannot be. */
+export function switchFlags(world: World, { project, flags, environment, enabled }: SwitchFlags): Decision {
+  const events: DomainEvent[] = [];
+  for (const [index, flag] of flags.entries()) {
+    if (flags.indexOf(flag) < index) continue;
+    const named = { project, flag, environment, enabled };
+    const decision = switchEnvironment(world, { type: 'switch-environment', ...named });
+    if (isRefusal(decision)) {
+      return { ...decision, details: [{ message: decision.message, path: `/body/features/${index}` }] };
+    }
+    events.push(...decision);
+  }
+  return events;
 }
 
 export interface OrderStrategies extends NamesFlagEnvironment {

@@ -1,9 +1,15 @@
-/** Decisions that add and remove tags. A tag is a pair of type and value; a flag has each pair at most once. */
+/**
+ * Decisions that add and remove tags, and on the types of tags. A tag is a pair of type and value; a flag has each pair at
+ * most once.
+ */
 
 import type { Flag, Tag } from '../flags/flag.ts';
-import { aboutFlag } from '../state/events.ts';
-import { locateFlag } from '../state/locate.ts';
-import { notFound } from '../state/refusal.ts';
+import { SIMPLE_TAG_TYPE, TAG_TYPES_MAX, type TagType, type TagTypeInput } from '../flags/tag-type.ts';
+import { jsonEqual } from '../json/json.ts';
+import { ABOUT_NOTHING, aboutFlag, type DomainEvent } from '../state/events.ts';
+import { locateFlag, locateFlags } from '../state/locate.ts';
+import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
+import { findTagType, locateTagType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
@@ -43,6 +49,106 @@ export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag)
   return [{ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData }];
 }
 
+export interface ChangeTags {
+  readonly type: 'change-tags';
+  readonly project: string;
+  /** A name that occurs twice counts once. */
+  readonly flags: readonly string[];
+  readonly added: readonly Tag[];
+  readonly removed: readonly Tag[];
+}
+
+/** Tags that a flag has already, or does not have, change nothing. All flags change, or none. */
+export function changeTags(world: World, { project, flags, added, removed }: ChangeTags): Decision {
+  const located = locateFlags(world, { project, flags });
+  if (isRefusal(located)) return located;
+  const events: DomainEvent[] = [];
+  for (const { record } of located) {
+    const { flag } = record;
+    const archived = refuseArchived(flag);
+    if (archived !== null) return archived;
+    for (const tag of different(removed)) {
+      if (hasTag(flag, tag) && !added.some((one) => isSame(one, tag)))
+        events.push({ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData: tag });
+    }
+    for (const tag of different(added)) {
+      if (!hasTag(flag, tag))
+        events.push({ type: 'feature-tagged', ...aboutFlag(flag), data: tag, preData: null });
+    }
+  }
+  return events;
+}
+
+/** Each pair once, without whatever else the request had. */
+const different = (tags: readonly Tag[]): readonly Tag[] =>
+  tags
+    .filter((tag, at) => tags.findIndex((one) => isSame(one, tag)) === at)
+    .map(({ type, value }) => ({ type, value }));
+
+const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.value;
+
 export function hasTag(flag: Flag, { type, value }: Tag): boolean {
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
+}
+
+interface NamesTagType {
+  readonly name: string;
+}
+
+export interface CreateTagType extends NamesTagType {
+  readonly type: 'create-tag-type';
+  readonly fields: TagTypeInput;
+}
+
+export function createTagType(world: World, { name, fields }: CreateTagType): Decision {
+  const taken = refuseTakenTagType(world, name);
+  if (taken !== null) return taken;
+  if (world.directory.tagTypes.size >= TAG_TYPES_MAX) {
+    return invalidOperation(`There are ${TAG_TYPES_MAX} tag types, and there cannot be more.`);
+  }
+  const data: TagType = {
+    name,
+    description: fields.description ?? '',
+    icon: fields.icon ?? null,
+    color: fields.color ?? null,
+  };
+  return [{ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }];
+}
+
+export function refuseTakenTagType(world: World, name: string): Refusal | null {
+  return findTagType(world, name) === undefined
+    ? null
+    : nameExists(`A tag type named "${name}" exists already.`);
+}
+
+export interface UpdateTagType extends NamesTagType {
+  readonly type: 'update-tag-type';
+  readonly fields: TagTypeInput;
+}
+
+export function updateTagType(world: World, { name, fields }: UpdateTagType): Decision {
+  const preData = locateTagType(world, name);
+  if (isRefusal(preData)) return preData;
+  const data: TagType = {
+    name,
+    description: fields.description ?? preData.description,
+    icon: fields.icon === undefined ? preData.icon : fields.icon,
+    color: fields.color === undefined ? preData.color : fields.color,
+  };
+  if (jsonEqual(data, preData)) return UNCHANGED;
+  return [{ type: 'tag-type-updated', ...ABOUT_NOTHING, data, preData }];
+}
+
+export interface DeleteTagType extends NamesTagType {
+  readonly type: 'delete-tag-type';
+}
+
+/** Flags keep their tags of the type, which is described no more. */
+export function deleteTagType(world: World, { name }: DeleteTagType): Decision {
+  const preData = locateTagType(world, name);
+  if (isRefusal(preData)) return preData;
+  if (name === SIMPLE_TAG_TYPE.name) {
+    return invalidOperation(`The tag type "${name}" is always there and cannot be deleted.`);
+  }
+  return [{ type: 'tag-type-deleted', ...ABOUT_NOTHING, data: null, preData }];
 }

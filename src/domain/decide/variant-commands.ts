@@ -4,7 +4,7 @@ import { environmentOf, flagVariants } from '../flags/flag.ts';
 import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
-import { aboutFlag, aboutFlagEnvironment } from '../state/events.ts';
+import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -29,6 +29,36 @@ export function setVariants(world: World, command: SetVariants): Decision {
   const located = unlessArchived(locateNamed(world, command));
   if (located.refused) return located;
   return variantEvents(world, located, command.environment, command.variants);
+}
+
+export interface PushVariants {
+  readonly type: 'push-variants';
+  readonly project: string;
+  readonly flag: string;
+  readonly environments: readonly string[];
+  /** Valid, with the weights distributed. */
+  readonly variants: readonly Variant[];
+}
+
+/** Sets the variants of several environments, of all or none. */
+export function pushVariants(world: World, command: PushVariants): Decision {
+  const { project, flag: name, variants } = command;
+  const located = unlessArchived(locateFlag(world, project, name));
+  if (located.refused) return located;
+  const { flag } = located.record;
+  const environments = [...new Set(command.environments)];
+  const events: DomainEvent[] = [];
+  for (const [index, environment] of environments.entries()) {
+    const one = locateFlagEnvironment(world, project, name, environment);
+    if (one.refused) {
+      return { ...one, details: [{ message: one.message, path: `/body/environments/${index}` }] };
+    }
+    const change = variantEvents(world, located, environment, variants);
+    if (isRefusal(change)) return change;
+    events.push(...change);
+  }
+  const replaced = environments.map((environment) => environmentOf(flag, environment).variants);
+  return refuseOversized(flag, replaced, variants, environments.length) ?? events;
 }
 
 export interface PatchVariants extends NamesVariants {

@@ -84,24 +84,38 @@ export class DocumentIssues {
 
   end(): readonly Issue[] {
     for (const child of this.#children) this.#findInDependencies(child);
+    for (const [index, { flags }] of this.#document.favorites.entries()) {
+      for (const [at, name] of flags.entries())
+        this.#existing(this.#flags, name, `/favorites/${index}/flags/${at}`, 'flag');
+    }
     return this.#issues;
   }
 
   #findInFrame(): void {
-    const { environments, projects, credentials, segments, contextFields, strategyTypes, settings } =
-      this.#document;
+    const {
+      environments,
+      projects,
+      credentials,
+      segments,
+      contextFields,
+      strategyTypes,
+      tagTypes,
+      settings,
+    } = this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
     this.#unique(segments, '/segments', (one) => ['/id', one.id]);
     this.#unique(segments, '/segments', (one) => ['/name', one.name]);
     this.#unique(contextFields, '/contextFields', (one) => ['/name', one.name]);
     this.#unique(strategyTypes, '/strategyTypes', (one) => ['/name', one.name]);
+    this.#unique(tagTypes, '/tagTypes', (one) => ['/name', one.name]);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { project }] of segments.entries()) {
       if (project !== null)
         this.#existing(this.#projectIds, project, `/segments/${index}/project`, 'project');
     }
     this.#findInUsers();
+    this.#findInFavorites();
     for (const [index, project] of projects.entries()) this.#findInProject(project, `/projects/${index}`);
     if (credentials !== undefined) this.#findInCredentials(credentials);
   }
@@ -138,6 +152,19 @@ export class DocumentIssues {
       if (email !== null && !isEmail(email)) {
         this.#addIssue(`/users/${index}/email`, `"${email}" is not an email address.`);
       }
+    }
+  }
+
+  #findInFavorites(): void {
+    const { favorites } = this.#document;
+    this.#unique(favorites, '/favorites', ({ userId }) => ['/userId', userId]);
+    for (const [index, { userId, projects, flags }] of favorites.entries()) {
+      const path = `/favorites/${index}`;
+      this.#existing(this.#userIds, userId, `${path}/userId`, 'user');
+      this.#unique(projects, `${path}/projects`, (id) => ['', id]);
+      this.#unique(flags, `${path}/flags`, (name) => ['', name]);
+      for (const [at, id] of projects.entries())
+        this.#existing(this.#projectIds, id, `${path}/projects/${at}`, 'project');
     }
   }
 
@@ -201,7 +228,12 @@ export class DocumentIssues {
     }
   }
 
-  #existing<T extends string | number>(known: ReadonlySet<T>, one: T, path: string, noun: string): void {
+  #existing<T extends string | number>(
+    known: Pick<ReadonlySet<T>, 'has'>,
+    one: T,
+    path: string,
+    noun: string,
+  ): void {
     if (!known.has(one)) this.#addIssue(path, `There is no ${noun} "${one}" in this document.`);
   }
 }

@@ -17,6 +17,7 @@ import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
 import { ParameterDefinitionSchema, StrategyTypeNameSchema } from '../flags/strategy-type.ts';
+import { TagTypeNameSchema } from '../flags/tag-type.ts';
 import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
@@ -146,6 +147,19 @@ const StrategyTypeSchema = v.object({
   deprecated: v.boolean(),
 });
 
+const TagTypeSchema = v.object({
+  name: TagTypeNameSchema,
+  description: v.string(),
+  icon: v.nullable(v.string()),
+  color: v.nullable(v.string()),
+});
+
+const FavoritesSchema = v.object({
+  userId: Id,
+  projects: v.pipe(v.array(v.string()), v.description('Ids of projects.')),
+  flags: v.pipe(v.array(v.string()), v.description('Names of flags.')),
+});
+
 const SettingSchema = v.object({
   id: v.literal(FRONTEND_SETTING_ID),
   frontendApiOrigins: v.array(v.pipe(v.string(), v.check(isOrigin, ORIGIN_PHRASE))),
@@ -187,6 +201,8 @@ export const StateDocumentSchema = v.pipe(
     segments: v.optional(v.array(SegmentSchema), []),
     contextFields: v.optional(v.array(ContextFieldSchema), []),
     strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
+    tagTypes: v.optional(v.array(TagTypeSchema), []),
+    favorites: v.optional(v.array(FavoritesSchema), []),
     settings: v.optional(v.array(SettingSchema), []),
     credentials: v.exactOptional(CredentialsSchema),
   }),

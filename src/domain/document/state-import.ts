@@ -92,6 +92,9 @@ export class ImportEvents {
   readonly #environmentOrder: readonly string[];
   /** The project whose flags are coming; -1 before the first. */
   #project = -1;
+  /** Flag name → id of its project, for flags that are somebody's favorites. */
+  readonly #flagProjects = new Map<string, string>();
+  readonly #favoriteFlags: ReadonlySet<string>;
   /** Parents must exist before their children depend on them, and lose their children before they are archived. */
   #dependencies: DomainEvent[] = [];
   #archived: DomainEvent[] = [];
@@ -99,6 +102,7 @@ export class ImportEvents {
   constructor(frame: StateDocument) {
     this.#frame = frame;
     this.#users = new Map(frame.users.map((user) => [user.id, userOf(user)]));
+    this.#favoriteFlags = new Set(frame.favorites.flatMap(({ flags }) => flags));
     const order = [...frame.environments].sort((a, b) => a.sortOrder - b.sortOrder);
     this.#environmentOrder = order.map(({ name }) => name);
   }
@@ -125,6 +129,7 @@ export class ImportEvents {
     const flag = v.parse(FlagSchema, value);
     const owner = this.#frame.projects[project];
     assert(owner !== undefined, 'a flag is in a project of the document');
+    if (this.#favoriteFlags.has(flag.name)) this.#flagProjects.set(flag.name, owner.id);
     this.#dependencies.push(...dependencyEvents(flag, owner.id));
     this.#archived.push(...archiveEvents(flag, owner.id));
     const firstEnvironment = this.#environmentOrder.find((name) => owner.environments.includes(name));
@@ -133,7 +138,8 @@ export class ImportEvents {
 
   /** What comes behind the last flag of all. */
   end(): readonly DomainEvent[] {
-    const rest = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
+    const flags = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
+    const rest = [...flags, ...favoriteEvents(this.#frame, this.#flagProjects)];
     const { credentials } = this.#frame;
     return credentials === undefined ? rest : [...rest, ...credentialEvents(credentials)];
   }
@@ -158,7 +164,13 @@ export class ImportEvents {
   }
 }
 
-function targetingEvents({ segments, contextFields, strategyTypes, settings }: StateDocument): DomainEvent[] {
+function targetingEvents({
+  segments,
+  contextFields,
+  strategyTypes,
+  tagTypes,
+  settings,
+}: StateDocument): DomainEvent[] {
   return [
     ...segments.map(
       (data): DomainEvent => ({ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }),
@@ -169,10 +181,33 @@ function targetingEvents({ segments, contextFields, strategyTypes, settings }: S
     ...strategyTypes.map(
       (data): DomainEvent => ({ type: 'strategy-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
+    ...tagTypes.map(
+      (data): DomainEvent => ({ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }),
+    ),
     ...settings.map(
       (data): DomainEvent => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
   ];
+}
+
+function favoriteEvents(
+  { favorites }: StateDocument,
+  flagProjects: ReadonlyMap<string, string>,
+): DomainEvent[] {
+  return favorites.flatMap(({ userId, projects, flags }) => {
+    const data = { userId };
+    return [
+      ...projects.map(
+        (id): DomainEvent => ({ type: 'project-favorited', ...inProject(id), data, preData: null }),
+      ),
+      ...flags.flatMap((name): DomainEvent[] => {
+        const project = flagProjects.get(name);
+        // All are in the document, and not known where only the sizes of the events besides flags are asked for.
+        if (project === undefined) return [];
+        return [{ type: 'feature-favorited', ...aboutFlag({ name, project }), data, preData: null }];
+      }),
+    ];
+  });
 }
 
 function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {

@@ -43,6 +43,13 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
     case 'strategy-reactivated':
       putRecord(world, directory.strategyTypes, event.data.name, event.data);
       return;
+    case 'tag-type-created':
+    case 'tag-type-updated':
+      putRecord(world, directory.tagTypes, event.data.name, event.data);
+      return;
+    case 'tag-type-deleted':
+      dropRecord(world, directory.tagTypes, event.preData.name);
+      return;
     case 'setting-created':
     case 'setting-updated':
       putRecord(world, directory.settings, event.data.id, event.data);
@@ -71,6 +78,7 @@ function applyAccessEvent(
       return;
     case 'user-deleted':
       dropRecord(world, directory.users, event.preData.id);
+      dropRecord(world, directory.favorites, event.preData.id);
       return;
     case 'api-token-created':
     case 'api-token-updated':

@@ -12,6 +12,7 @@ import { endOfLife } from '../flags/lifetime.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { FlagEvent, StrategyData } from './events.ts';
+import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { dropRecord, noteFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
@@ -34,6 +35,15 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       return remove(world, project, event.featureName);
     case 'feature-potentially-stale-on':
       return note(world, recordOf(project, event.featureName, stamp).flag);
+    case 'feature-favorited':
+    case 'feature-unfavorited':
+      recordOf(project, event.featureName, stamp);
+      return changeFavorite(world, {
+        userId: event.data.userId,
+        kind: 'flags',
+        name: event.featureName,
+        isMarked: event.type === 'feature-favorited',
+      });
     case 'feature-metadata-updated':
       forgetNote(world, event, stamp);
       break;
@@ -72,7 +82,14 @@ export function applyStrategyRun(world: World, run: readonly StrategyEvent[], la
 type FlagEnvironmentEvent = Extract<FlagEvent, { readonly environment: string }>;
 type ChangeEvent = Exclude<
   FlagEvent,
-  { type: 'feature-created' | 'feature-deleted' | 'feature-potentially-stale-on' }
+  {
+    type:
+      | 'feature-created'
+      | 'feature-deleted'
+      | 'feature-potentially-stale-on'
+      | 'feature-favorited'
+      | 'feature-unfavorited';
+  }
 >;
 
 /** The flag as it is after the event. */
@@ -250,6 +267,7 @@ function remove(world: World, project: ProjectState, name: string): void {
   project.flags.delete(name);
   world.directory.flagProjects.delete(name);
   dropRecord(world, world.directory.potentiallyStale, name);
+  forgetFavorite(world, 'flags', name);
   noteFlag(world, record.flag, null);
 }
 

@@ -3,6 +3,7 @@ import { produce } from 'immer';
 import { replaceFlag } from './apply-flag.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { ProjectEvent } from './events.ts';
+import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { dropRecord, noteFlag, putRecord } from './records.ts';
 import type { ProjectSettings, ProjectState, World } from './world.ts';
 
@@ -45,6 +46,7 @@ function changeProject(
       }
       for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
       world.memory.replace(project.settings, null);
+      forgetFavorite(world, 'projects', event.project);
       world.projects.delete(event.project);
       directory.accessRevision = stamp.id;
       return;
@@ -59,6 +61,15 @@ function changeProject(
         stamp,
       );
       dropEnvironment({ world, project, stamp }, event.environment);
+      return;
+    case 'project-favorited':
+    case 'project-unfavorited':
+      changeFavorite(world, {
+        userId: event.data.userId,
+        kind: 'projects',
+        name: event.project,
+        isMarked: event.type === 'project-favorited',
+      });
       return;
     case 'project-user-added':
     case 'project-user-role-changed':

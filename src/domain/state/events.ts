@@ -11,6 +11,7 @@ import type { Dependency, FlagData, Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
+import type { TagType } from '../flags/tag-type.ts';
 import type { Variant } from '../flags/variant.ts';
 import type { Setting } from './frontend-origins.ts';
 import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
@@ -77,6 +78,11 @@ export interface StrategyOrderData {
   readonly strategies: readonly { readonly id: string; readonly sortOrder: number }[];
 }
 
+/** Whose favorite it is. */
+export interface FavoriteData {
+  readonly userId: number;
+}
+
 export type ApiTokenData = Omit<ApiToken, 'digest'>;
 export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
 
@@ -106,6 +112,8 @@ export type FlagEvent =
   | About<'feature-environment-disabled', OfFlagEnvironment>
   | About<'feature-variants-updated', OfFlag, VariantsData, VariantsData>
   | About<'feature-environment-variants-updated', OfFlagEnvironment, VariantsData, VariantsData>
+  | About<'feature-favorited', OfFlag, FavoriteData>
+  | About<'feature-unfavorited', OfFlag, FavoriteData>
   | About<'feature-tagged', OfFlag, Tag>
   | About<'feature-untagged', OfFlag, null, Tag>
   | About<'feature-dependency-added', OfFlag, Dependency>
@@ -118,6 +126,8 @@ export type ProjectEvent =
   | About<'project-deleted', InProject, null, ProjectSettings>
   | About<'project-environment-added', InProjectEnvironment>
   | About<'project-environment-removed', InProjectEnvironment>
+  | About<'project-favorited', InProject, FavoriteData>
+  | About<'project-unfavorited', InProject, FavoriteData>
   | About<'project-user-added', InProject, MembershipData>
   | About<'project-user-role-changed', InProject, MembershipData, MembershipData>
   | About<'project-user-removed', InProject, null, MembershipData>;
@@ -137,6 +147,9 @@ export type DirectoryEvent =
   | About<'strategy-deprecated', Nothing, StrategyType, StrategyType>
   | About<'strategy-reactivated', Nothing, StrategyType, StrategyType>
   | About<'strategy-deleted', Nothing, null, StrategyType>
+  | About<'tag-type-created', Nothing, TagType>
+  | About<'tag-type-updated', Nothing, TagType, TagType>
+  | About<'tag-type-deleted', Nothing, null, TagType>
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
   | About<'user-created', Nothing, User>

@@ -57,6 +57,22 @@ export function locateFlag(world: World, projectId: string, name: string): Locat
   return { project, record };
 }
 
+/** Returns each flag once, in the order of the request. Refuses at the first flag that the project does not have. */
+export function locateFlags(
+  world: World,
+  { project, flags }: { readonly project: string; readonly flags: readonly string[] },
+): LocatedFlag[] | Refusal {
+  const located = new Map<string, LocatedFlag>();
+  for (const [index, name] of flags.entries()) {
+    const one = locateFlag(world, project, name);
+    if (one.refused) {
+      return { ...one, details: [{ message: one.message, path: `/body/features/${index}` }] };
+    }
+    located.set(name, one);
+  }
+  return [...located.values()];
+}
+
 /** Finds a flag by its name alone, which is unique in the whole service. */
 export function locateFlagAnywhere(world: World, name: string): LocatedFlag | Refusal {
   const projectId = world.directory.flagProjects.get(name);

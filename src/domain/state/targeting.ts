@@ -10,6 +10,7 @@ import {
   predefinedStrategyType,
   type StrategyType,
 } from '../flags/strategy-type.ts';
+import { SIMPLE_TAG_TYPE, type TagType } from '../flags/tag-type.ts';
 import { didYouMean } from './nearest-name.ts';
 import { notFound, type Refusal } from './refusal.ts';
 import type { World } from './world.ts';
@@ -55,6 +56,23 @@ export function findStrategyType({ directory }: World, name: string): StrategyTy
 export function locateStrategyType(world: World, name: string): StrategyType | Refusal {
   const found = findStrategyType(world, name);
   return found ?? notFound(`There is no strategy type "${name}".${suggestStrategyType(world, name)}`);
+}
+
+/** The predefined one first, as it is now; then the others, in order of creation. */
+export function tagTypes({ directory }: World): readonly TagType[] {
+  const made = [...directory.tagTypes.values()].filter(({ name }) => name !== SIMPLE_TAG_TYPE.name);
+  return [directory.tagTypes.get(SIMPLE_TAG_TYPE.name) ?? SIMPLE_TAG_TYPE, ...made];
+}
+
+export function findTagType({ directory }: World, name: string): TagType | undefined {
+  return directory.tagTypes.get(name) ?? (name === SIMPLE_TAG_TYPE.name ? SIMPLE_TAG_TYPE : undefined);
+}
+
+export function locateTagType(world: World, name: string): TagType | Refusal {
+  const found = findTagType(world, name);
+  if (found !== undefined) return found;
+  const names = tagTypes(world).map((one) => one.name);
+  return notFound(`There is no tag type "${name}".${didYouMean(name, names)}`);
 }
 
 export function suggestStrategyType(world: World, name: string): string {

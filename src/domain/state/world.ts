@@ -12,6 +12,7 @@ import type { ContextField } from '../flags/context-field.ts';
 import type { Flag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
+import type { TagType } from '../flags/tag-type.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
 import type { Setting } from './frontend-origins.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
@@ -98,6 +99,14 @@ export interface StalenessNote {
   readonly flag: string;
 }
 
+/** What a user has marked as favorites. */
+export interface Favorites {
+  readonly userId: number;
+  /** Ids, in the order in which they were marked; likewise the names of flags. */
+  readonly projects: readonly string[];
+  readonly flags: readonly string[];
+}
+
 /** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
@@ -113,6 +122,10 @@ export interface DirectoryState {
   readonly contextFields: Map<string, ContextField>;
   /** By name: those that were made, and predefined ones that were changed. */
   readonly strategyTypes: Map<string, StrategyType>;
+  /** By name: those that were made, and the predefined one where it was changed. */
+  readonly tagTypes: Map<string, TagType>;
+  /** By user id: of users who have some. */
+  readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
   readonly settings: Map<string, Setting>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
@@ -154,6 +167,8 @@ export function emptyWorld(): World {
       segments: new Map(),
       contextFields: new Map(),
       strategyTypes: new Map(),
+      tagTypes: new Map(),
+      favorites: new Map(),
       settings: new Map(),
       flagProjects: new Map(),
       potentiallyStale: new Map(),

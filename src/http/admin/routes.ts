@@ -1,7 +1,9 @@
 /** The one table of routes, with everything that the server serves under `/api/admin`. */
 import type { Route } from '../dispatch/route.ts';
+import { allTagsRoutes } from './flags/all-tags.ts';
 import { archiveRoutes } from './flags/archive.ts';
 import { dependencyRoutes } from './flags/dependencies.ts';
+import { favoriteRoutes } from './flags/favorites.ts';
 import { flagCheckRoutes } from './flags/flag-checks.ts';
 import { flagEnvironmentRoutes } from './flags/flag-environments.ts';
 import { flagRoutes } from './flags/flags.ts';
@@ -28,6 +30,7 @@ import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
 import { strategyTypeRoutes } from './targeting/strategy-types.ts';
+import { tagTypeRoutes } from './targeting/tag-types.ts';
 import { applicationChangeRoutes } from './usage/application-changes.ts';
 import { applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
@@ -56,6 +59,9 @@ export const ROUTES: readonly Route[] = [
   ...environmentRoutes,
   ...archiveRoutes,
   ...tagRoutes,
+  ...allTagsRoutes,
+  ...tagTypeRoutes,
+  ...favoriteRoutes,
   ...dependencyRoutes,
   ...flagEnvironmentRoutes,
   ...flagCheckRoutes,

@@ -19,6 +19,7 @@ export const PARAM_NAMES = [
   'contextField',
   'legalValue',
   'strategyName',
+  'tagType',
   'appName',
   'ticket',
 ] as const;

@@ -68,7 +68,7 @@ export interface QueryParameter {
   readonly schema?: Readonly<Record<string, unknown>>;
 }
 
-type Locate<Located extends object> = (world: World, params: Params) => Located | Refusal;
+export type Locate<Located extends object> = (world: World, params: Params) => Located | Refusal;
 
 interface RouteBase {
   readonly method: Method;

@@ -32,6 +32,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   legalValue: { description: 'The legal value.', example: 'fi' },
   appName: { description: 'Name of the application.', example: 'shop' },
   strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
+  tagType: { description: 'Name of the tag type.', example: 'team' },
   ticket: { description: 'Of a token, as an evaluation names it.', example: '0'.repeat(32) },
   type: { description: 'Type of the tag.', example: 'simple' },
   value: { description: 'Value of the tag.', example: 'checkout' },

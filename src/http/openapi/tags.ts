@@ -10,6 +10,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Edge', 'For Unleash Edge.'],
   ['Environments', 'Where applications run, such as development and production.'],
   ['Events', 'What has changed, when, and by whom.'],
+  ['Favorites', 'What users mark to find it again.'],
   ['Features', 'Flags: to create, read, change, clone, archive and roll back.'],
   ['Frontend', 'Flags for SDKs in browsers and phones, evaluated here.'],
   ['Instance', 'Figures of the running server.'],

@@ -66,6 +66,10 @@ const STRATEGY_SEGMENTS = {
   segmentIds: [1],
 };
 
+const TAG_TYPE = { name: 'team', description: 'Who owns the flag', icon: 'T', color: '#0b5394' };
+const TAG = { type: 'team', value: 'checkout' };
+const CHANGE_TAGS = { addedTags: [TAG], removedTags: [] };
+
 export const TARGETING_EXAMPLES: Readonly<Record<string, unknown>> = {
   SegmentInput: SEGMENT_INPUT,
   Segment: SEGMENT,
@@ -92,4 +96,16 @@ export const TARGETING_EXAMPLES: Readonly<Record<string, unknown>> = {
   StrategyTypeParameterInput: PARAMETER,
   CreateStrategyType: { name: 'onWeekdays', ...STRATEGY_TYPE_INPUT },
   UpdateStrategyType: STRATEGY_TYPE_INPUT,
+  TagType: TAG_TYPE,
+  TagTypes: { version: 1, tagTypes: [TAG_TYPE] },
+  TagTypeCheck: { valid: true, tagType: TAG_TYPE },
+  CreateTagType: TAG_TYPE,
+  UpdateTagType: { description: 'The team that owns the flag' },
+  ChangeTags: CHANGE_TAGS,
+  ChangeTagsOfFlags: { features: ['checkout-redesign'], tags: CHANGE_TAGS },
+  PushVariants: {
+    variants: [{ name: 'one-page', weight: 1000, stickiness: 'default' }],
+    environments: ['development', 'production'],
+  },
+  ProjectSettings: { mode: 'protected', defaultStickiness: 'userId' },
 };

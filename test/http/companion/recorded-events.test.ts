@@ -41,6 +41,9 @@ const DEPENDENCY: Request = ['POST', `${FEATURES}/$/dependencies`, { feature: '$
 const SEGMENT = { name: '$', constraints: [] };
 const CONTEXT_FIELD: Request = ['POST', '/context', { name: '$' }];
 const STRATEGY_TYPE: Request = ['POST', '/strategies', { name: '$' }];
+const TAG_TYPE: Request = ['POST', '/tag-types', { name: '$' }];
+const BULK_SWITCH = (position: 'on' | 'off') =>
+  `/projects/default/bulk_features/environments/development/${position}`;
 const VARIANTS = [{ name: 'a', weight: 1 }];
 const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
 
@@ -289,6 +292,76 @@ const ROWS: Readonly<Record<string, Row>> = {
     given: [FLAG, ['POST', '/features/$/tags', { type: 'simple', value: 'tag' }]],
     when: ['/features/$/tags/simple/tag'],
     events: ['feature-untagged'],
+  },
+  updateTags: {
+    given: [FLAG, ['POST', '/features/$/tags', { type: 'simple', value: 'old' }]],
+    when: [
+      '/features/$/tags',
+      { addedTags: [{ value: 'new' }], removedTags: [{ type: 'simple', value: 'old' }] },
+    ],
+    events: ['feature-untagged', 'feature-tagged'],
+  },
+  addTagToFeatures: {
+    given: [FLAG, PARENT],
+    when: [
+      '/projects/default/tags',
+      { features: ['$', '$.parent'], tags: { addedTags: [{ value: 'new' }], removedTags: [] } },
+    ],
+    events: ['feature-tagged', 'feature-tagged'],
+  },
+  createTagType: { when: ['/tag-types', { name: '$' }], events: ['tag-type-created'] },
+  updateTagType: {
+    given: [TAG_TYPE],
+    when: ['/tag-types/$', { description: 'new' }],
+    events: ['tag-type-updated'],
+  },
+  deleteTagType: { given: [TAG_TYPE], when: ['/tag-types/$'], events: ['tag-type-deleted'] },
+  bulkToggleFeaturesEnvironmentOn: {
+    given: [FLAG, STRATEGY],
+    when: [BULK_SWITCH('on'), { features: ['$'] }],
+    events: ['feature-environment-enabled'],
+  },
+  bulkToggleFeaturesEnvironmentOff: {
+    given: [FLAG, STRATEGY, SWITCHED_ON],
+    when: [BULK_SWITCH('off'), { features: ['$'] }],
+    events: ['feature-environment-disabled'],
+  },
+  overwriteFeatureVariantsOnEnvironments: {
+    given: [FLAG],
+    when: [
+      `${FEATURES}/$/variants-batch`,
+      { variants: VARIANTS, environments: ['development', 'production'] },
+    ],
+    events: ['feature-environment-variants-updated', 'feature-environment-variants-updated'],
+  },
+  addFavoriteFeature: {
+    asUser: true,
+    given: [FLAG],
+    when: [`${FEATURES}/$/favorites`],
+    events: ['feature-favorited'],
+  },
+  removeFavoriteFeature: {
+    asUser: true,
+    given: [FLAG, ['POST', `${FEATURES}/$/favorites`]],
+    when: [`${FEATURES}/$/favorites`],
+    events: ['feature-unfavorited'],
+  },
+  addFavoriteProject: {
+    asUser: true,
+    given: [PROJECT],
+    when: ['/projects/$/favorites'],
+    events: ['project-favorited'],
+  },
+  removeFavoriteProject: {
+    asUser: true,
+    given: [PROJECT, ['POST', '/projects/$/favorites']],
+    when: ['/projects/$/favorites'],
+    events: ['project-unfavorited'],
+  },
+  updateProjectEnterpriseSettings: {
+    given: [PROJECT],
+    when: ['/projects/$/settings', { mode: 'private' }],
+    events: ['project-updated'],
   },
   addFeatureDependency: {
     given: [FLAG, PARENT],

@@ -29,6 +29,11 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'listParentOptions',
     'searchEvents',
     'searchFeatures',
+    'getTagTypes',
+    'getTagType',
+    'validateTagType',
+    'getTags',
+    'getTagsByType',
     'getProjectFlagCreators',
     'searchEventsByParameters',
     'getProjects',
@@ -92,6 +97,9 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'deleteContextField',
     'updateContextFieldLegalValue',
     'deleteContextFieldLegalValue',
+    'createTagType',
+    'updateTagType',
+    'deleteTagType',
     'createStrategy',
     'updateStrategy',
     'removeStrategy',
@@ -123,6 +131,11 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'staleFeatures',
     'addTag',
     'removeTag',
+    'updateTags',
+    'addTagToFeatures',
+    'bulkToggleFeaturesEnvironmentOn',
+    'bulkToggleFeaturesEnvironmentOff',
+    'overwriteFeatureVariantsOnEnvironments',
     'addFeatureDependency',
     'deleteFeatureDependencies',
     'deleteFeatureDependency',
@@ -135,6 +148,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'changeUserRoleInProject',
     'removeUserFromProject',
     'updateProject',
+    'updateProjectEnterpriseSettings',
     'deleteProject',
     'setProjectAccess',
     'addEnvironmentToProject',
@@ -163,7 +177,15 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'deleteApiToken',
   ],
   self: ['getProfile', 'getMe'],
-  personal: ['getPats', 'createPat', 'deletePat'],
+  personal: [
+    'getPats',
+    'createPat',
+    'deletePat',
+    'addFavoriteFeature',
+    'removeFavoriteFeature',
+    'addFavoriteProject',
+    'removeFavoriteProject',
+  ],
 };
 
 const EVERYTHING: readonly Permission[] = [
@@ -202,12 +224,12 @@ const [ADMIN, EDITOR, VIEWER, OWNER, MEMBER] = [1, 2, 3, 4, 5] as const;
 
 /**
  * The route's path with the project "here", or the flag "here.flag" where the path tells no project; everything
- * else that it names does not exist, so that what is allowed finds nothing to change. Bodies are left out for the
+ * else that it names does not exist, nor does the project of what a user marks for themselves, so that what is allowed finds nothing to change. Bodies are left out for the
  * same reason: rights are checked before either.
  */
-function harmlessPath({ path }: Route): string {
+function harmlessPath({ path, permission }: Route): string {
   return path
-    .replace(':projectId', 'here')
+    .replace(':projectId', permission === 'personal' ? 'nowhere' : 'here')
     .replace(':featureName', path.includes(':projectId') ? 'missing' : 'here.flag')
     .replaceAll(/:[A-Za-z]+/g, '999');
 }

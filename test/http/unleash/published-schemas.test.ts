@@ -36,6 +36,10 @@ const READS: readonly (readonly [path: string, schema: string])[] = [
   ['/search/features', 'searchFeaturesSchema'],
   [`${DEFAULT}/flag-creators`, 'projectFlagCreatorsSchema'],
   ['/features/flag/tags', 'tagsSchema'],
+  ['/tags', 'tagsSchema'],
+  ['/tags/simple', 'tagsSchema'],
+  ['/tag-types', 'tagTypesSchema'],
+  ['/tag-types/simple', 'tagTypeSchema'],
   [`${FLAG}/environments/development`, 'featureEnvironmentSchema'],
   ['/user-admin', 'usersSchema'],
   ['/user-admin/1', 'userSchema'],
@@ -49,6 +53,8 @@ const READS: readonly (readonly [path: string, schema: string])[] = [
 
 /** What `body` makes the path answer. */
 const WRITES: readonly (readonly [path: string, body: unknown, schema: string])[] = [
+  ['/tag-types/validate', { name: 'team' }, 'validateTagTypeSchema'],
+  ['/tag-types', { name: 'team', description: 'Who owns it' }, 'tagTypeSchema'],
   [`${DEFAULT}/archive/validate`, { features: ['flag'] }, 'validateArchiveFeaturesSchema'],
 ];
 

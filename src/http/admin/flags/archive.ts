@@ -1,10 +1,8 @@
 /** Routes about archived flags, and routes that change many flags at once, all of them or none. */
 import * as v from 'valibot';
-import { locateFlags } from '../../../domain/decide/archive-commands.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
-import { list } from '../../../domain/json/list-schema.ts';
-import type { LocatedFlag } from '../../../domain/state/locate.ts';
+import { type LocatedFlag, locateFlags } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
@@ -16,6 +14,7 @@ import {
   writeRoute,
 } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
+import { FlagNamesSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchiveCheckSchema, ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
@@ -25,18 +24,11 @@ import { timeOrNull } from '../views/views.ts';
 /** The format version of the list. */
 const ARCHIVE_VERSION = 2;
 
-/** Flags that one request changes. Each is an event of one frame, and no other command runs meanwhile. */
-export const BULK_FLAGS_MAX = 1000;
-
-const NamesSchema = v.pipe(
-  list(v.string(), 'a list of flag names'),
-  v.minLength(1, 'a list of at least one flag name'),
-  v.maxLength(BULK_FLAGS_MAX, `a list of at most ${BULK_FLAGS_MAX} flag names`),
-  v.description('Names of flags of the project.'),
+const BulkBody = v.pipe(v.object({ features: FlagNamesSchema }), v.title('BatchFeatures'));
+const BulkStaleBody = v.pipe(
+  v.object({ features: FlagNamesSchema, stale: v.boolean() }),
+  v.title('BatchStale'),
 );
-
-const BulkBody = v.pipe(v.object({ features: NamesSchema }), v.title('BatchFeatures'));
-const BulkStaleBody = v.pipe(v.object({ features: NamesSchema, stale: v.boolean() }), v.title('BatchStale'));
 
 /** Where a page of the archive ends although there are more flags. Protects the event loop. */
 export const PAGE_BYTES_MAX = 1024 * 1024;
@@ -130,6 +122,29 @@ function bulkRoute({ path, operationId, summary, status }: BulkRoute): Route {
       flags: body.features,
     }),
     respond: () => emptyResponse(status),
+  });
+}
+
+function bulkSwitchRoute(position: 'on' | 'off'): Route {
+  return writeRoute({
+    method: 'POST',
+    path: `/projects/:projectId/bulk_features/environments/:environment/${position}`,
+    operationId: `bulkToggleFeaturesEnvironment${position === 'on' ? 'On' : 'Off'}`,
+    tag: 'Features',
+    summary: `Switch many flags ${position} in an environment.`,
+    permission: 'flag:write',
+    locate: locate.projectEnvironment,
+    body: BulkBody,
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'switch-flags',
+      project: params.projectId,
+      flags: body.features,
+      environment: params.environment,
+      enabled: position === 'on',
+    }),
+    respond: () => emptyResponse(200),
   });
 }
 
@@ -246,4 +261,6 @@ export const archiveRoutes: readonly Route[] = [
     }),
     respond: () => emptyResponse(202),
   }),
+  bulkSwitchRoute('on'),
+  bulkSwitchRoute('off'),
 ];

@@ -2,9 +2,10 @@
 import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { isDotSegment } from '../../../domain/flags/url-name.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { lineOfText } from '../requests/bodies.ts';
+import { FlagNamesSchema, lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
@@ -22,6 +23,21 @@ const tagText = (what: string) =>
 const TagBody = v.pipe(
   v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
   v.title('AddTag'),
+);
+
+/** Tags that one request adds or removes. */
+const TAGS_MAX = 100;
+const TAGS_PHRASE = `a list of at most ${TAGS_MAX} tags`;
+const TagListSchema = v.pipe(list(TagBody, TAGS_PHRASE), v.maxLength(TAGS_MAX, TAGS_PHRASE));
+
+const ChangeTagsBody = v.pipe(
+  v.object({ addedTags: TagListSchema, removedTags: TagListSchema }),
+  v.title('ChangeTags'),
+);
+
+const ChangeTagsOfFlagsBody = v.pipe(
+  v.object({ features: FlagNamesSchema, tags: ChangeTagsBody }),
+  v.title('ChangeTagsOfFlags'),
 );
 
 export const tagRoutes: readonly Route[] = [
@@ -70,6 +86,49 @@ export const tagRoutes: readonly Route[] = [
       project: project.settings.id,
       flag: params.featureName,
       tag: locate.tagOf(params),
+    }),
+    respond: () => emptyResponse(200),
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: TAGS,
+    operationId: 'updateTags',
+    tag: 'Tags',
+    summary: 'Add tags to a flag, and remove others.',
+    permission: 'flag:write',
+    locate: locate.flagAnywhere,
+    body: ChangeTagsBody,
+    success: { status: 200, schema: TagsSchema },
+    refusals: ['InvalidOperationError'],
+    command: ({ params, body }, { project }) => ({
+      type: 'change-tags',
+      project: project.settings.id,
+      flags: [params.featureName],
+      added: body.addedTags,
+      removed: body.removedTags,
+    }),
+    respond: ({ world, params }) => {
+      const { record } = locate.present(locate.flagAnywhere(world, params));
+      return jsonResponse(200, { version: 1, tags: record.flag.tags });
+    },
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: '/projects/:projectId/tags',
+    operationId: 'addTagToFeatures',
+    tag: 'Tags',
+    summary: 'Add tags to many flags of a project, and remove others.',
+    permission: 'flag:write',
+    locate: locate.project,
+    body: ChangeTagsOfFlagsBody,
+    success: { status: 200, schema: null },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: ({ params, body: { features, tags } }) => ({
+      type: 'change-tags',
+      project: params.projectId,
+      flags: features,
+      added: tags.addedTags,
+      removed: tags.removedTags,
     }),
     respond: () => emptyResponse(200),
   }),

@@ -3,9 +3,12 @@
  * (docs/specification/variants.md#environments). Both kinds of path have the same three routes; a scope says what
  * differs.
  */
+import * as v from 'valibot';
+import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
 import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
@@ -119,4 +122,42 @@ function routesOf(scope: Scope): readonly Route[] {
   ];
 }
 
-export const variantRoutes: readonly Route[] = [...routesOf(WHOLE_FLAG), ...routesOf(ONE_ENVIRONMENT)];
+const PushBody = v.pipe(
+  v.object({
+    variants: v.pipe(VariantListSchema, v.description('For each of the environments.')),
+    environments: v.pipe(
+      list(v.string(), 'a list of names of environments'),
+      v.minLength(1, 'a list of at least one name of an environment'),
+      v.maxLength(ENVIRONMENTS_MAX, `a list of at most ${ENVIRONMENTS_MAX} names of environments`),
+    ),
+  }),
+  v.title('PushVariants'),
+);
+
+const pushRoute = writeRoute({
+  method: 'PUT',
+  path: `${FEATURE}/variants-batch`,
+  operationId: 'overwriteFeatureVariantsOnEnvironments',
+  tag: 'Variants',
+  summary: "Replace a flag's variants in several environments.",
+  permission: 'flag:write',
+  locate: locate.flag,
+  body: PushBody,
+  success: { status: 200, schema: VariantsSchema },
+  refusals: ['NotFoundError', 'InvalidOperationError'],
+  command: ({ params, body }) => ({
+    type: 'push-variants',
+    project: params.projectId,
+    flag: params.featureName,
+    environments: body.environments,
+    variants: distributeWeights(body.variants),
+  }),
+  respond: ({ body }) =>
+    jsonResponse(200, { version: VARIANTS_VERSION, variants: distributeWeights(body.variants) }),
+});
+
+export const variantRoutes: readonly Route[] = [
+  ...routesOf(WHOLE_FLAG),
+  ...routesOf(ONE_ENVIRONMENT),
+  pushRoute,
+];

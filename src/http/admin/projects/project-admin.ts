@@ -6,7 +6,7 @@ import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
-import { projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
+import { favoriteProjects, projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 
 const PROJECTS = '/projects';
@@ -38,6 +38,11 @@ const UpdateProjectBody = v.pipe(
   v.title('UpdateProject'),
 );
 
+const ProjectSettingsBody = v.pipe(
+  v.object({ mode: SETTINGS_FIELDS.mode, defaultStickiness: SETTINGS_FIELDS.defaultStickiness }),
+  v.title('ProjectSettings'),
+);
+
 export const projectAdminRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -48,8 +53,9 @@ export const projectAdminRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: ProjectsSchema },
     read: (context) => {
-      const { world, now } = context;
-      const projects = [...world.projects.values()].map((one) => projectSummaryView(world, one, now()));
+      const { world, caller, now } = context;
+      const sources = { world, favorites: favoriteProjects(world, caller), now: now() };
+      const projects = [...world.projects.values()].map((one) => projectSummaryView(sources, one));
       return settledResponse(context, { version: 1, projects });
     },
   }),
@@ -84,6 +90,19 @@ export const projectAdminRoutes: readonly Route[] = [
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
     respond: ({ world, params }) =>
       jsonResponse(200, projectView(world, locate.present(locate.project(world, params)))),
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: `${PROJECT}/settings`,
+    operationId: 'updateProjectEnterpriseSettings',
+    tag: 'Projects',
+    summary: "Change a project's mode and default stickiness.",
+    permission: 'project:write',
+    locate: locate.project,
+    body: ProjectSettingsBody,
+    success: { status: 200, schema: null },
+    command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'DELETE',

@@ -7,6 +7,7 @@ import * as locate from '../requests/locators.ts';
 import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
+import { favoriteProjects } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, projectOverview, projectRevision } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -36,8 +37,14 @@ export const projectRoutes: readonly Route[] = [
     locate: locate.project,
     success: { status: 200, schema: ProjectSummaryOverviewSchema },
     read: (context, project) => {
-      const { world, usage, now } = context;
-      return settledResponse(context, projectOverviewView({ world, seen: usage.seen, now: now() }, project));
+      const { world, usage, caller, now } = context;
+      return settledResponse(
+        context,
+        projectOverviewView(
+          { world, seen: usage.seen, favorites: favoriteProjects(world, caller), now: now() },
+          project,
+        ),
+      );
     },
   }),
   readRoute({

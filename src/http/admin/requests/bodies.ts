@@ -4,6 +4,7 @@ import { isDateTime } from '../../../domain/flags/constraint-value.ts';
 import { flagNameIssue } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { urlNameIssue } from '../../../domain/flags/url-name.ts';
+import { list } from '../../../domain/json/list-schema.ts';
 import { isEmail } from '../../../domain/state/email.ts';
 import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
 
@@ -96,3 +97,13 @@ export function roleIdOf(role: v.InferOutput<typeof RoleReferenceSchema>): numbe
 
 /** A role by its id or its name; the output is the id. */
 export const RootRoleSchema = v.pipe(RoleReferenceSchema, v.transform(roleIdOf));
+
+/** Flags that one request changes. Each is an event of one frame, and no other command runs meanwhile. */
+export const BULK_FLAGS_MAX = 1000;
+
+export const FlagNamesSchema = v.pipe(
+  list(v.string(), 'a list of flag names'),
+  v.minLength(1, 'a list of at least one flag name'),
+  v.maxLength(BULK_FLAGS_MAX, `a list of at most ${BULK_FLAGS_MAX} flag names`),
+  v.description('Names of flags of the project.'),
+);

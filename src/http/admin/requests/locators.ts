@@ -14,7 +14,12 @@ import {
   locateUser,
 } from '../../../domain/state/locate.ts';
 import { isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
-import { locateContextField, locateSegment, locateStrategyType } from '../../../domain/state/targeting.ts';
+import {
+  locateContextField,
+  locateSegment,
+  locateStrategyType,
+  locateTagType,
+} from '../../../domain/state/targeting.ts';
 import type { World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../dispatch/access.ts';
 import type { Params } from '../../dispatch/params.ts';
@@ -98,6 +103,8 @@ export const segment = (world: World, { id }: Params) => {
 };
 
 export const contextField = (world: World, { contextField: name }: Params) => locateContextField(world, name);
+
+export const tagType = (world: World, { tagType: name }: Params) => locateTagType(world, name);
 
 export const strategyType = (world: World, { strategyName }: Params) =>
   locateStrategyType(world, strategyName);

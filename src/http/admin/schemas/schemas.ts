@@ -124,7 +124,10 @@ export const FlagSummarySchema = v.pipe(
   v.object({
     name: v.string(),
     ...LISTED_METADATA_ENTRIES,
-    favorite: v.pipe(v.boolean(), v.description('Always false: there are no favorites.')),
+    favorite: v.pipe(
+      v.boolean(),
+      v.description('Always false: this list is the same for all. The search for flags tells favorites.'),
+    ),
     createdAt: Timestamp,
     lastSeenAt: NullableTimestamp,
     environments: v.array(FlagEnvironmentSummarySchema),

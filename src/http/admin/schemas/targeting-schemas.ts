@@ -90,3 +90,23 @@ export const StrategyTypesSchema = v.pipe(
   v.object({ version: v.literal(1), strategies: v.array(StrategyTypeSchema) }),
   v.title('StrategyTypes'),
 );
+
+export const TagTypeSchema = v.pipe(
+  v.object({
+    name: v.string(),
+    description: v.string(),
+    icon: v.nullable(v.string()),
+    color: v.nullable(v.string()),
+  }),
+  v.title('TagType'),
+);
+
+export const TagTypesSchema = v.pipe(
+  v.object({ version: v.literal(1), tagTypes: v.array(TagTypeSchema) }),
+  v.title('TagTypes'),
+);
+
+export const TagTypeCheckSchema = v.pipe(
+  v.object({ valid: v.literal(true), tagType: TagTypeSchema }),
+  v.title('TagTypeCheck'),
+);

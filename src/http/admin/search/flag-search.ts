@@ -1,4 +1,6 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
+import type { Flag } from '../../../domain/flags/flag.ts';
+import { favoritesOf } from '../../../domain/state/favorites.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { FlagRecord, ProjectState } from '../../../domain/state/world.ts';
 import { JSON_HEADERS } from '../../dispatch/json-response.ts';
@@ -46,8 +48,15 @@ function searchOf(context: Context): Search | Refusal {
   const isWanted = flagConditions(context);
   if (isRefusal(isWanted)) return isWanted;
   const order = flagOrder(context, context.usage.seen);
-  return isRefusal(order) ? order : { isWanted, order, ...page };
+  if (isRefusal(order)) return order;
+  if (context.query('favoritesFirst') !== 'true') return { isWanted, order, ...page };
+  const favorites = favoriteFlags(context);
+  const rank = ({ name }: Flag): number => (favorites.has(name) ? 0 : 1);
+  return { isWanted, order: (a, b) => rank(a) - rank(b) || order(a, b), ...page };
 }
+
+const favoriteFlags = ({ world, caller }: Context): ReadonlySet<string> =>
+  new Set(caller.user === null ? [] : favoritesOf(world, caller.user.id).flags);
 
 interface FoundPage {
   readonly listed: readonly Found[];
@@ -84,6 +93,7 @@ async function searchResponse(context: Context): Promise<ReadResponse | Refusal>
   const search = searchOf(context);
   if (isRefusal(search)) return search;
   const { engine, usage, world, asker } = context;
+  const favorites = favoriteFlags(context);
   const found = await findPage(context, search);
   if (isRefusal(found)) return found;
   const features: string[] = [];
@@ -91,7 +101,7 @@ async function searchResponse(context: Context): Promise<ReadResponse | Refusal>
   await inSlices(() => {
     const next = found.listed[features.length];
     if (next === undefined || bytes >= PAGE_BYTES_MAX) return true;
-    const view = foundFlagView({ world, seen: usage.seen }, next.project, next.record);
+    const view = foundFlagView({ world, seen: usage.seen, favorites }, next.project, next.record);
     const text = JSON.stringify(view);
     bytes += Buffer.byteLength(text);
     features.push(text);
@@ -114,7 +124,12 @@ export const flagSearchRoutes: readonly Route[] = [
     tag: 'Features',
     summary: 'Search the flags of all projects.',
     permission: 'read',
-    query: { ...CONDITION_PARAMETERS, ...ORDER_PARAMETERS, ...PAGE.parameters },
+    query: {
+      ...CONDITION_PARAMETERS,
+      ...ORDER_PARAMETERS,
+      favoritesFirst: { description: "true lists the caller's favorites ahead of the others." },
+      ...PAGE.parameters,
+    },
     success: { status: 200, schema: FoundFlagsSchema },
     refusals: ['ValidationError'],
     read: (context) => searchResponse(context),

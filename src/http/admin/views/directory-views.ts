@@ -1,6 +1,7 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import { favoritesOf } from '../../../domain/state/favorites.ts';
 import { ROLES, type Role } from '../../../domain/state/roles.ts';
 import {
   type ApiToken,
@@ -29,7 +30,19 @@ export function settingsView({ description, ...settings }: ProjectSettings) {
   return description === null ? settings : { ...settings, description };
 }
 
-export function projectSummaryView(world: World, project: ProjectState, now: number) {
+/** Ids; empty for a caller who is no user. */
+export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
+  user === null ? [] : favoritesOf(world, user.id).projects;
+
+interface SummarySources {
+  readonly world: World;
+  /** Ids of the caller's favorite projects. */
+  readonly favorites: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export function projectSummaryView({ world, favorites, now }: SummarySources, project: ProjectState) {
   const { flagCount, staleCount, health } = projectFigures(project, now);
   return {
     ...projectView(world, project),
@@ -37,7 +50,7 @@ export function projectSummaryView(world: World, project: ProjectState, now: num
     featureCount: flagCount,
     staleFeatureCount: staleCount,
     memberCount: project.members.size,
-    favorite: false,
+    favorite: favorites.includes(project.settings.id),
   };
 }
 

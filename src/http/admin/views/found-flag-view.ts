@@ -10,8 +10,13 @@ import { authorOf } from '../../dispatch/access.ts';
 import { environmentSummary, type FlagSources } from './render-flag.ts';
 import { imageUrlOf, timeOrNull } from './views.ts';
 
+interface FoundFlagSources extends FlagSources {
+  /** Names of the caller's favorite flags. */
+  readonly favorites: ReadonlySet<string>;
+}
+
 export function foundFlagView(
-  { world, seen }: FlagSources,
+  { world, seen, favorites }: FoundFlagSources,
   project: ProjectState,
   { flag, createdBy }: FlagRecord,
 ) {
@@ -23,7 +28,7 @@ export function foundFlagView(
     description: flag.description,
     project: flag.project,
     stale: flag.stale,
-    favorite: false,
+    favorite: favorites.has(flag.name),
     impressionData: flag.impressionData,
     createdAt: flag.createdAt,
     archivedAt: flag.archivedAt,

@@ -9,18 +9,26 @@ const VERSION = 1;
 interface OverviewSources {
   readonly world: World;
   readonly seen: FlagsSeen;
+  /** Ids of the caller's favorite projects. */
+  readonly favorites: readonly string[];
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-export function projectOverviewView({ world, seen, now }: OverviewSources, project: ProjectState) {
+export function projectOverviewView({ world, seen, favorites, now }: OverviewSources, project: ProjectState) {
   const { name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
   const { health, typeCounts, firstFlag } = projectFigures(project, now);
   return {
     version: VERSION,
     name,
     description: description ?? '',
-    ...{ mode, defaultStickiness, health: health.percent, members: project.members.size, favorite: false },
+    ...{
+      mode,
+      defaultStickiness,
+      health: health.percent,
+      members: project.members.size,
+      favorite: favorites.includes(project.settings.id),
+    },
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
     onboardingStatus: onboardingStatus(project, firstFlag, seen),

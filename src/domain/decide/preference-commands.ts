@@ -1,0 +1,59 @@
+/** Decisions on what somebody prefers: favorites of users, and settings of the service. */
+import { jsonEqual } from '../json/json.ts';
+import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
+import { favoritesOf } from '../state/favorites.ts';
+import { FRONTEND_SETTING_ID, type Setting } from '../state/frontend-origins.ts';
+import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
+import { invalidOperation, isRefusal } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
+import { type Decision, UNCHANGED } from './decision.ts';
+
+/** Of one user, of each kind. Bounds the record that is replaced with each mark. */
+export const FAVORITES_MAX = 1_000;
+
+export interface MarkFavorite {
+  readonly type: 'mark-favorite';
+  readonly project: string;
+  /** Null: the project itself. */
+  readonly flag: string | null;
+  readonly userId: number;
+  /** False: unmark it. */
+  readonly isMarked: boolean;
+}
+
+/** Marking a favorite again, and unmarking what is none, change nothing. An archived flag can be unmarked only. */
+export function markFavorite(world: World, command: MarkFavorite): Decision {
+  const { project, flag, userId, isMarked } = command;
+  const located = flag === null ? locateProject(world, project) : locateFlag(world, project, flag);
+  if (isRefusal(located)) return located;
+  const user = locateUser(world, userId);
+  if (isRefusal(user)) return user;
+  const favorites = favoritesOf(world, userId)[flag === null ? 'projects' : 'flags'];
+  if (favorites.includes(flag ?? project) === isMarked) return UNCHANGED;
+  if (isMarked && favorites.length >= FAVORITES_MAX) {
+    return invalidOperation(
+      `The user ${userId} has ${FAVORITES_MAX} favorites of this kind, and cannot have more.`,
+    );
+  }
+  const data = { userId };
+  if (flag === null) {
+    const type = isMarked ? 'project-favorited' : 'project-unfavorited';
+    return [{ type, ...inProject(project), data, preData: null }];
+  }
+  const type = isMarked ? 'feature-favorited' : 'feature-unfavorited';
+  return [{ type, ...aboutFlag({ name: flag, project }), data, preData: null }];
+}
+
+export interface SetFrontendOrigins {
+  readonly type: 'set-frontend-origins';
+  readonly origins: readonly string[];
+}
+
+export function setFrontendOrigins(world: World, { origins }: SetFrontendOrigins): Decision {
+  const preData = world.directory.settings.get(FRONTEND_SETTING_ID);
+  const data: Setting = { id: FRONTEND_SETTING_ID, frontendApiOrigins: [...new Set(origins)] };
+  if (preData === undefined) return [{ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }];
+  return jsonEqual(data, preData)
+    ? UNCHANGED
+    : [{ type: 'setting-updated', ...ABOUT_NOTHING, data, preData }];
+}

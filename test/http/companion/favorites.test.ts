@@ -1,0 +1,74 @@
+/** Favorites of users. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-responses.ts';
+import { addProject, addUser, archive, FEATURES, makeFlag, refused } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+describeInterface('favorites', (server) => {
+  const as = (token: string) => {
+    const { call } = server();
+    const get = async (path: string) => (await call('GET', path, undefined, { token })).body;
+    return {
+      mark: (path: string) => call('POST', `${path}/favorites`, undefined, { token }),
+      unmark: (path: string) => call('DELETE', `${path}/favorites`, undefined, { token }),
+      flags: async (query = '') =>
+        (await get(`/search/features?query=fav.&${query}`)).features.map(
+          ({ name, favorite }: { name: string; favorite: boolean }) => `${name}${favorite ? '*' : ''}`,
+        ),
+      projects: async () =>
+        (await get('/projects')).projects
+          .filter(({ favorite }: { favorite: boolean }) => favorite)
+          .map(({ id }: { id: string }) => id),
+      get,
+    };
+  };
+
+  it('are shown to those who marked them, and to nobody else, also after a restart', async () => {
+    const [ada, bob] = [await addUser(server(), 2), await addUser(server(), 2)].map(({ token }) => as(token));
+    assert(ada !== undefined && bob !== undefined);
+    for (const name of ['fav.a', 'fav.b']) await makeFlag(server().call, name);
+    assert.equal((await ada.mark(`${FEATURES}/fav.b`)).status, 200);
+    assert.equal((await ada.mark('/projects/default')).status, 200);
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) await server().restart();
+      assert.deepEqual(await ada.flags(), ['fav.a', 'fav.b*']);
+      assert.deepEqual(await ada.flags('favoritesFirst=true'), ['fav.b*', 'fav.a']);
+      assert.deepEqual(await ada.projects(), ['default']);
+      assert.equal((await ada.get('/projects/default/overview')).favorite, true);
+      assert.deepEqual([await bob.flags(), await bob.projects()], [['fav.a', 'fav.b'], []]);
+      assert.equal((await bob.get('/projects/default/overview')).favorite, false);
+    }
+    assert.equal((await ada.unmark(`${FEATURES}/fav.b`)).status, 200);
+    assert.deepEqual(await ada.flags(), ['fav.a', 'fav.b']);
+  });
+
+  it('end with the flag and the project, whose names others may get', async () => {
+    const ada = as((await addUser(server(), 1)).token);
+    await addProject(server(), 'brief');
+    const create = () => server().call('POST', '/projects/brief/features', { name: 'fav.gone' });
+    await create();
+    await ada.mark('/projects/brief/features/fav.gone');
+    await ada.mark('/projects/brief');
+    await server().call('DELETE', '/projects/brief/features/fav.gone');
+    assert.equal((await server().call('DELETE', '/projects/brief')).status, 200);
+    await addProject(server(), 'brief');
+    await create();
+    assert(!(await ada.flags()).includes('fav.gone*'));
+    assert.deepEqual(await ada.projects(), []);
+  });
+
+  it('record nothing where nothing changes, and are for users only', async () => {
+    const ada = as((await addUser(server(), 3)).token);
+    await makeFlag(server().call, 'fav.once');
+    await ada.mark(`${FEATURES}/fav.once`);
+    const { lastId } = server().server.store.engine;
+    await ada.mark(`${FEATURES}/fav.once`);
+    await ada.unmark('/projects/default');
+    assert.equal(server().server.store.engine.lastId, lastId);
+    const path = `${FEATURES}/fav.once/favorites`;
+    await refused(server(), 403, 'NoAccessError', { method: 'POST', path });
+    await archive(server().call, 'fav.once');
+    assert.equal((await ada.unmark(`${FEATURES}/fav.once`)).status, 200);
+  });
+});
