@@ -45,6 +45,7 @@ import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { WAITING_BYTES_MAX } from '../../src/http/dispatch/long-requests.ts';
+import { REPEATED_BYTES_MAX } from '../../src/http/evaluation/repeated-responses.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
@@ -162,6 +163,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'the one that was used longest ago is made anew',
       ),
       row('the same for requests that narrow them', bytes(NARROWED_BYTES_MAX), 'the same'),
+      row(
+        'lists of evaluated flags kept for contexts that come again',
+        bytes(REPEATED_BYTES_MAX),
+        'the one that was used longest ago is evaluated anew',
+      ),
       row(
         'changes kept for caches and streams that fall behind',
         `${number(RING_CHANGES_MAX)} and ${bytes(RING_BYTES_MAX)}`,

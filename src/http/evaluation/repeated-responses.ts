@@ -10,7 +10,7 @@ import type { TaggedResponse } from '../dispatch/json-response.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 
 /** Some 5,000 contexts of 350 flags. */
-const BYTES_MAX = 16 * 1024 * 1024;
+export const REPEATED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
 const BYTES_EACH = 2_000;
@@ -19,10 +19,15 @@ const PIECE_BYTES = 8;
 /** Of a context as it was sent. A longer one is rare, and is evaluated each time. */
 const KEY_LENGTH_MAX = 2_000;
 
+/** Contexts that are remembered by their hash, to tell whether one comes again; a power of two. */
+const SEEN_MAX = 2 ** 14;
+
 export class RepeatedResponses {
   readonly #byKey: LRUCache<string, TaggedResponse>;
+  /** Hashes, each in the place that its last bits say; a newer one takes the place of an older one. */
+  readonly #seen = new Uint32Array(SEEN_MAX);
 
-  constructor(bytesMax = BYTES_MAX) {
+  constructor(bytesMax = REPEATED_BYTES_MAX) {
     this.#byKey = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
   }
 
@@ -34,13 +39,27 @@ export class RepeatedResponses {
     return this.#byKey.get(key);
   }
 
+  /**
+   * Keeps the response when its context has come a second time. What is asked for once is not worth the memory, and whoever thinks up
+   * ever new contexts drives out nobody else's.
+   */
   keep(key: string, response: TaggedResponse): void {
-    if (key.length <= KEY_LENGTH_MAX) this.#byKey.set(key, response);
+    if (key.length > KEY_LENGTH_MAX) return;
+    const hash = hashOf(key);
+    if (this.#seen[hash % SEEN_MAX] === hash) this.#byKey.set(key, response);
+    else this.#seen[hash % SEEN_MAX] = hash;
   }
 
   forgetAll(): void {
     if (this.#byKey.size > 0) this.#byKey.clear();
   }
+}
+
+/** FNV-1a over UTF-16 units: two contexts of one hash only means that one of them is kept a request too early. */
+function hashOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
 }
 
 function bytesOf({ body }: TaggedResponse, key: string): number {
