@@ -99,7 +99,8 @@ describeInterface('a retry whose response was too large to keep', (server) => {
     const parameters = Object.fromEntries(
       Array.from({ length: 45 }, (_, index) => [`p${index}`, 'x'.repeat(1300)]),
     );
-    const body = { name: 'default', title: 'x'.repeat(10_000), parameters };
+    const constraints = [{ contextName: 'userId', operator: 'IN', values: ['x'.repeat(10_000)] }];
+    const body = { name: 'default', constraints, parameters };
     const first = await call('PUT', path, body, { headers });
     assert.equal(first.status, 200);
     const { lastId } = running.store.engine;
