@@ -171,6 +171,8 @@ async function variants(call: CheckedCall): Promise<void> {
     { op: 'replace', path: '/0/payload', value: { type: 'csv', value: 'a,"ß, c"' } },
   ]);
   await call('PUT', `${FLAGS}/gone/variants`, VARIANTS);
+  const environments = ['development', 'production'];
+  await call('PUT', `${FLAGS}/gone/variants-batch`, { variants: VARIANTS.slice(1), environments });
 }
 
 async function environments(call: CheckedCall): Promise<void> {
@@ -201,6 +203,7 @@ async function projects(call: CheckedCall): Promise<void> {
   });
   await call('POST', '/projects', { name: 'Named by its name', description: null });
   await call('PUT', '/projects/shop', { name: 'Läden', mode: 'protected' });
+  await call('PUT', '/projects/shop/settings', { defaultStickiness: 'random' });
   await call('POST', '/projects/shop/environments', { environment: 'staging' });
   await call('POST', '/projects/shop/features', { name: 'basket', description: 'Körbe' });
   await call('PUT', '/projects/shop/features/basket/environments/staging/variants', VARIANTS);
@@ -271,6 +274,13 @@ async function allTokens(
   const { id } = (await call('POST', tokens, { description: 'unused', expiresAt: FAR })).body;
   await call('DELETE', `${tokens}/${id}`);
   const own = { token: secret as string };
+  for (const marked of ['/projects/default', `${FLAGS}/checkout`]) {
+    await call('POST', `${marked}/favorites`, undefined, own);
+  }
+  await call('POST', '/projects/shop/favorites', undefined, own);
+  await call('DELETE', '/projects/shop/favorites', undefined, own);
+  await call('POST', `${FLAGS}/gone/favorites`, undefined, own);
+  await call('DELETE', `${FLAGS}/gone/favorites`, undefined, own);
   const mine = (await call('POST', '/user/tokens', { description: 'my own', expiresAt: FAR }, own)).body.id;
   await call('DELETE', `/user/tokens/${mine}`, undefined, own);
   return { personalToken: { secret, username: 'Ada' }, nextPersonalTokenId: mine + 1 };
@@ -297,6 +307,18 @@ async function dependenciesAndTags(call: CheckedCall): Promise<void> {
   await call('POST', '/features/checkout/tags', { type: 'team', value: 'größe' });
   await call('POST', '/features/checkout/tags', { type: 'simple', value: 'kurz' });
   await call('DELETE', '/features/checkout/tags/simple/kurz');
+  const changed = { addedTags: [{ value: 'später' }], removedTags: [{ value: 'fehlt' }] };
+  await call('PUT', '/features/checkout/tags', changed);
+  await call('PUT', '/projects/default/tags', { features: ['f1', 'f2'], tags: changed });
+  await call('POST', `${inEnvironment('f1', 'development')}/strategies`, { name: 'default' });
+  for (const position of ['on', 'off']) {
+    const switches = `/projects/default/bulk_features/environments/development/${position}`;
+    await call('POST', switches, { features: ['f1'] });
+  }
+  await call('POST', '/tag-types', { name: 'team', description: 'Wer es besitzt', icon: 'T' });
+  await call('PUT', '/tag-types/team', { color: '#0b5394' });
+  await call('POST', '/tag-types', { name: 'short-lived' });
+  await call('DELETE', '/tag-types/short-lived');
 }
 
 /** Rolls the flag back to an early event, so that the events of a rollback follow the newest snapshot. */

@@ -1,0 +1,137 @@
+/**
+ * The calls of the Terraform provider of Unleash, in each resource's order, as its Go client makes them. That client
+ * decodes strictly: a field that it requires must be there, and a field that is there must not be null where it
+ * dereferences it. Its resources for custom roles, permissions, groups, service accounts, OIDC and SAML are not served.
+ */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-responses.ts';
+import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
+
+/** The response must have succeeded; each field must be there and not null. */
+function decoded(
+  response: ReceivedResponse,
+  status: number,
+  fields: readonly string[] = [],
+): ReceivedResponse['body'] {
+  assert.equal(response.status, status, response.body?.message);
+  for (const field of fields) assert(response.body?.[field] != null, `the field ${field} is required`);
+  return response.body;
+}
+
+const USER_TEXTS = ['name', 'username', 'email'] as const;
+
+/** The provider dereferences what is there. */
+function assertNoNullTexts(user: ReceivedResponse['body']): void {
+  for (const field of USER_TEXTS) assert.notEqual(user[field], null, `${field} is left out, not null`);
+}
+
+describeInterface('the Terraform provider of Unleash', (server) => {
+  const call = (method: string, path: string, body?: unknown) => server().call(method, path, body);
+
+  it('project: creates it, sets its mode, finds it as it was given, and deletes it', async () => {
+    const created = await call('POST', '/projects', { id: 'tf', name: 'Terraform', environments: [] });
+    decoded(created, 201, ['id', 'name']);
+    decoded(await call('PUT', '/projects/tf/settings', { mode: 'protected' }), 200);
+    const { projects } = decoded(await call('GET', '/projects'), 200, ['version', 'projects']);
+    const found = projects.find(({ id }: { id: string }) => id === 'tf');
+    assert.equal(found.mode, 'protected');
+    assert(!('description' in found), 'a description that was never given is not read back as a text');
+    decoded(await call('PUT', '/projects/tf', { name: 'Renamed', description: 'now given' }), 200);
+    decoded(await call('DELETE', '/projects/tf'), 200);
+  });
+
+  it('environment: creates, reads, updates and deletes one of a type of its own', async () => {
+    const fields = ['name', 'type', 'enabled', 'protected', 'sortOrder'];
+    decoded(await call('POST', '/environments', { name: 'tf-env', type: 'qa' }), 201, fields);
+    decoded(await call('GET', '/environments/tf-env'), 200, fields);
+    decoded(await call('PUT', '/environments/update/tf-env', { type: 'test' }), 200, fields);
+    decoded(await call('DELETE', '/environments/tf-env'), 200);
+  });
+
+  it('project_environment: links one, finds it among those of the project, and unlinks it', async () => {
+    decoded(await call('POST', '/environments', { name: 'linked', type: 'qa' }), 201);
+    decoded(await call('POST', '/projects/default/environments', { environment: 'linked' }), 200);
+    assert.equal(
+      (await call('POST', '/projects/default/environments', { environment: 'linked' })).status,
+      409,
+      'the provider takes this for a success',
+    );
+    const { environments } = decoded(await call('GET', '/environments/project/default'), 200, [
+      'environments',
+    ]);
+    assert(environments.some(({ name }: { name: string }) => name === 'linked'));
+    decoded(await call('DELETE', '/projects/default/environments/linked'), 200);
+  });
+
+  it('user, and its data source: absent texts are left out at every step', async () => {
+    const created = await call('POST', '/user-admin', {
+      email: 'tf@example.com',
+      rootRole: 3,
+      sendEmail: false,
+    });
+    const { id } = decoded(created, 201, ['id', 'email', 'rootRole']);
+    assertNoNullTexts(created.body);
+    assertNoNullTexts(decoded(await call('GET', `/user-admin/${id}`), 200, ['id', 'email', 'rootRole']));
+    const found = decoded(await call('GET', '/user-admin/search?q=tf@example.com'), 200);
+    assert.equal(found[0]?.id, id);
+    assertNoNullTexts(found[0]);
+    decoded(await call('PUT', `/user-admin/${id}`, { name: 'Terraform', rootRole: 2 }), 200, [
+      'id',
+      'rootRole',
+    ]);
+    decoded(await call('DELETE', `/user-admin/${id}`), 200);
+  });
+
+  it('api_token: finds the new token by what stands for its secret, changes and deletes it', async () => {
+    const body = { tokenName: 'tf', type: 'backend', projects: ['default'] };
+    const required = ['secret', 'tokenName', 'type', 'environment', 'project', 'projects', 'createdAt'];
+    const { digest, secret } = decoded(await call('POST', '/api-tokens', body), 201, required);
+    const { tokens } = decoded(await call('GET', '/api-tokens'), 200, ['tokens']);
+    for (const token of tokens) {
+      for (const field of required) assert(token[field] != null, `${field} of a listed token is required`);
+    }
+    assert(tokens.some((token: { secret: string }) => token.secret === digest));
+    decoded(await call('PUT', `/api-tokens/${secret}`, { expiresAt: '2999-01-01T00:00:00Z' }), 200);
+    decoded(await call('DELETE', `/api-tokens/${secret}`), 200);
+    decoded(await call('DELETE', `/api-tokens/${secret}`), 200);
+  });
+
+  it('project_access: replaces the members and reads them back', async () => {
+    decoded(await call('POST', '/projects', { id: 'tf-access', name: 'Access' }), 201);
+    const roles = [{ id: 4, users: [1], groups: [] }];
+    decoded(await call('PUT', '/projects/tf-access/access', { roles }), 200);
+    const access = decoded(await call('GET', '/projects/tf-access/access'), 200, [
+      'users',
+      'groups',
+      'roles',
+    ]);
+    assert.deepEqual(
+      access.users.map((user: { id: number; roles: number[] }) => [user.id, user.roles]),
+      [[1, [4]]],
+    );
+  });
+
+  it('context_field, and its data source: creates, reads, updates and deletes', async () => {
+    const body = {
+      name: 'tf-field',
+      description: 'Of Terraform',
+      stickiness: true,
+      legalValues: [{ value: 'a' }],
+    };
+    decoded(await call('POST', '/context', body), 201, ['name']);
+    decoded(await call('GET', '/context/tf-field'), 200, [
+      'name',
+      'description',
+      'stickiness',
+      'legalValues',
+    ]);
+    decoded(await call('PUT', '/context/tf-field', { stickiness: false, legalValues: [] }), 200);
+    decoded(await call('DELETE', '/context/tf-field'), 200);
+  });
+
+  it('the data source of roles: lists those that there are', async () => {
+    const { roles } = decoded(await call('GET', '/roles'), 200, ['version', 'roles']);
+    for (const role of roles) for (const field of ['id', 'name', 'type']) assert(role[field] != null);
+  });
+});
