@@ -454,7 +454,8 @@ export class Engine {
 
   /** An event about a flag carries the flag's tags as they were before it. */
   #withTags(event: DomainEvent): RecordedEvent {
-    if (event.featureName === null) return event;
+    // A new flag has no tags, and looking for what is not there is dear among many flags.
+    if (event.featureName === null || event.type === 'feature-created') return event;
     const tags = this.world.projects.get(event.project)?.flags.get(event.featureName)?.flag.tags;
     return tags === undefined || tags.length === 0 ? event : { ...event, tags };
   }

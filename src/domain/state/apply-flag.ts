@@ -13,7 +13,7 @@ import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
-import { dropRecord, noteFlag, putRecord } from './records.ts';
+import { dropRecord, noteEnvironments, noteFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { FlagRecord, ProjectState, World } from './world.ts';
 
@@ -61,7 +61,22 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
     default:
   }
   const record = recordOf(project, event.featureName, stamp);
-  replaceFlag(world, record, { flag: changed(record.flag, event, project, stamp), revision: stamp.id });
+  const flag = changed(record.flag, event, project, stamp);
+  noteChange(world, event, { before: record.flag, after: flag });
+  setFlag(record, { flag, revision: stamp.id });
+}
+
+/** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. */
+function noteChange(
+  world: World,
+  { type, environment }: ChangeEvent,
+  { before, after }: { readonly before: Flag; readonly after: Flag },
+): void {
+  if (environment === null) return noteFlag(world, before, after);
+  const isSwitch = type === 'feature-environment-enabled' || type === 'feature-environment-disabled';
+  // The first change of a flag in an environment makes an entry for it.
+  if (isSwitch && before.environments.length === after.environments.length) return;
+  noteEnvironments(world, before, after);
 }
 
 /** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */
@@ -321,6 +336,11 @@ export function replaceFlag(
   { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>,
 ): void {
   noteFlag(world, record.flag, flag);
+  setFlag(record, { flag, revision });
+}
+
+/** Who calls it has noted what is derived from the flag. */
+function setFlag(record: FlagRecord, { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>): void {
   record.flag = flag;
   record.revision = revision;
   record.projections = null;

@@ -21,5 +21,11 @@ export function noteFlag({ references, memory }: World, before: Flag | null, aft
   memory.replace(before, after);
 }
 
+/** The same for a change that touches nothing of a flag but its environments. */
+export function noteEnvironments({ references, memory }: World, before: Flag, after: Flag): void {
+  references.replace(before, after);
+  memory.replace(before.environments, after.environments);
+}
+
 /** Bytes of the state and of what is derived from it. */
 export const stateBytes = ({ memory, references }: World): number => memory.bytes + references.bytes;
