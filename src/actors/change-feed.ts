@@ -180,6 +180,7 @@ export class ChangeFeed {
     this.#head += 1;
     this.#bytes -= bytes;
     this.#droppedId = lastEventId(change);
+    assert(this.#bytes >= 0 && this.#droppedId <= this.#durableId, 'the ring gives up what it has');
   }
 
   /** Place of the first change with an event after `id`. */

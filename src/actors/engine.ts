@@ -278,6 +278,7 @@ export class Engine {
 
   #audit(): void {
     auditWorld(this.world, this.lastId);
+    this.eventLog.audit();
     this.#scheduler.audit();
     this.#durabilityWaiters.audit();
   }

@@ -2,6 +2,7 @@
  * Deletes old events after a snapshot, where the operator has set how long they are kept (retention.ts). A deletion that
  * fails is logged and tried again after the next snapshot, because the journal only keeps more than it has to.
  */
+import assert from 'node:assert/strict';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
@@ -37,7 +38,9 @@ export class EventRetention {
     const present = this.#present(durableId);
     if (present === null) return [];
     try {
-      return await snapshotsToKeep(this.#options, older, present);
+      const kept = await snapshotsToKeep(this.#options, older, present);
+      assert(kept.length <= older.length, 'nothing is kept that is not there');
+      return kept;
     } catch (error) {
       this.#options.log.error({ err: error }, 'old snapshots could not be looked at; all of them are kept');
       return older;
@@ -51,6 +54,7 @@ export class EventRetention {
     try {
       const dropped = await dropOldEvents({ fs, folder: dataFolder(folder), eventLog }, present);
       const { retentionDays: eventRetentionDays } = this.#options;
+      assert(eventLog.lastId >= durableId, 'retention takes the oldest events and leaves the newest');
       if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
     } catch (error) {
       log.error(

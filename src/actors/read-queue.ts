@@ -99,6 +99,10 @@ export class ReadQueue {
     const line = this.#lineOf(name);
     line.running += 1;
     this.#running += 1;
+    assert(
+      this.#running <= this.#limits.runningMax && line.running <= this.#limits.runningPerAskerMax,
+      'no more reads run at once than may',
+    );
     try {
       return await read();
     } finally {
@@ -135,6 +139,10 @@ export class ReadQueue {
     line.cost += cost;
     this.#waiting += reads;
     this.#waitingCost += cost;
+    assert(
+      this.#waiting >= 0 && line.cost >= 0 && this.#waitingCost <= this.#limits.waitingMax,
+      'what waits costs no more than may, and starts or leaves once',
+    );
   }
 
   /** Refuses the last read of the line that costs most, unless that is the newcomer's own. */

@@ -100,6 +100,7 @@ export class SnapshotKeeper {
 
   /** To be called after each sync: begins a snapshot when one is due. */
   noticed(durableId: number): void {
+    assert(durableId >= this.#newestId, 'no snapshot is ahead of what is on disk');
     // On a disk that is nearly full a snapshot would take the room that the journal needs.
     if (durableId < this.#dueId || this.#running !== null || !this.#options.engine.journal.writable) return;
     // The next one is scheduled before this one succeeds, so that a failing snapshot is not repeated at each sync.

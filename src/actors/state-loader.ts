@@ -1,4 +1,5 @@
 /** Rebuilds the state from a snapshot and frames of the journal, for a start and for every tool that needs it. */
+import assert from 'node:assert/strict';
 import { applyChange } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
@@ -45,9 +46,21 @@ export function replayFrame(
   createdAt = new Date(frame.at).toISOString(),
 ): void {
   const { rules, lineage } = frame;
+  assert(world.directory.revision < frame.id, 'a frame is replayed onto a state from before it');
   if (lineage !== undefined) world.lineage.adopt(frame.id, lineage);
   applyChange(world, frame.events as readonly DomainEvent[], { id: frame.id, createdAt, rules });
   if (frame.answer !== undefined) {
     world.directory.responses.remember(frame.answer as RememberedResponse, frame.at, rules);
+  }
+}
+
+/** After a recovery: the state holds the events up to `lastId`, and no others. Costs a look at each project. */
+export function assertNotNewer({ directory, projects }: World, lastId: number): void {
+  for (const revision of [directory.revision, directory.environmentsRevision, directory.accessRevision]) {
+    assert(revision <= lastId, `the directory is of event ${revision}, and the log ends with ${lastId}`);
+  }
+  for (const [id, { revision, environmentsRevision }] of projects) {
+    assert(revision <= lastId, `the project ${id} is of event ${revision}, and the log ends with ${lastId}`);
+    assert(environmentsRevision <= revision, `the project ${id} is older than its environments`);
   }
 }

@@ -28,7 +28,7 @@ import { FlagHistory } from './flag-history.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { indexingLoader } from './state-loader.ts';
+import { assertNotNewer, indexingLoader } from './state-loader.ts';
 import { auditWorld } from './world-audit.ts';
 
 export interface StoreOptions {
@@ -103,6 +103,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('onProgress', options.onProgress),
   });
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
+  assertNotNewer(world, recovery.lastId);
   if (options.audited) auditWorld(world, recovery.lastId);
   if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const journal = await FileJournal.open({

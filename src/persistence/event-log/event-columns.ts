@@ -55,6 +55,8 @@ export class EventColumns {
   #count = 0;
   #bytesEnd: number;
   #columns = allocateColumns(0);
+  /** Rows that an audit has seen. Rows never change. */
+  #auditedCount = 0;
 
   constructor(firstId: number, bytesEnd: number) {
     this.firstId = firstId;
@@ -63,6 +65,7 @@ export class EventColumns {
 
   /** Columns for a segment whose rows are known already. */
   static restore({ firstId, count, bytesEnd, columns }: SegmentView): EventColumns {
+    assert(columns.offset.length >= count, 'columns have a place for each event');
     const restored = new EventColumns(firstId, bytesEnd);
     restored.#columns = columns;
     restored.#count = count;
@@ -105,6 +108,20 @@ export class EventColumns {
     this.#bytesEnd = bytesEnd;
   }
 
+  /** Every frame lies behind the one before it, and before the end of the last. */
+  audit(): void {
+    const offsets = this.#columns.offset;
+    for (let row = this.#auditedCount; row < this.#count; row += 1) {
+      const offset = offsets[row]!;
+      assert(offset > 0 && offset < this.#bytesEnd, `event ${this.firstId + row} lies outside its segment`);
+      assert(
+        row === 0 || offset >= offsets[row - 1]!,
+        `event ${this.firstId + row} lies before the one before`,
+      );
+    }
+    this.#auditedCount = this.#count;
+  }
+
   /** Frees unused capacity, since nothing is added to a segment after the journal has begun the next one. */
   seal(): void {
     if (this.#columns.offset.length > this.#count) this.#resize(this.#count);
@@ -118,6 +135,7 @@ export class EventColumns {
   }
 
   #resize(capacity: number): void {
+    assert(capacity >= this.#count, 'no event is cut off');
     const grown = allocateColumns(capacity);
     for (const name of COLUMN_NAMES) grown[name].set(this.#columns[name].subarray(0, this.#count));
     this.#columns = grown;

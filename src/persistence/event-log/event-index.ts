@@ -88,6 +88,16 @@ export class EventIndex {
     return columns;
   }
 
+  /** Goes through what was added since the last audit, to see that the columns fit the journal; for the simulation. */
+  audit(): void {
+    let nextId = this.firstId;
+    for (const segment of this.#segments) {
+      assert(segment.firstId === nextId, `a segment begins with event ${nextId}, not ${segment.firstId}`);
+      segment.audit();
+      nextId = segment.lastId + 1;
+    }
+  }
+
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
   dropSegmentsBefore(id: number): readonly number[] {
     const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;

@@ -177,6 +177,11 @@ export class EventLog {
     this.#index.add(frame, position);
   }
 
+  /** For the simulation. */
+  audit(): void {
+    this.#index.audit();
+  }
+
   /**
    * A page ends at `limit` events or at PAGE_BYTES_MAX. Rejects with the signal's reason once it is aborted. How many
    * searches run at once is up to the callers.

@@ -4,6 +4,7 @@
  * An index file is trusted when its own checksum is right, and when the segment has, at the place of the last covered
  * frame, a frame with the recorded checksum. Through the chain, that frame stands for everything before it.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
 import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
@@ -52,7 +53,9 @@ export class IndexFileStore {
       return null;
     }
     this.#saved.set(firstId, indexFile.count);
-    return { columns: indexFile.toColumns(this.#options.index), chain: indexFile.chain };
+    const columns = indexFile.toColumns(this.#options.index);
+    assert(columns.firstId === firstId && columns.bytesEnd <= end, 'an index file covers its own segment');
+    return { columns, chain: indexFile.chain };
   }
 
   /** Saves what is not saved yet of the events up to `durableId`; calls queue up, so that two never share a file. */
@@ -83,6 +86,7 @@ export class IndexFileStore {
   async #saveOne(view: SegmentView): Promise<void> {
     const { fs, folder, index, yieldToEventLoop } = this.#options;
     const lastOffset = view.columns.offset[view.count - 1] ?? 0;
+    assert(lastOffset < view.bytesEnd, 'an index file ends behind the last frame that it covers');
     const chain = await withSegment({ fs, folder }, view.firstId, (one) => checksumOfFrame(one, lastOffset));
     if (chain === null) throw new Error(`its segment ends before event ${view.firstId + view.count - 1}`);
     const bytes = await encodeIndexFile(view, { index, chain, yieldToEventLoop });

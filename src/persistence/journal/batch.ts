@@ -45,6 +45,7 @@ export class Batch implements CommitBatch {
     this.place = place;
     this.firstId = firstId;
     this.chain = place.chain;
+    assert(place.segment > 0 && place.segment <= firstId, 'a segment begins before the batches in it');
   }
 
   get previousChain(): number {

@@ -279,6 +279,7 @@ export class FileJournal implements Journal {
       this.#presence.checkIfDue(file, path),
     ]);
     const { frames, bytes } = batch;
+    assert(bytes === content.length && frames > 0, 'what was written is the batch');
     this.#options.onCommit?.({ frames, bytes, tookMs: this.#monotonicMs() - startedAt });
   }
 

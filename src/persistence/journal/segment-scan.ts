@@ -5,6 +5,7 @@
  * would cost more than its checksum. Memory is bounded by one chunk and one frame, whatever the file says.
  */
 
+import assert from 'node:assert/strict';
 import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
@@ -80,6 +81,7 @@ class Window {
   /** Makes `count` bytes from `offset` on available, and as many more as fit. The caller has checked the size. */
   async slide(offset: number, count: number): Promise<void> {
     const wanted = Math.min(Math.max(count, CHUNK_BYTES), this.size - offset);
+    assert(wanted >= count, 'nothing is looked for behind the end of the file');
     // A buffer that grew for one huge frame is freed.
     const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
     if (!fits) this.#buffer = Buffer.allocUnsafe(wanted);
@@ -122,6 +124,10 @@ export async function scanFrames(
     if (isNewer(step)) throw newerFrame(step, path);
     const payloadAt = offset - window.start + format.headerBytes;
     offset = frameEnd(step);
+    assert(
+      offset <= window.size && step.previous === chain,
+      'a verified frame lies in the file, behind the one before',
+    );
     chain = step.checksum;
     frames += 1;
     if (visit(step, window.bytes.subarray(payloadAt, payloadAt + step.payloadBytes)) === false) break;

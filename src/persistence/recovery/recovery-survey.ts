@@ -125,7 +125,13 @@ async function chooseSnapshot(
     if (reading.problem !== null) badSnapshots.push({ ...file, ...reading });
     else if (reading.header.id !== file.id)
       badSnapshots.push({ ...file, offset: 16, problem: otherId(reading.header) });
-    else return { snapshot: { ...reading.header, path: file.path }, badSnapshots };
+    else {
+      assert(
+        badSnapshots.every(({ id }) => id > file.id),
+        'the newest good snapshot is chosen',
+      );
+      return { snapshot: { ...reading.header, path: file.path }, badSnapshots };
+    }
   }
   return { snapshot: null, badSnapshots };
 }

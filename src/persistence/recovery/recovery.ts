@@ -94,6 +94,8 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     tail.lastId === startOf(survey) + replayed.replayedEvents,
     'each event is in the snapshot, or was replayed',
   );
+  assert(tail.lastId === 0 || tail.lastAt > 0, 'the last event has a time');
+  assert(setAside.length === survey.badSnapshots.length, 'each snapshot that is damaged is set aside');
   return {
     label,
     lastId: tail.lastId,
@@ -260,6 +262,10 @@ class Replay {
     attempt(() => this.#options.loader.replay(frame, position), place, `event ${frame.id}`);
     assert(lastEventId(frame) >= this.#nextId, 'a frame has an event');
     this.#nextId = lastEventId(frame) + 1;
+    assert(
+      position.offset > 0 && position.length > payload.length,
+      'a frame lies behind a header, and has one',
+    );
     this.#frames += 1;
     this.#events += frame.events.length;
   }
