@@ -16,6 +16,8 @@ export interface Alignment {
   readonly place: JournalPlace;
   /** Position of the record to read first; what it holds of older events is to be skipped. */
   readonly from: number;
+  /** Position of the last record that the log held. */
+  readonly last: number;
 }
 
 /** Journal and log do not agree, and nothing may be served. The message says what an operator can do. */
@@ -28,7 +30,7 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
   const [earliest] = end.places;
   const newest = end.places.at(-1) ?? earliest;
   if (extent.last < extent.first || extent.last === 0) {
-    if (newest.id === 0) return { place: newest, from: extent.last + 1 };
+    if (newest.id === 0) return { place: newest, from: extent.last + 1, last: extent.last };
     throw new DisagreementError(
       `The replicated log is empty, and the journal of this node ends with event ${newest.id}. Either the log has lost its records, or this data folder has never been part of the cluster "${cluster}". Point REPLICATION_URL at the right log; or begin it from this journal with "flagstaff cluster republish".`,
     );
@@ -40,7 +42,7 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
     );
   }
   const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });
-  if (common !== null && common.id >= end.decidedId) return { place: common, from };
+  if (common !== null && common.id >= end.decidedId) return { place: common, from, last: extent.last };
   throw new DisagreementError(
     `The journal of this node and the replicated log tell different histories: all up to event ${end.decidedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
   );

@@ -49,7 +49,7 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
 ): Promise<ClusterNode<S>> {
   const { log, cluster, identity, clock, notes } = options;
   const pause = (delayMs: number): Promise<void> => new Promise((resolve) => clock.timer(delayMs, resolve));
-  const { from } = await alignFolder(options, pause);
+  const { from, last } = await alignFolder(options, pause);
   const commitLog = new ReplicatedCommitLog({
     ...{ log, cluster, identity, pause },
     onTrouble: (cause) =>
@@ -65,12 +65,12 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
   });
   commitLog.decided(store.engine.lastId);
   replica = new Replica({
-    ...{ log, cluster, identity, from, commitLog, clock, notes },
+    ...{ log, cluster, identity, from, last, commitLog, clock, notes },
     engine: store.engine,
     stop: options.stop,
     onLeading: () => options.onLeading(store),
   });
-  await replica.start();
+  replica.start();
   return { store, replica };
 }
 

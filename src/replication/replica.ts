@@ -76,6 +76,8 @@ export interface ReplicaOptions {
   readonly identity: NodeIdentity;
   /** Position of the record to read first (alignment.ts). */
   readonly from: number;
+  /** Position of the last record that the log held then: this node has caught up when it has read so far. */
+  readonly last: number;
   readonly engine: ReplicatedEngine;
   readonly commitLog: ReplicatedCommitLog;
   readonly clock: ReplicaClock;
@@ -169,10 +171,9 @@ export class Replica {
     return this.#options.clock.monotonic();
   }
 
-  /** Begins to follow. Rejects when the log cannot be asked for its end. */
-  async start(): Promise<void> {
-    const { log, clock } = this.#options;
-    const { last } = await log.extent();
+  /** Begins to follow. */
+  start(): void {
+    const { log, clock, last } = this.#options;
     this.#knownEnd = last;
     this.#stopListening = log.onAnnouncement((message) => this.#hear(message));
     this.#role.apply('ALIGNED');

@@ -97,6 +97,7 @@ export class MemoryLink implements ReplicatedLog {
   #wakers: (() => void)[] = [];
   /** While it is cut, nothing passes in either direction. */
   isCut = false;
+  #isClosed = false;
 
   constructor(log: MemoryLog, fate: Fate) {
     this.#log = log;
@@ -154,7 +155,7 @@ export class MemoryLink implements ReplicatedLog {
   }
 
   async close(): Promise<void> {
-    this.isCut = true;
+    this.#isClosed = true;
     this.#log.disconnect(this);
     this.wake();
   }
@@ -189,10 +190,10 @@ export class MemoryLink implements ReplicatedLog {
   }
 
   async #passes(kind: MessageKind): Promise<boolean> {
-    const fate = this.isCut ? 'lost' : this.#fate(kind);
+    const fate = this.isCut || this.#isClosed ? 'lost' : this.#fate(kind);
     if (fate === 'lost') return false;
     if (fate > 0) await new Promise<void>((resolve) => this.#log.timer(fate, resolve));
-    return !this.isCut;
+    return !this.isCut && !this.#isClosed;
   }
 
   #carry(kind: MessageKind, arrive: () => void): void {

@@ -12,7 +12,7 @@ import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.t
 import { openClusterNode } from '../../../src/replication/cluster-node.ts';
 import type { Replica } from '../../../src/replication/replica.ts';
 import { SimulatedTime } from '../../simulation/simulated-time.ts';
-import { FOLDER, TESTER } from '../engine.ts';
+import { FOLDER, type Submitted, TESTER } from '../engine.ts';
 import { MemoryFileSystem } from '../memory-file-system.ts';
 import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
 
@@ -25,6 +25,8 @@ export interface TestClusterOptions {
   readonly fate?: Fate;
   readonly newName?: () => string;
   readonly audited?: boolean;
+  /** Called when a process has opened its store, before it follows anything. */
+  readonly onOpen?: (node: TestNode, store: Store) => void;
 }
 
 export class TestCluster {
@@ -40,6 +42,7 @@ export class TestCluster {
       random: () => 0.5,
       fate: () => 0,
       audited: false,
+      onOpen: () => undefined,
       newName: () => {
         this.#names += 1;
         return this.#names.toString(16).padStart(8, '0');
@@ -110,7 +113,6 @@ export class TestNode {
   /** Why processes of this node ended by themselves, and what they said. */
   readonly stops: Error[] = [];
   readonly notes: string[] = [];
-  readonly #submitted: { outcome: Outcome<unknown> | null }[] = [];
 
   constructor(cluster: TestCluster, name: string, disk: MemoryFileSystem) {
     this.#cluster = cluster;
@@ -166,8 +168,8 @@ export class TestNode {
         info: (_, message) => this.notes.push(message),
         warn: (_, message) => this.notes.push(message),
       },
-      open: (hooks) =>
-        openStore({
+      open: async (hooks) => {
+        const store = await openStore({
           ...{ fs: disk, folder: FOLDER, clock, stop, preallocatedBytes: 0, ...hooks },
           newId: () => {
             ids += 1;
@@ -182,7 +184,10 @@ export class TestNode {
             warn: (_, message) => this.notes.push(message),
             error: (_, message) => this.notes.push(message),
           },
-        }),
+        });
+        options.onOpen(this, store);
+        return store;
+      },
       onLeading: async ({ engine }) => {
         if (engine.lastId === 0) await engine.record(TESTER, seedEvents(new Date(time.wallMs).toISOString()));
       },
@@ -230,9 +235,13 @@ export class TestNode {
     this.crash();
   }
 
-  submit(command: Command, more: Partial<Submission<unknown>> = {}): { outcome: Outcome<unknown> | null } {
-    const submitted: { outcome: Outcome<unknown> | null } = { outcome: null };
-    this.#submitted.push(submitted);
+  /** `told` is called with the outcome, which also appears in what this returns. */
+  submit(
+    command: Command,
+    more: Partial<Submission<unknown>> = {},
+    told: (outcome: Outcome<unknown>) => void = () => undefined,
+  ): Submitted {
+    const submitted: Submitted = { outcome: null };
     const run = this.#run;
     assert(this.store !== null, `${this.name} runs`);
     this.store.engine.submit({
@@ -242,7 +251,9 @@ export class TestNode {
       ...more,
       // A dead process responds to nobody.
       done: (outcome) => {
-        if (this.#run === run) submitted.outcome = outcome;
+        if (this.#run !== run) return;
+        submitted.outcome = outcome;
+        told(outcome);
       },
     });
     return submitted;

@@ -1,0 +1,194 @@
+/**
+ * One seed of a cluster: nodes on disks of their own and a log between them, whose messages are lost, delayed and overtake
+ * each other. Nodes crash, lose their disks, are cut off and come back; the log stands still; leaders hand over. Clients
+ * count upwards in flags, each step only from the number that they have read, and repeat what got no response.
+ *
+ * What must hold at every moment: a node shows only what stands in the log, in the log's order (truth.ts). And at the end,
+ * when all troubles are over: every node has the log's events, ids and checksums, each acknowledged step is there once, and each
+ * number follows from the one before.
+ */
+import assert from 'node:assert/strict';
+import type { Store } from '../../../src/actors/store.ts';
+import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import type { Fate } from '../../support/replication/memory-log.ts';
+import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
+import { CountingClient } from './counting-client.ts';
+import { Truth } from './truth.ts';
+
+const NODES_MAX = 3;
+const CLIENTS = 3;
+/** How long troubles come, in simulated time, and at most how long after each other. */
+const TROUBLED_MS = 40_000;
+const TROUBLE_PAUSE_MS_MAX = 5_000;
+/** Enough for elections, retries and catching up once nothing is lost any more. */
+const CALM_MS = 30_000;
+
+export interface ClusterTally {
+  readonly seeds: number;
+  readonly acknowledged: number;
+  readonly takeOvers: number;
+  readonly deposed: number;
+  readonly cutTails: number;
+  readonly wipedDisks: number;
+}
+
+/** Throws when anything that was promised did not hold; the message names the seed. */
+export async function simulateCluster(seed: number): Promise<ClusterTally> {
+  const trace: string[] = [];
+  try {
+    return await new Scenario(seed, trace).run();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cluster seed ${seed}: ${reason}\n${trace.slice(-30).join('\n')}`, { cause });
+  }
+}
+
+class Scenario {
+  readonly #random: SeededRandom;
+  readonly #trace: string[];
+  readonly #cluster: TestCluster;
+  readonly #truth: Truth;
+  readonly #clients: readonly CountingClient[];
+  /** Of messages: how many are lost, and how long the others take at most. */
+  #lossChance: number;
+  #delayMsMax: number;
+  #wipedDisks = 0;
+  #deposed = 0;
+
+  constructor(seed: number, trace: string[]) {
+    const random = seededRandom(seed);
+    this.#random = random;
+    this.#trace = trace;
+    this.#lossChance = random.chance(0.5) ? random.next() * 0.05 : 0;
+    this.#delayMsMax = random.chance(0.7) ? random.below(60) : 0;
+    this.#cluster = new TestCluster({
+      random: () => random.next(),
+      fate: (kind) => this.#fate(kind),
+      audited: true,
+      onOpen: (node, store) => this.#watch(node, store),
+    });
+    this.#truth = new Truth(this.#cluster.log);
+    const nodes = 1 + random.below(NODES_MAX);
+    for (let added = 0; added < nodes; added += 1) this.#cluster.add();
+    this.#clients = Array.from(
+      { length: CLIENTS },
+      (_, at) =>
+        new CountingClient({ name: `client-${at}`, random, cluster: this.#cluster, truth: this.#truth }),
+    );
+  }
+
+  #fate: Fate = () => {
+    if (this.#lossChance > 0 && this.#random.chance(this.#lossChance)) return 'lost';
+    return this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax);
+  };
+
+  #watch({ name }: TestNode, { engine }: Store): void {
+    this.#truth.checkPlace(name, { lastId: engine.lastId, chain: engine.journal.appendedChain });
+    engine.feed.subscribe((changes) => this.#truth.checkShown(name, changes));
+  }
+
+  async run(): Promise<ClusterTally> {
+    const { time } = this.#cluster;
+    const clients = this.#clients.map((client) => client.live());
+    void Promise.all(clients).catch(() => undefined);
+    while (time.elapsedMs < TROUBLED_MS) {
+      await this.#pass(this.#random.below(TROUBLE_PAUSE_MS_MAX));
+      this.#trouble();
+      this.#startAgain();
+    }
+    await this.#calm();
+    return this.#check();
+  }
+
+  async #pass(ms: number): Promise<void> {
+    await this.#cluster.pass(ms);
+    for (const client of this.#clients) client.throwFault();
+    for (const { stops } of this.#cluster.nodes) for (const stop of stops.splice(0)) this.#judge(stop);
+  }
+
+  /** The only reason for a node to end by itself is that another one took over. */
+  #judge(stop: Error): void {
+    const isFenced = [stop, stop.cause].some(
+      (error) => error instanceof Error && error.name === 'FencedError',
+    );
+    if (!isFenced) throw stop;
+    this.#deposed += 1;
+  }
+
+  #trouble(): void {
+    const { nodes, log } = this.#cluster;
+    const node = nodes[this.#random.below(nodes.length)]!;
+    const leader = this.#cluster.leaders[0];
+    const kinds: readonly (readonly [string, () => void])[] = [
+      [`${node.name} crashes`, () => node.crash()],
+      [`the leader ${leader?.name} crashes`, () => leader?.crash()],
+      [`${node.name} is cut off`, () => this.#cut(node, true)],
+      [`the leader ${leader?.name} is cut off`, () => leader !== undefined && this.#cut(leader, true)],
+      ['all links are whole', () => nodes.forEach((one) => this.#cut(one, false))],
+      ['the log stands still', () => log.pause()],
+      ['the log goes on', () => log.resume()],
+      [
+        `the leader ${leader?.name} hands over`,
+        () => void leader?.replica?.handOver().catch(() => undefined),
+      ],
+      [`${node.name} loses its disk`, () => this.#wipe(node)],
+    ];
+    const [what, happen] = kinds[this.#random.below(kinds.length)]!;
+    this.#trace.push(`${this.#cluster.time.elapsedMs}: ${what}`);
+    happen();
+  }
+
+  #cut({ link }: TestNode, isCut: boolean): void {
+    if (link !== null) link.isCut = isCut;
+  }
+
+  #wipe(node: TestNode): void {
+    node.crash();
+    node.disk = new MemoryFileSystem();
+    this.#wipedDisks += 1;
+  }
+
+  #startAgain(): void {
+    for (const node of this.#cluster.nodes) if (!node.isRunning && this.#random.chance(0.7)) node.begin();
+  }
+
+  async #calm(): Promise<void> {
+    this.#trace.push(`${this.#cluster.time.elapsedMs}: calm`);
+    this.#lossChance = 0;
+    this.#delayMsMax = 0;
+    this.#cluster.log.resume();
+    for (const client of this.#clients) client.stop();
+    for (let passed = 0; passed < CALM_MS; passed += 1_000) {
+      for (const node of this.#cluster.nodes) {
+        this.#cut(node, false);
+        if (!node.isRunning) node.begin();
+      }
+      await this.#pass(1_000);
+    }
+  }
+
+  #check(): ClusterTally {
+    const { nodes, leaders } = this.#cluster;
+    assert.equal(leaders.length, 1, 'in the end one node leads');
+    const places = nodes.map(({ place }) => place);
+    for (const [at, place] of places.entries()) {
+      assert.deepEqual(place, places[0], `${nodes[at]!.name} has what the others have`);
+      this.#truth.checkPlace(nodes[at]!.name, place);
+    }
+    assert.equal(places[0]!.lastId, this.#truth.lastId, 'every node has all that the log holds');
+    this.#truth.checkCounts();
+    for (const client of this.#clients) client.check();
+    return {
+      seeds: 1,
+      acknowledged: this.#clients.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
+      takeOvers: this.#truth.epoch,
+      deposed: this.#deposed,
+      cutTails: nodes.reduce(
+        (sum, { notes }) => sum + notes.filter((note) => note.includes('are cut off')).length,
+        0,
+      ),
+      wipedDisks: this.#wipedDisks,
+    };
+  }
+}

@@ -1,0 +1,59 @@
+/** Clusters on simulated machines and a simulated log, and broken builds that have to be found out. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Mutant, onChangedBuild } from '../mutants.ts';
+import { runClusterSeeds } from './run-cluster-seeds.ts';
+
+const FIRST_SEED = Number(process.env.SEED ?? 1);
+const SEEDS = 30;
+
+/** Each of the builds below shows within far fewer. */
+const SEEDS_PER_MUTANT = 100;
+
+test(`${SEEDS} seeds from ${FIRST_SEED} on show one history on all nodes, and meet every trouble`, async (t) => {
+  const { counts, failure } = await runClusterSeeds(FIRST_SEED, SEEDS);
+  assert.ifError(failure);
+  t.diagnostic(JSON.stringify(counts));
+  for (const [trouble, count] of Object.entries(counts))
+    assert(count > 0, `${trouble} never happened, so it is not tested`);
+});
+
+const BROKEN: readonly Mutant[] = [
+  {
+    name: 'takes an unknown outcome for a success',
+    file: 'replication/replicated-commit-log.ts',
+    find: "if (outcome.kind === 'accepted') return true;",
+    replace: "if (outcome.kind !== 'conflict') return true;",
+  },
+  {
+    name: 'takes a record of another node for its own',
+    file: 'replication/replicated-commit-log.ts',
+    find: "if (found !== null) throw new FencedError('another node took over');",
+    replace: 'if (found !== null) return true;',
+  },
+  {
+    name: 'acknowledges before the log has the change',
+    file: 'persistence/journal/file-journal.ts',
+    find: 'this.#commitLog.append(batch)]',
+    replace: 'batch.lastId] as const',
+  },
+  {
+    name: 'keeps what the log refused',
+    file: 'replication/cluster-node.ts',
+    find: '        await cutJournal(fs, folder, place);\n',
+    replace: '',
+  },
+];
+
+for (const mutant of BROKEN) {
+  test(`a build that ${mutant.name} is found out`, async (t) => {
+    const { counts, failure } = await onChangedBuild<
+      typeof import('./run-cluster-seeds.ts'),
+      Awaited<ReturnType<typeof runClusterSeeds>>
+    >([mutant], 'test/simulation/cluster/run-cluster-seeds.ts', ({ runClusterSeeds: run }) =>
+      run(1, SEEDS_PER_MUTANT),
+    );
+    assert(failure !== null, `${SEEDS_PER_MUTANT} seeds found nothing wrong with it`);
+    t.diagnostic(`after ${counts.seeds} seeds: ${failure.message.split('\n')[0]}`);
+  });
+}
