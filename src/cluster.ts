@@ -16,6 +16,7 @@ import type { ConnectionLog } from './replication/nats/nats-connection.ts';
 import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
 import type { Replica } from './replication/replica.ts';
 import type { ReplicatedLog } from './replication/replicated-log.ts';
+import { ConfigError } from './settings.ts';
 
 /** Between two attempts while the servers of the log choose who keeps it. */
 const OPEN_PAUSE_MS = 1_000;
@@ -99,13 +100,23 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
   }
 }
 
-/** Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes. */
+/**
+ * Waits until the log can be reached. Throws `UnsafeLogError` where it would not keep what it takes, and `ConfigError` where
+ * its servers refuse this one.
+ */
 export async function openLog(config: ClusterConfig, log: ConnectionLog): Promise<ReplicatedLog> {
   const { connectToNats } = await import('./replication/nats/nats-connection.ts');
   const { openNatsLog } = await import('./replication/nats/nats-log.ts');
   const { servers, node: name, user, credentialsFile, cluster, durability } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
-  const connection = await connectToNats({ servers, name, user, credentialsFile, tls, log });
+  // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
+  const connection = await connectToNats({ servers, name, user, credentialsFile, tls, log }).catch(
+    (cause: Error) => {
+      throw new ConfigError(
+        `The servers of REPLICATION_URL refuse the connection: ${cause.message}. Look at its user and password, REPLICATION_CREDENTIALS, and the files of REPLICATION_TLS_CA, _CERT and _KEY.`,
+      );
+    },
+  );
   for (;;) {
     try {
       return await openNatsLog({ connection, name: cluster, durability });

@@ -1,6 +1,8 @@
 /** The log on NATS JetStream keeps the contract, on one server and on a cluster of three. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openLog as openClusterLog } from '../../../src/cluster.ts';
+import { clusterConfig } from '../../../src/cluster-config.ts';
 import { connectToNats } from '../../../src/replication/nats/nats-connection.ts';
 import { openNatsLog } from '../../../src/replication/nats/nats-log.ts';
 import type { ReplicatedLog } from '../../../src/replication/replicated-log.ts';
@@ -70,6 +72,28 @@ describe('a NATS server that keeps one copy', { skip }, () => {
       await assert.rejects(openLog(nats.urls, 'one', 'disk'), {
         name: 'UnsafeLogError',
         message: /keeps 1 file replica\(s\), and 3 file replicas are needed/,
+      });
+    } finally {
+      await nats.close();
+    }
+  });
+});
+
+describe('a NATS server that asks for a user', { skip }, () => {
+  it('takes the one in REPLICATION_URL, and another one is a bad setting', async () => {
+    const users = 'accounts { A: { jetstream: enabled, users: [{ user: flags, password: "p@ss" }] } }';
+    const nats = await startNats(1, [users]);
+    const open = (user: string): Promise<ReplicatedLog> => {
+      const url = nats.urls[0]!.replace('//', `//${user}@`);
+      return openClusterLog(clusterConfig({ REPLICATION_URL: url, REPLICATION_DURABILITY: 'memory' })!, LOG);
+    };
+    try {
+      const log = await open('flags:p%40ss');
+      assert.deepEqual(await log.append(0, Buffer.from('a')), { kind: 'accepted' });
+      await log.close();
+      await assert.rejects(open('flags:wrong'), {
+        name: 'ConfigError',
+        message: /REPLICATION_URL refuse the connection: Authorization Violation/,
       });
     } finally {
       await nats.close();

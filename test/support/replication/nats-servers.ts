@@ -40,8 +40,8 @@ export interface NatsCluster {
   close(): Promise<void>;
 }
 
-/** Starts as many servers, which write to the disk before they acknowledge. */
-export async function startNats(count: number): Promise<NatsCluster> {
+/** Starts as many servers, which write to the disk before they acknowledge. `settings`: further lines of their configuration. */
+export async function startNats(count: number, settings: readonly string[] = []): Promise<NatsCluster> {
   const root = mkdtempSync(join(tmpdir(), 'flagstaff-nats-'));
   const ports = await freePorts(count * 2);
   const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
@@ -51,7 +51,7 @@ export async function startNats(count: number): Promise<NatsCluster> {
     const config = join(root, `server-${at}.conf`);
     writeFileSync(
       config,
-      configOf({ at, count, folder, port: ports[at]!, routePort: ports[count + at]!, routes }),
+      configOf({ at, count, folder, port: ports[at]!, routePort: ports[count + at]!, routes, settings }),
     );
     servers.push(new Server(config, `nats://127.0.0.1:${ports[at]}`));
   }
@@ -73,15 +73,17 @@ interface ConfigParts {
   readonly port: number;
   readonly routePort: number;
   readonly routes: readonly string[];
+  readonly settings: readonly string[];
 }
 
-function configOf({ at, count, folder, port, routePort, routes }: ConfigParts): string {
+function configOf({ at, count, folder, port, routePort, routes, settings }: ConfigParts): string {
   const cluster = `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: [${routes.join(', ')}] }`;
   return [
     `server_name: server-${at}`,
     `listen: "127.0.0.1:${port}"`,
     `jetstream { store_dir: "${folder}", sync_interval: always }`,
     ...(count > 1 ? [cluster] : []),
+    ...settings,
   ].join('\n');
 }
 
