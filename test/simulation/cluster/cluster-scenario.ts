@@ -125,7 +125,7 @@ class Scenario {
       [`the leader ${leader?.name} crashes`, () => leader?.crash()],
       [`${node.name} is cut off`, () => this.#cut(node, true)],
       [`the leader ${leader?.name} is cut off`, () => leader !== undefined && this.#cut(leader, true)],
-      ['all links are whole', () => nodes.forEach((one) => this.#cut(one, false))],
+      ['all links are whole', () => this.#heal()],
       ['the log stands still', () => log.pause()],
       ['the log goes on', () => log.resume()],
       [
@@ -141,6 +141,10 @@ class Scenario {
 
   #cut({ link }: TestNode, isCut: boolean): void {
     if (link !== null) link.isCut = isCut;
+  }
+
+  #heal(): void {
+    for (const node of this.#cluster.nodes) this.#cut(node, false);
   }
 
   #wipe(node: TestNode): void {
