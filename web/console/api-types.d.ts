@@ -242,7 +242,7 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
-            /** @description Always false: there are no favorites. */
+            /** @description Always false: this list is the same for all. The search for flags tells favorites. */
             favorite: boolean;
             /**
              * Format: date-time
