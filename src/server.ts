@@ -23,6 +23,7 @@ import { createInstance } from './http/dispatch/instance.ts';
 import type { RouteMeter } from './http/dispatch/meters.ts';
 import { describeInterface } from './http/openapi/document.ts';
 import { pageSurface } from './http/pages/page-routes.ts';
+import { sessionSurfaces } from './http/pages/session-routes.ts';
 import { CommitMeter, createMetrics, type MetricsSources } from './http/probes/metrics.ts';
 import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
@@ -309,6 +310,7 @@ function createHandler(
           : null,
         phase: () => front.phase,
       }),
+      ...sessionSurfaces(basePath),
       pageSurface({
         basePath,
         describe: () =>

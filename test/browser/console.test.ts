@@ -40,7 +40,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
   const isOn = (name: string, environment: string) =>
     flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
 
-  it('lets nobody in with a wrong token, and keeps a good one in memory only', async () => {
+  it('lets nobody in with a wrong token, and keeps who signed in through reloads and tabs until they sign out', async () => {
     const opened = await openPage(shared.browser, { origin: server.origin, expected: /status of 401/ });
     const { page } = opened;
     await page.goto(server.origin);
@@ -54,7 +54,14 @@ describe('the console', { skip: NO_BROWSER }, () => {
 
     assert.equal(await page.evaluate(STORED_COUNT), 0);
     assert.equal(page.url().includes('secret'), false);
+    await page.getByText('Root role Admin').waitFor();
     await page.reload();
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(server.origin);
+    await tab.getByRole('heading', { name: 'Default' }).waitFor();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByLabel('API token or personal token').waitFor();
     await token.waitFor();
     assert.equal(await token.inputValue(), '');
     await ending(opened);

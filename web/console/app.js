@@ -1,7 +1,7 @@
 /** The start: finds out whether a token is needed, asks for one, and opens the page for whoever it stands for. */
 import { signal } from '@preact/signals';
 import { h, render } from 'preact';
-import { createClient, messageOf, Refused } from './client.js';
+import { beginSession, createClient, endSession, messageOf, Refused } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs } from './forms/dialogs.js';
 import { Notices, notice } from './notices.js';
@@ -12,31 +12,39 @@ import { SignIn } from './views/sign-in.js';
 
 /** @import { Session } from './types.d.ts' */
 
+/** Of the caller where authentication is off. */
+const NOBODY_ID = -1;
+
 /** @typedef {{ session: Session } | { problem: string | null }} State */
 
 /** Null until it is known whether a token is needed. @type {import('@preact/signals').Signal<State | null>} */
 const state = signal(null);
 
-/** Without authentication there is nothing to sign in with: the first request tells. */
+/** Whoever has a session, or needs none, is let in; the first request tells. */
 async function start() {
   try {
-    await enter(null);
+    await open();
   } catch (error) {
     const isExpected = error instanceof Refused && error.status === 401;
     state.value = { problem: isExpected ? null : messageOf(error) };
   }
 }
 
-/** Rejects when the token is not good. @param {string | null} token */
+/** Rejects when the token is not good. @param {string} token */
 async function enter(token) {
-  const client = createClient(token);
+  await beginSession(token);
+  await open();
+}
+
+async function open() {
+  const client = createClient();
   const profile = await client.get('/user/profile');
   const [me, { projects }, { environments }] = await Promise.all([
     client.get('/user'),
     client.get('/projects'),
     client.get('/environments'),
   ]);
-  const feed = createFeed(client, () => leave('The token is no longer valid.'));
+  const feed = createFeed(client, () => leave('You are signed out, or your token is no longer valid.'));
   /** @type {[string, string][]} */
   const types = environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [
     name,
@@ -47,15 +55,24 @@ async function enter(token) {
     client,
     profile,
     me,
-    open: token === null,
+    open: me.user.id === NOBODY_ID,
     feed,
     may: rightsOf(me, profile),
     projects: signal(projects),
     environmentTypes: signal(new Map(types)),
-    signOut: () => leave(null),
+    signOut: () => void signOut(),
   };
   state.value = { session };
   void feed.look();
+}
+
+async function signOut() {
+  try {
+    await endSession();
+    leave(null);
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
 }
 
 /** @param {string | null} problem why the token is no longer of use; null when it was given up */
@@ -63,7 +80,7 @@ function leave(problem) {
   if (state.value !== null && 'session' in state.value) state.value.session.feed.close();
   closeDialogs();
   state.value = { problem };
-  if (problem === null) notice('done', 'Signed out; the token is forgotten.');
+  if (problem === null) notice('done', 'Signed out.');
 }
 
 function App() {

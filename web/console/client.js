@@ -1,6 +1,5 @@
 /**
- * The interface as the console calls it. The token is kept in this closure and nowhere else: not in storage and not in
- * an address.
+ * The interface as the console calls it. Who calls, the browser's session says: a cookie that no script can read.
  */
 
 /** A response that is not a success, or none at all (status 0). The message is a sentence for people. */
@@ -26,8 +25,7 @@ export class Refused extends Error {
 
 /** @typedef {ReturnType<typeof createClient>} Client */
 
-/** @param {string | null} token */
-export function createClient(token) {
+export function createClient() {
   /**
    * @param {string} method
    * @param {string} path below `api/admin`, made with `path`
@@ -35,7 +33,7 @@ export function createClient(token) {
    * @returns {Promise<{ body: any, etag: string }>}
    */
   async function call(method, path, { body, ifMatch = '' } = {}) {
-    const response = await send({ token, method, path, body, ifMatch });
+    const response = await send({ method, path, body, ifMatch });
     const received = bodyOf(await response.text());
     if (response.ok && received !== undefined) {
       return { body: received, etag: response.headers.get('etag') ?? '' };
@@ -55,26 +53,43 @@ export function createClient(token) {
   };
 }
 
-/** @param {{ token: string | null, method: string, path: string, body: unknown, ifMatch: string }} request */
-async function send({ token, method, path, body, ifMatch }) {
+/** @param {{ method: string, path: string, body: unknown, ifMatch: string }} request */
+async function send({ method, path, body, ifMatch }) {
   /** @type {Record<string, string>} */
   const headers = {};
-  if (token !== null) headers['authorization'] = token;
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (ifMatch !== '') headers['if-match'] = ifMatch;
+  return fetched(`api/admin${path}`, {
+    method,
+    headers,
+    // Responses are asked for anew each time; their ETags save the bodies.
+    cache: 'no-cache',
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** @param {string} url @param {RequestInit} init */
+async function fetched(url, init) {
   try {
-    return await fetch(`api/admin${path}`, {
-      method,
-      headers,
-      // Responses are asked for anew each time; their ETags save the bodies.
-      cache: 'no-cache',
-      credentials: 'omit',
-      redirect: 'error',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    return await fetch(url, { credentials: 'same-origin', redirect: 'error', ...init });
   } catch {
     throw new Refused(0, 'The server cannot be reached.');
   }
+}
+
+/** Begins the browser's session, which all its tabs share. Rejects when the token is not good. @param {string} token */
+export async function beginSession(token) {
+  await session({ method: 'POST', headers: { authorization: token } });
+}
+
+export async function endSession() {
+  await session({ method: 'DELETE' });
+}
+
+/** @param {RequestInit} init */
+async function session(init) {
+  const response = await fetched('auth/session', init);
+  if (!response.ok) throw refusalOf(response.status, bodyOf(await response.text()));
 }
 
 /** Null for no body. Undefined for one that is no JSON: a proxy in between has pages of its own. @param {string} text */

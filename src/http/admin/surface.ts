@@ -27,6 +27,7 @@ export const adminSurface: Surface = {
     refuse: (world, caller, permission, projectId) =>
       mayDo(world, caller, permission, projectId) ? null : noAccess(caller, permission, projectId),
     whoMay: (permission) => WHO_MAY[permission],
+    takesSessions: true,
     credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
   },
   errors: COMMON_ERRORS,

@@ -55,6 +55,7 @@ import type {
   StreamRoute,
   WriteRoute,
 } from './route.ts';
+import { tokenInCookie } from './session-cookie.ts';
 import { type Surface, surfaceAt } from './surface.ts';
 
 export interface ApiOptions extends ContextSources {
@@ -349,9 +350,14 @@ class Dispatcher {
   ): Caller | Refusal {
     const { access } = bound.surface;
     if (access === null) return NOBODY;
-    const caller = this.#options.authenticator.authenticate(head.header('authorization'));
+    const authorization = head.header('authorization');
+    const session =
+      authorization === '' && access.takesSessions === true ? tokenInCookie(head.header('cookie')) : '';
+    const caller = this.#options.authenticator.authenticate(session || authorization);
     if (caller === null) return access.unauthenticated;
-    const crossSite = caller.kind === 'anyone' && isChange(route) ? refuseCrossSite(head) : null;
+    // What a browser sends of its own accord, any page could make it send.
+    const isAmbient = session !== '' || caller.kind === 'anyone';
+    const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller.kind) : null;
     if (crossSite !== null) return crossSite;
     return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
   }

@@ -29,6 +29,8 @@ export interface SurfaceAccess {
   refuse(world: World, caller: Caller, permission: Permission, projectId: string | null): Refusal | null;
   /** For the description: in one sentence, who may use a route that asks for `permission`. */
   whoMay(permission: Permission): string;
+  /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */
+  readonly takesSessions?: boolean;
   /** For the description: what the header Authorization holds. */
   readonly credentials: string;
 }

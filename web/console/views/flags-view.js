@@ -1,6 +1,6 @@
 /** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
 import { h } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { archiveMany, markMany } from '../edit/bulk-edits.js';
 import { createFlag } from '../edit/flag-edits.js';
@@ -84,15 +84,10 @@ function Flags({ project, overview }) {
 /** The filter in the address, which “Back” brings back. @param {string} project @returns {[FlagFilter, (changed: Partial<FlagFilter>) => void]} */
 function useFilter(project) {
   const query = place.value?.view === 'flags' && place.value.project === project ? place.value.query : '';
-  const [filter, set] = useState(filterOf(query));
-  useEffect(() => set(filterOf(query)), [query]);
+  const filter = useMemo(() => filterOf(query), [query]);
   return [
     filter,
-    (changed) => {
-      const next = { ...filter, ...changed };
-      set(next);
-      replacePlace({ view: 'flags', project, query: queryOf(next) });
-    },
+    (changed) => replacePlace({ view: 'flags', project, query: queryOf({ ...filter, ...changed }) }),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** The form that takes the token. What is typed is handed on and then cleared; nothing remembers it. */
+/** The form that takes the token and begins a session with it. No script can read it back. */
 import { h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
@@ -56,7 +56,7 @@ export function SignIn({ problem, enter }) {
       h(
         'p',
         { class: 'muted', id: 'token-hint' },
-        'Kept in the memory of this page only: a reload asks for it again.',
+        'You stay signed in, in every tab, until you sign out or close the browser.',
       ),
     ),
     h('p', { class: 'sign-in-foot' }, h('a', { href: 'docs' }, 'The API, described')),
