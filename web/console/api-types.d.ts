@@ -278,6 +278,35 @@ export interface components {
             /** @description How often the flag was off. */
             no: number;
         };
+        /** FoundFlag */
+        FoundFlag: {
+            name: string;
+            /** @enum {string} */
+            type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
+            description: string | null;
+            project: string;
+            stale: boolean;
+            favorite: boolean;
+            impressionData: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            archivedAt: string | null;
+            lastSeenAt: string | null;
+            dependencyType: ("parent" | "child") | null;
+            environments: components["schemas"]["FlagEnvironmentSummary"][];
+            /** @description Names of those that its strategies use. */
+            segments: string[];
+            tags: components["schemas"]["Tag"][];
+            /** @description The id is 0 where it is not known: older releases did not record it. */
+            createdBy: {
+                id: number;
+                name: string;
+                imageUrl: string;
+            };
+        };
         /** FoundUser */
         FoundUser: {
             id: number;

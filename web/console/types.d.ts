@@ -33,6 +33,7 @@ export type ApiToken = Schemas['ApiToken'];
 export type PersonalToken = Schemas['PersonalToken'];
 export type ArchivedFlag = Schemas['ArchivedFlag'];
 export type FlagUsage = Schemas['FlagUsage'];
+export type FoundFlag = Schemas['FoundFlag'];
 export type Explanation = Schemas['Explanation'];
 /** Named so because browsers have an `Event` too. */
 export type LoggedEvent = Schemas['Event'];

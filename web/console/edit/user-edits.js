@@ -1,6 +1,7 @@
 /** People and their tokens. */
 import { h } from 'preact';
 import { path } from '../client.js';
+import { asOption } from '../forms/choice.js';
 import { Modal, openDialog } from '../forms/dialogs.js';
 import { openEdit } from '../forms/edit-dialog.js';
 import { removeAfterAsking } from './remove.js';
@@ -138,7 +139,7 @@ export function createApiToken(session, projects, after) {
         name: 'project',
         label: 'Project',
         kind: 'choice',
-        options: [['*', 'Every project'], ...projects.map(same)],
+        options: [['*', 'Every project'], ...projects.map(asOption)],
         when: ({ type }) => type !== 'admin',
         paths: ['project', 'projects'],
       },
@@ -146,7 +147,7 @@ export function createApiToken(session, projects, after) {
         name: 'environment',
         label: 'Environment',
         kind: 'choice',
-        options: environments.map(same),
+        options: environments.map(asOption),
         when: ({ type }) => type !== 'admin',
       },
       { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', hint: 'Empty: never.' },
@@ -180,9 +181,6 @@ export function createApiToken(session, projects, after) {
   };
   return openEdit(session, edit);
 }
-
-/** @param {string} name @returns {[string, string]} */
-const same = (name) => [name, name];
 
 /** It is shown once: nothing keeps it. @param {unknown} response */
 function showSecret(response) {

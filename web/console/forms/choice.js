@@ -22,3 +22,6 @@ export function Choice({ options, value, change, attributes = {} }) {
     known.map(([key, text]) => h('option', { key, value: key, selected: key === value }, text)),
   );
 }
+
+/** A choice that is called as its value is. @param {string} name @returns {[string, string]} */
+export const asOption = (name) => [name, name];

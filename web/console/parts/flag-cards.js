@@ -85,7 +85,7 @@ export function EnvironmentCard({ flag, etag, of, may, segmentNames }) {
         isProd ? h('span', { class: 'badge badge-production' }, 'production') : null,
       ),
       h('span', { class: 'muted state', 'aria-hidden': 'true' }, enabled ? 'on' : 'off'),
-      h(FlagSwitch, { project, flag: name, environment, state: of, isArchived: archived }),
+      h(FlagSwitch, { project, flag: name, environment, state: of, isArchived: archived || !may }),
     ),
     strategies.length === 0
       ? h('p', { class: 'muted' }, 'No strategies: it needs one before it can be switched on.')

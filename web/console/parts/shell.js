@@ -7,6 +7,7 @@ import { Notices } from '../notices.js';
 import { flagsOf, hrefOf } from '../place.js';
 import { useSession } from '../session.js';
 import { BrandMark } from './brand.js';
+import { FinderButton } from './finder.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Place, ProjectSummary } from '../types.d.ts' */
@@ -53,7 +54,12 @@ export function Shell({ place, children }) {
         },
         'Menu',
       ),
-      h('div', { class: `menu${isOpen ? ' menu-open' : ''}`, id: 'menu' }, h(Menu, { place })),
+      h(
+        'div',
+        { class: `menu${isOpen ? ' menu-open' : ''}`, id: 'menu' },
+        h(FinderButton, null),
+        h(Menu, { place }),
+      ),
     ),
     h(
       'div',

@@ -1,5 +1,6 @@
 /** One flag: where it is on and for whom, its variants, and its history with the way back. */
 import { h } from 'preact';
+import { useState } from 'preact/hooks';
 import { segmentNamesOf } from '../audience.js';
 import { flagPath } from '../changes.js';
 import { messageOf } from '../client.js';
@@ -11,10 +12,13 @@ import { notice } from '../notices.js';
 import { ProjectCrumb } from '../parts/crumb.js';
 import { EventItem } from '../parts/event-item.js';
 import { DependencyCards, EnvironmentCard, FlagFacts, VariantCard } from '../parts/flag-cards.js';
+import { TimeMachine } from '../parts/time-machine.js';
+import { WhyCard } from '../parts/why.js';
 import { useResource, whenLoaded } from '../resource.js';
 import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.js' */
+/** @import { Past } from '../parts/time-machine.js' */
 /** @import { EventPage, Flag, LoggedEvent, Session } from '../types.d.ts' */
 
 /** Events of the history that are listed; the whole of it is in the events view. */
@@ -28,11 +32,14 @@ export function FlagView({ project, name }) {
     const concerns = events.some(({ featureName }) => featureName === name || featureName === null);
     if (concerns) void shown.refresh();
   });
-  return whenLoaded(shown, ({ flag, etag, segmentNames, events }) => {
-    const may = session.may('flags', project) && !flag.archived;
+  const [past, setPast] = useState(/** @type {Past | null} */ (null));
+  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events }) => {
+    const flag = past?.flag ?? now;
+    const may = session.may('flags', project) && !now.archived && past === null;
     const props = { flag, etag, may, segmentNames };
     return [
       h(Head, { key: 'head', ...props }),
+      h(TimeMachine, { key: 'time', flag: now, events, past, setPast }),
       h(
         'div',
         { key: 'columns', class: 'columns' },
@@ -42,8 +49,9 @@ export function FlagView({ project, name }) {
           flag.environments.map((of) => h(EnvironmentCard, { key: of.name, ...props, of })),
           h(VariantCard, props),
           h(DependencyCards, props),
+          past === null && !now.archived ? h(WhyCard, { flag }) : null,
         ),
-        h(History, { flag, events }),
+        h(History, { flag: now, events }),
       ),
     ];
   });
@@ -86,9 +94,10 @@ function Head(props) {
 }
 
 /** @param {FlagProps} props */
-function Actions({ flag, etag }) {
+function Actions({ flag, etag, may }) {
   const session = useSession();
-  const disabled = !session.may('flags', flag.project);
+  // What it was can be looked at, and not changed.
+  const disabled = !(may || (flag.archived && session.may('flags', flag.project)));
   /** @param {string} text @param {() => unknown} act */
   const button = (text, act) =>
     h('button', { type: 'button', class: 'button', disabled, onClick: () => void act() }, text);

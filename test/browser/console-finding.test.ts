@@ -1,0 +1,103 @@
+/** Finding, looking back and asking why in the console. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { NO_BROWSER } from '../support/browser/browser.ts';
+import { type ConsoleBrowser, ending, isAccessible, openConsoleBrowser } from '../support/browser/console.ts';
+import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
+import type { TestServer } from '../support/server.ts';
+
+/** More than any screen shows. */
+const MANY = 150;
+
+describe('finding in the console', { skip: NO_BROWSER }, () => {
+  let shared: ConsoleBrowser;
+  let server: TestServer;
+  before(async () => {
+    shared = await openConsoleBrowser();
+    ({ server } = shared);
+  });
+  after(() => shared.close());
+
+  it('finds a flag of any project by a few keys', async () => {
+    await server.call('POST', '/projects', { id: 'far', name: 'Far away' });
+    await server.call('POST', '/projects/far/features', { name: 'needle', description: 'In the hay.' });
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Find' });
+    await page.keyboard.type('the hay');
+    await dialog.getByRole('option', { name: 'needle' }).waitFor();
+    await isAccessible(page, 'the finder');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'needle' }).waitFor();
+    assert.match(page.url(), /#\/projects\/far\/flags\/needle$/);
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('far aw');
+    await dialog.getByRole('option', { name: 'Far away' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Far away' }).waitFor();
+    await ending(opened);
+  });
+
+  it('draws only the rows in sight of a long list, and the others as it is scrolled', async () => {
+    await server.call('POST', '/projects', { id: 'long', name: 'Long' });
+    for (let index = 0; index < MANY; index += 1) {
+      await server.call('POST', '/projects/long/features', { name: `row-${index}` });
+    }
+    const opened = await shared.signedIn({ place: '#/projects/long' });
+    const { page } = opened;
+    await page.getByRole('link', { name: `row-${MANY - 1}`, exact: true }).waitFor();
+    const drawn = await page.getByRole('rowheader').count();
+    assert(drawn > 10 && drawn < MANY / 2, `${drawn} rows of ${MANY} are drawn`);
+    assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), String(MANY + 1));
+    await page.keyboard.press('End');
+    await page.getByRole('link', { name: 'row-0', exact: true }).waitFor();
+    assert.equal(await page.getByRole('link', { name: `row-${MANY - 1}`, exact: true }).count(), 0);
+    await ending(opened);
+  });
+
+  it('explains why a flag is on or off for somebody', async () => {
+    await makeFlag(server.call, 'explained');
+    const constraints = [{ contextName: 'country', operator: 'IN', values: ['NO'] }];
+    await addStrategy(server.call, 'explained', { title: 'The north', constraints });
+    await server.call('POST', `${FEATURES}/explained/environments/development/on`);
+    const opened = await shared.signedIn({ place: '#/projects/default/flags/explained' });
+    const { page } = opened;
+    const card = page.getByRole('region', { name: 'Who sees what' });
+    await card.getByLabel('The user, one field on each line').fill('userId: ada\ncountry: SE');
+    await card.getByRole('button', { name: 'Why?' }).click();
+    await card.getByText('Off in development: no strategy selects this user.').waitFor();
+    await card.getByText('country is one of NO: it is SE').waitFor();
+    await card.getByLabel('The user, one field on each line').fill('country: NO');
+    await card.getByRole('button', { name: 'Why?' }).click();
+    await card.getByText('On in development: a strategy selects this user.').waitFor();
+    await isAccessible(page, 'the explanation');
+    await ending(opened);
+  });
+
+  it('shows a flag as it was, changes nothing meanwhile, and restores it', async () => {
+    await makeFlag(server.call, 'looked-back', { description: 'First.' });
+    await server.call('PUT', `${FEATURES}/looked-back`, { description: 'Second.' });
+    await server.call('PUT', `${FEATURES}/looked-back`, { description: 'Third.' });
+    const opened = await shared.signedIn({ place: '#/projects/default/flags/looked-back' });
+    const { page } = opened;
+    const lead = page.locator('.lead');
+    await lead.filter({ hasText: 'Third.' }).waitFor();
+    await page.getByRole('slider', { name: 'Moment' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await lead.filter({ hasText: 'Second.' }).waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await lead.filter({ hasText: 'First.' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Edit…' }).isDisabled(), true);
+    await isAccessible(page, 'the flag as it was');
+    await page.getByRole('button', { name: 'Restore this' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+    await page.getByText('As it is now').waitFor();
+    await lead.filter({ hasText: 'First.' }).waitFor();
+    const { body } = await server.call('GET', `${FEATURES}/looked-back`);
+    assert.equal(body.description, 'First.');
+    await ending(opened);
+  });
+});

@@ -1,0 +1,152 @@
+/** Why a flag is on or off for somebody: the server explains it for a context that is typed in. */
+import { h } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { flagPath } from '../changes.js';
+import { messageOf } from '../client.js';
+import { asOption, Choice } from '../forms/choice.js';
+import { useSession } from '../session.js';
+import { comparisonOf, kindOf } from '../words.js';
+
+/** @import { TargetedEvent } from 'preact' */
+/** @import { Explanation, Flag } from '../types.d.ts' */
+
+/** @typedef {Explanation['strategies']['data'][number]} StrategyResult */
+
+/** @param {{ flag: Flag }} props */
+export function WhyCard({ flag }) {
+  const { client } = useSession();
+  const names = flag.environments.map(({ name }) => name);
+  const [environment, setEnvironment] = useState(names[0] ?? '');
+  const [context, setContext] = useState('userId: ada');
+  const [answer, setAnswer] = useState(/** @type {Explanation | string | null} */ (null));
+  const id = useId();
+  /** @param {TargetedEvent<HTMLTextAreaElement>} event */
+  const onInput = (event) => setContext(event.currentTarget.value);
+  /** @param {Event} event */
+  async function ask(event) {
+    event.preventDefault();
+    const body = { environment, context: contextOf(context) };
+    setAnswer(await client.post(`${flagPath(flag.project, flag.name)}/explain`, body).catch(messageOf));
+  }
+  return h(
+    'section',
+    { class: 'card', 'aria-label': 'Who sees what' },
+    h('h2', null, 'Who sees what'),
+    h(
+      'form',
+      { class: 'why', onSubmit: ask },
+      h('label', { for: id }, 'The user, one field on each line'),
+      h('textarea', { id, class: 'input', rows: 2, spellcheck: false, value: context, onInput }),
+      h(
+        'div',
+        { class: 'actions' },
+        h(Choice, {
+          options: names.map(asOption),
+          value: environment,
+          change: setEnvironment,
+          attributes: { class: 'filter', 'aria-label': 'Environment of the question' },
+        }),
+        h('button', { class: 'button' }, 'Why?'),
+      ),
+    ),
+    h(
+      'div',
+      { role: 'status' },
+      answer === null
+        ? null
+        : typeof answer === 'string'
+          ? h('p', { class: 'problem' }, answer)
+          : h(Answer, { of: answer }),
+    ),
+  );
+}
+
+/** Lines such as `userId: ada`. Other fields than the predefined ones may stand beside them. @param {string} text */
+export function contextOf(text) {
+  /** @type {Record<string, string>} */
+  const context = {};
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^\s*([^:]+?)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) context[name] = value;
+  }
+  return context;
+}
+
+/** @param {{ of: Explanation }} props */
+function Answer({ of }) {
+  const { isEnabled, environment, variant, strategies, decidedBy } = of;
+  return [
+    h(
+      'p',
+      { key: 'answer', class: 'why-answer' },
+      `${isEnabled ? 'On' : 'Off'} in ${environment}`,
+      isEnabled && variant.enabled ? `, with the variant ${variant.name}` : '',
+      `: ${reasonOf(decidedBy)}`,
+    ),
+    h(
+      'ul',
+      { key: 'strategies', class: 'plain why-strategies' },
+      strategies.data.map((one) => h(StrategyAnswer, { key: one.id, of: one })),
+    ),
+  ];
+}
+
+/** @param {Explanation['decidedBy']} decidedBy */
+function reasonOf({ kind, feature }) {
+  switch (kind) {
+    case 'strategy':
+      return 'a strategy selects this user.';
+    case 'no-strategy-matched':
+      return 'no strategy selects this user.';
+    case 'flag-disabled':
+      return 'the flag is switched off there.';
+    case 'environment-disabled':
+      return 'the environment is off.';
+    case 'no-strategies':
+      return 'it has no strategies there.';
+    case 'all-strategies-disabled':
+      return 'every strategy is disabled.';
+    default:
+      return `the flag ${feature ?? ''} that it depends on is not as it must be.`;
+  }
+}
+
+/** @param {{ of: StrategyResult }} props */
+function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout } }) {
+  const verdict = result.enabled === true ? '✓' : result.enabled === false ? '✗' : '?';
+  const word =
+    result.enabled === true
+      ? 'selects them'
+      : result.enabled === false
+        ? 'does not select them'
+        : 'is not evaluated';
+  return h(
+    'li',
+    null,
+    h('p', null, h('span', { 'aria-hidden': 'true' }, `${verdict} `), `${title || kindOf(name)} ${word}`),
+    h(
+      'ul',
+      { class: 'why-parts' },
+      constraints.map((one, index) => h('li', { key: `constraint ${index}` }, constraintText(one))),
+      segments.map((one) =>
+        h('li', { key: `segment ${one.id}` }, `${one.result ? '✓' : '✗'} in the segment ${one.name}`),
+      ),
+      rollout === null
+        ? null
+        : h(
+            'li',
+            { key: 'rollout' },
+            `${rollout.result ? '✓' : '✗'} among the first ${rollout.percentage} of 100: ${rollout.bucket === 0 ? `the context has no ${rollout.stickiness}` : `number ${rollout.bucket}`}`,
+          ),
+    ),
+  );
+}
+
+/** @param {StrategyResult['constraints'][number]} constraint */
+function constraintText(constraint) {
+  const { contextName, contextValue, value, values, result } = constraint;
+  const operator = /** @type {import('../operators.js').Operator} */ (constraint.operator);
+  const compared = value ?? values.join(', ');
+  const had = contextValue === null ? 'it is not in the context' : `it is ${contextValue}`;
+  return `${result ? '✓' : '✗'} ${contextName} ${comparisonOf({ ...constraint, operator })} ${compared}: ${had}`;
+}
