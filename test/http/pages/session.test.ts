@@ -112,10 +112,7 @@ for (const engine of ENGINES) {
 
       const { token, id } = await addUser(server, EDITOR_ROLE_ID);
       const cookie = await cookieOf(token);
-      assert.equal(
-        (await admin('DELETE', `/user-admin/${id}`, { authorization: ADMIN_TOKEN })).status,
-        200,
-      );
+      assert.equal((await admin('DELETE', `/user-admin/${id}`, { authorization: ADMIN_TOKEN })).status, 200);
       assert.equal((await admin('GET', '/projects', { cookie })).status, 401);
     });
   });
