@@ -123,7 +123,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['http/transport'],
   },
   http: {
-    purpose: 'the choice of the engine, and the list of surfaces',
+    purpose: 'the choice of the engine, the list of surfaces, and signing in to the pages',
     imports: [
       'http/admin',
       'http/client',
@@ -132,10 +132,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/frontend',
       'http/flagd',
       'http/ofrep',
+      'http/session',
       'http/transport',
       'http/transport/node',
       'http/transport/uws',
     ],
+  },
+  'http/session': {
+    purpose: 'the cookie of a browser that is signed in',
+    imports: [],
   },
   'http/body': {
     purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
@@ -164,6 +169,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/body',
       'http/logging',
       'http/routing',
+      'http/session',
       'http/transport',
     ],
   },

@@ -17,6 +17,7 @@ import type { World } from '../../domain/state/world.ts';
 import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
 import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
 import { unmatched } from '../routing/unmatched.ts';
+import { tokenInCookie } from '../session/session-cookie.ts';
 import type {
   HttpResponse,
   RequestHandler,
@@ -55,7 +56,6 @@ import type {
   StreamRoute,
   WriteRoute,
 } from './route.ts';
-import { tokenInCookie } from './session-cookie.ts';
 import { type Surface, surfaceAt } from './surface.ts';
 
 export interface ApiOptions extends ContextSources {

@@ -3,13 +3,13 @@
  * Authorization into a session, so that it is checked, logged and limited as any other; a page of another site cannot
  * send that header. DELETE ends the session, whether or not its token is still good.
  */
-import { adminSurface } from '../admin/surface.ts';
-import { secretIn } from '../dispatch/access.ts';
-import { COMMON_ERRORS } from '../dispatch/errors.ts';
-import { EMPTY_HEADERS } from '../dispatch/json-response.ts';
-import { type ReadResponse, type RequestContext, readRoute } from '../dispatch/route.ts';
-import { type CookieScope, endedSessionCookie, sessionCookie } from '../dispatch/session-cookie.ts';
-import type { Surface, SurfaceAccess } from '../dispatch/surface.ts';
+import { adminSurface } from './admin/surface.ts';
+import { secretIn } from './dispatch/access.ts';
+import { COMMON_ERRORS } from './dispatch/errors.ts';
+import { EMPTY_HEADERS } from './dispatch/json-response.ts';
+import { type ReadResponse, type RequestContext, readRoute } from './dispatch/route.ts';
+import type { Surface, SurfaceAccess } from './dispatch/surface.ts';
+import { type CookieScope, endedSessionCookie, sessionCookie } from './session/session-cookie.ts';
 
 const SESSION = {
   path: '/session',
