@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../src/actors/world-snapshot.ts';
 import { runCommands } from '../src/cli/main.ts';
 import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
-import { startTestServer, type TestServer } from './support/server.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from './support/server.ts';
 
 const timer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();
@@ -78,6 +78,23 @@ describe('servers of a cluster', () => {
     assert.equal(direct.status, 201);
     const { body: then } = await leader.call('GET', '/events?limit=1');
     assert.equal(body.events[0].createdBy, then.events[0].createdBy);
+  });
+
+  it("take a write by a browser's session on any node, and none that a page of another site makes", async () => {
+    const begun = await fetch(`${follower.origin}/auth/session`, {
+      method: 'POST',
+      headers: { authorization: ADMIN_TOKEN },
+    });
+    const [cookie = ''] = (begun.headers.get('set-cookie') ?? '').split(';');
+    const create = (name: string, site: string) =>
+      follower.call(
+        'POST',
+        '/projects/default/features',
+        { name },
+        { token: null, headers: { cookie, 'sec-fetch-site': site } },
+      );
+    assert.equal((await create('by-session', 'same-origin')).status, 201);
+    assert.equal((await create('by-another-site', 'cross-site')).status, 403);
   });
 
   it('keep If-Match and Idempotency-Key of a forwarded write', async () => {

@@ -17,6 +17,8 @@ export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 /** What the leader decides by. */
 const REQUEST_HEADERS = [
   'authorization',
+  'cookie',
+  'sec-fetch-site',
   'content-type',
   'content-encoding',
   'accept',
