@@ -5,7 +5,7 @@
 import type { Actor } from '../domain/decide/decision.ts';
 
 /** Free in each piece of work: far above what a small request takes. */
-const FREE_MS = 1;
+export const FREE_MS = 1;
 
 /**
  * What each small piece makes up for. A caller of very many small requests is there when garbage is collected more often than others

@@ -286,12 +286,32 @@ class Dispatcher {
         call.caller = caller;
         return this.#forward(call, cluster);
       }
-      const name = chargedName(call, bound.surface, caller);
-      if (name === null) return this.#prepare(call, bound, route, { caller, params });
-      if (this.longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
-      return this.longRequests.charged(name, () => this.#prepare(call, bound, route, { caller, params }));
+      return this.#start(call, bound, route, { caller, params });
     }
     this.#refuseCaller(call, bound, caller);
+  }
+
+  /** Starts the request now, unless its caller has held the event loop for too long. */
+  #start(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { caller, params }: { readonly caller: Caller; readonly params: readonly string[] },
+  ): void {
+    const { longRequests } = this;
+    const { surface } = bound;
+    if (isSpared(call, surface)) return this.#prepare(call, bound, route, { caller, params });
+    if (longRequests.hasDebtors) {
+      const name = chargedName(call, surface, caller);
+      if (longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
+    }
+    const { monotonicMs, cluster } = this.#options;
+    // A request to a cluster may have waited for an event since it came.
+    const begunAt = this.#isTimed && cluster === null ? call.startedAt : monotonicMs();
+    this.#prepare(call, bound, route, { caller, params });
+    const heldMs = monotonicMs() - begunAt;
+    // The name is made for the few requests that count.
+    if (longRequests.counts(heldMs)) longRequests.charge(chargedName(call, surface, caller), heldMs);
   }
 
   /** Asks for the caller again when its turn has come: it may have lost the right. */
@@ -558,13 +578,17 @@ function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'acto
 const SPARED_BODY_BYTES_MAX = 4 * 1024;
 
 /**
- * Who is charged for the time that a request takes; null for nobody. The pages of an application have one token for all of their
- * visitors, and one of them must not make the others wait.
+ * The pages of an application have one token for all of their visitors, and one of them must not make the others wait. So each
+ * address counts alone there, and small requests count nothing.
  */
-function chargedName({ request }: Call, { isForPages }: Surface, { actor }: Caller): string | null {
-  if (isForPages !== true) return callerName(actor);
-  if (request.body.byteLength <= SPARED_BODY_BYTES_MAX) return null;
-  return `${callerName(actor)} ${request.remoteAddress()}`;
+function isSpared({ request }: Call, { isForPages }: Surface): boolean {
+  return isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
+}
+
+/** Who is charged for the time that a request takes. */
+function chargedName({ request }: Call, { isForPages }: Surface, { actor }: Caller): string {
+  const name = callerName(actor);
+  return isForPages === true ? `${name} ${request.remoteAddress()}` : name;
 }
 
 function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {

@@ -4,7 +4,7 @@
  * for twice as long as it took. So all of them together get a third of the time, however many they are and whatever they send.
  */
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
-import type { LoopAccounts } from '../../actors/loop-accounts.ts';
+import { FREE_MS, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { type Asker, ReadQueue } from '../../actors/read-queue.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 
@@ -47,27 +47,35 @@ export class LongRequests {
     return this.#waitedCount;
   }
 
+  /** Whether anybody may have to wait. */
+  get hasDebtors(): boolean {
+    return !this.#accounts.isEmpty;
+  }
+
   mustWait(caller: string): boolean {
-    if (this.#accounts.isEmpty) return false;
     const isOverdrawn = this.#accounts.isOverdrawn(caller);
     if (!isOverdrawn) this.#othersAt = this.#now();
     return isOverdrawn;
   }
 
-  /** Calls `run`, and charges the caller for it. */
-  charged(caller: string, run: () => void): void {
-    const begunAt = this.#now();
-    run();
-    this.#accounts.chargeCaller(caller, this.#now() - begunAt);
+  /** Whether a piece of work that held the loop for so long is charged to anybody. */
+  counts(heldMs: number): boolean {
+    return heldMs > FREE_MS || this.hasDebtors;
   }
 
-  /** `charged` when the caller's turn has come; a 503 when too much waits. Rejects when the signal is aborted before that. */
+  charge(caller: string, heldMs: number): void {
+    this.#accounts.chargeCaller(caller, heldMs);
+  }
+
+  /** Calls `run` when the caller's turn has come, and charges the caller for it; a 503 when too much waits. Rejects when the signal is aborted before that. */
   async inTurn(asker: Asker, bodyBytes: number, run: () => void): Promise<Refusal | undefined> {
     this.#waitedCount += 1;
     let hasBegun = false;
     const turn = async (): Promise<undefined> => {
       hasBegun = true;
-      this.charged(asker.name, run);
+      const begunAt = this.#now();
+      run();
+      this.charge(asker.name, this.#now() - begunAt);
       // Until the command that the request became has run.
       await nextRound();
       await this.#rest();

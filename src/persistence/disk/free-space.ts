@@ -21,6 +21,7 @@ const SPARE_FACTOR = 16;
 export interface FreeSpaceOptions {
   readonly fs: FileSystem;
   readonly folder: string;
+  /** 0: none. */
   readonly reserveBytes: number;
   readonly monotonicMs: () => number;
 }
@@ -35,8 +36,10 @@ export class FreeSpace {
     this.#options = options;
   }
 
+  /** Without a reserve there always is: a write finds out by itself whether it fits. */
   get enough(): boolean {
-    return this.#freeBytes >= this.#options.reserveBytes;
+    const { reserveBytes } = this.#options;
+    return reserveBytes === 0 || this.#freeBytes >= reserveBytes;
   }
 
   /** Whether so many bytes that could be done without would fit well above the reserve. */

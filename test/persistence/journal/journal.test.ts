@@ -248,6 +248,24 @@ test('a journal that is opened on a disk below the reserve refuses from the star
   assert.equal(journal.writable, false);
 });
 
+test('without a reserve writes go on until one finds the disk full, although free blocks end before that', async () => {
+  const fs = new MemoryFileSystem({ capacityBytes: 10_000 });
+  await fs.makeFolder(JOURNAL);
+  // A disk counts whole blocks, and the last block of a file takes more bytes when no block is free.
+  fs.freeBytes = async () => Math.floor(fs.roomLeft() / 4_096) * 4_096;
+  const failures: Error[] = [];
+  const onFailure = (failure: Error): unknown => failures.push(failure);
+  let now = 0;
+  const { journal } = await openJournal(fs, { reserveBytes: 0, monotonicMs: () => now, onFailure });
+  for (let id = 1; failures.length === 0 && id < 1_000; id += 1) {
+    if (fs.roomLeft() < 3_000) now = 2_000;
+    assert.equal(journal.refusalReason, null, `before event ${id}`);
+    journal.append(frameOf(id));
+    await journal.flush().catch(() => undefined);
+  }
+  assert.equal(failures.length, 1);
+});
+
 test('a disk that hangs fills the pending bytes to their limit, and then writes are refused', async () => {
   const fs = await emptyDisk();
   const { journal } = await openJournal(fs);
