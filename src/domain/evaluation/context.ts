@@ -27,9 +27,18 @@ const isStandard = (name: string): name is StandardField => STANDARD_FIELDS.some
 
 /** Reads a field that a constraint, a stickiness or an override names. A property stands in for a field not given. */
 export function contextReader(name: string): ContextReader {
-  if (!isStandard(name)) return (context) => context.properties.get(name);
-  return (context) => context[name] ?? context.properties.get(name);
+  return isStandard(name) ? STANDARD_READERS[name] : (context) => context.properties.get(name);
 }
+
+/** Each written out, because reading a property whose name is a variable takes several times as long. */
+const STANDARD_READERS: Readonly<Record<StandardField, ContextReader>> = {
+  userId: (context) => context.userId ?? context.properties.get('userId'),
+  sessionId: (context) => context.sessionId ?? context.properties.get('sessionId'),
+  remoteAddress: (context) => context.remoteAddress ?? context.properties.get('remoteAddress'),
+  environment: (context) => context.environment ?? context.properties.get('environment'),
+  appName: (context) => context.appName ?? context.properties.get('appName'),
+  currentTime: (context) => context.currentTime ?? context.properties.get('currentTime'),
+};
 
 /**
  * From the JSON of a request. A field that SDKs do not know is a property, and wins over one of the same name below
