@@ -162,11 +162,7 @@ export const FRAME_HEADER_BYTES = FRAME_FORMAT.headerBytes;
 export const OWN_STAMP: PayloadStamp = { contentVersion: CONTENT_VERSION, rules: RULES_VERSION };
 
 /** A payload of this build's own. */
-export const ownBody = (payload: Buffer): FrameBody => ({
-  payload,
-  contentVersion: CONTENT_VERSION,
-  rules: RULES_VERSION,
-});
+export const ownBody = (payload: Buffer): FrameBody => ({ payload, ...OWN_STAMP });
 
 /** Whether a newer version wrote it, so that this one cannot know what it means. */
 export const isNewer = ({ contentVersion, rules }: PayloadStamp): boolean =>
