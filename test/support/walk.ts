@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 
 /** What stands before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
@@ -74,6 +75,8 @@ export async function followReadme(fileNames: readonly string[]): Promise<Readme
       // For the server of the first lines; the walks set the variable themselves.
       HTTP_PORT: first,
       TMPDIR: join(folder, '..'),
+      // npm keeps compiled code below TMPDIR, and writes it while it ends.
+      NODE_DISABLE_COMPILE_CACHE: '1',
     });
     const read = (name: string): string =>
       existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '';
@@ -82,8 +85,21 @@ export async function followReadme(fileNames: readonly string[]): Promise<Readme
       files: new Map(fileNames.map((name) => [name, read(name)])),
     };
   } finally {
-    // A process that is still ending may write a last file, which lets the removal of a folder fail once.
-    rmSync(join(folder, '..'), { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
+    await removeFolder(join(folder, '..'));
+  }
+}
+
+/**
+ * A process that is still ending may write one more file into a folder that has just been emptied. What is left in the end lies
+ * among the temporary files of the system, and says nothing about the walk.
+ */
+async function removeFolder(folder: string): Promise<void> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    try {
+      return rmSync(folder, { recursive: true, force: true });
+    } catch {
+      await delay(250);
+    }
   }
 }
 
