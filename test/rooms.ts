@@ -41,9 +41,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'what applications report: counts by hour, applications, times of use; bounded, with the time as an input',
     imports: [],
   },
+  'domain/growth': {
+    purpose: 'what changes may make larger: parts of flags, and the memory of the state',
+    imports: ['domain/flags', 'domain/json', 'domain/state'],
+  },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
-    imports: ['domain/flags', 'domain/json', 'domain/state'],
+    imports: ['domain/flags', 'domain/growth', 'domain/json', 'domain/state'],
   },
   'domain/document': {
     purpose: 'the state as a document: import and export',
@@ -89,6 +93,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/document',
       'domain/flags',
+      'domain/growth',
       'domain/json',
       'domain/state',
       'domain/state/upgrade',
@@ -506,6 +511,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decide',
       'domain/document',
       'domain/flags',
+      'domain/growth',
       'domain/json',
       'domain/state',
       'http',

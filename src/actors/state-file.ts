@@ -7,7 +7,6 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
-import { beyondMemory } from '../domain/decide/refuse-memory.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -17,6 +16,7 @@ import {
   type StateDocument,
 } from '../domain/document/state-document.ts';
 import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
+import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';

@@ -12,7 +12,6 @@ import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-command
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
-import { MEMORY_BUDGET_SETTING } from '../../src/domain/decide/refuse-memory.ts';
 import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
@@ -27,6 +26,7 @@ import {
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
 import { TAG_TYPES_MAX } from '../../src/domain/flags/tag-type.ts';
+import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';

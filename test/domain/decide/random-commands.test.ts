@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import { growthBy } from '../../../src/domain/decide/refuse-memory.ts';
+import { growthBy } from '../../../src/domain/growth/refuse-memory.ts';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
