@@ -164,14 +164,19 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['http/transport'],
   },
   'http/dispatch': {
-    purpose: 'from a request to its response: route, caller, body, conditions',
+    purpose: 'what routes are made of: surfaces, callers and their rights, conditions, errors, responses',
+    imports: ['actors', 'domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/transport'],
+  },
+  'http/serving': {
+    purpose:
+      'from a request to its response: its route, caller, turn and body, and the ways of reads and writes',
     imports: [
       'actors',
       'domain/decide',
-      'domain/flags',
       'domain/json',
       'domain/state',
       'http/body',
+      'http/dispatch',
       'http/logging',
       'http/routing',
       'http/session',
@@ -521,6 +526,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/openapi',
       'http/pages',
       'http/probes',
+      'http/serving',
       'http/transport',
       'persistence/disk',
       'persistence/event-log',

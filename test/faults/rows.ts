@@ -545,7 +545,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
       'They wait for their turns, and all of them together get a third of the time; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
-      ...named('http/dispatch/long-requests.test.ts')(
+      ...named('http/serving/long-requests.test.ts')(
         'run one in a round of the event loop, callers in turn',
         'are refused when too many bytes wait',
         'are not begun when their clients have left',

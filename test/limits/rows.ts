@@ -44,10 +44,10 @@ import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
-import { WAITING_BYTES_MAX } from '../../src/http/dispatch/long-requests.ts';
 import { REPEATED_BYTES_MAX } from '../../src/http/evaluation/repeated-responses.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
+import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,

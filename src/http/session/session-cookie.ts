@@ -4,7 +4,7 @@
  *
  * No page of another site can use it. Browsers send it with requests that pages of this site make only
  * (SameSite=Strict), and a change that carries it is refused unless the browser says that a page of this very origin
- * made it (src/http/dispatch/cross-site.ts), since another port of the same host is the same site.
+ * made it (src/http/serving/cross-site.ts), since another port of the same host is the same site.
  */
 
 const NAME = 'flagstaff_session';

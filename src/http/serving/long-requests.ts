@@ -4,9 +4,12 @@
  * for twice as long as it took. So all of them together get a third of the time, however many they are and whatever they send.
  */
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
-import { FREE_MS, type LoopAccounts } from '../../actors/loop-accounts.ts';
+import { callerName, FREE_MS, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { type Asker, ReadQueue } from '../../actors/read-queue.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
+import type { Caller } from '../dispatch/access.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import type { TransportRequest } from '../transport/transport.ts';
 
 /** What may wait, in bytes. Protects memory, and with it those who would wait for longer than their clients do. */
 export const WAITING_BYTES_MAX = 32 * 2 ** 20;
@@ -19,6 +22,23 @@ const REST_FACTOR = 2;
 
 /** Nobody else wants the loop when there was no request of another caller for so long. */
 const OTHERS_MS = 1_000;
+
+/** Of pages: what a visitor's context takes. Evaluating for it costs about the same for everybody. */
+const SPARED_BODY_BYTES_MAX = 4 * 1024;
+
+/**
+ * The pages of an application have one token for all of their visitors, and one of them must not make the others wait. So each
+ * address counts alone there, and small requests count nothing.
+ */
+export function isSpared(request: TransportRequest, { isForPages }: Surface): boolean {
+  return isForPages === true && request.body.byteLength <= SPARED_BODY_BYTES_MAX;
+}
+
+/** Who is charged for the time that a request takes. */
+export function chargedName(request: TransportRequest, { isForPages }: Surface, { actor }: Caller): string {
+  const name = callerName(actor);
+  return isForPages === true ? `${name} ${request.remoteAddress()}` : name;
+}
 
 export class LongRequests {
   readonly #accounts: LoopAccounts;

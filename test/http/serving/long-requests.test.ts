@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LoopAccounts, OWED_MS_MAX } from '../../../src/actors/loop-accounts.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { LongRequests, WAITING_BYTES_MAX } from '../../../src/http/dispatch/long-requests.ts';
+import { LongRequests, WAITING_BYTES_MAX } from '../../../src/http/serving/long-requests.ts';
 import { settle } from '../../support/engine.ts';
 
 const awaited = (): AbortSignal => new AbortController().signal;

@@ -6,8 +6,8 @@ import * as v from 'valibot';
 import { issuesOf } from '../../domain/json/issues.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
+import type { Route } from '../dispatch/route.ts';
 import type { TransportRequest } from '../transport/transport.ts';
-import type { Route } from './route.ts';
 
 const JSON_TYPES = ['application/json', 'application/json-patch+json'];
 

@@ -4,8 +4,8 @@
  * ones by `Origin`. Programs send neither, and are let through.
  */
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { Caller } from '../dispatch/access.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
-import type { Caller } from './access.ts';
 
 const OWN_SITES = ['same-origin', 'none'];
 

@@ -1,0 +1,52 @@
+/** A request on its way to its response, and the route that it takes. */
+
+import type { Caller } from '../dispatch/access.ts';
+import type { RouteMeter } from '../dispatch/meters.ts';
+import { type ParamName, type Params, paramNamesOf } from '../dispatch/params.ts';
+import type { PlainRoute, Route } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import type { ServedRequest } from '../logging/request-log.ts';
+import type { Responder, TransportRequest } from '../transport/transport.ts';
+
+export interface Call {
+  readonly request: TransportRequest;
+  readonly responder: Responder;
+  readonly startedAt: number;
+  /** The meter of the route; that of unknown paths until a route is found. */
+  meter: RouteMeter;
+  /** Of the surface. */
+  surface: Surface | null;
+  /** Of the path, once a route has been found. */
+  params: Params | null;
+  /** Once it is known. */
+  caller: Caller | null;
+}
+
+/** What the log tells of a call. */
+export function servedBy({ request, caller }: Call): Pick<ServedRequest, 'head' | 'actor'> {
+  return { head: request, actor: caller?.actor.name };
+}
+
+/** A route with all that is known of it before a request comes. */
+export interface BoundRoute {
+  readonly surface: Surface;
+  readonly route: Route | PlainRoute;
+  readonly meter: RouteMeter;
+  readonly paramNames: readonly ParamName[];
+  /** Position of `:projectId` among the parameters; -1 without one. */
+  readonly projectAt: number;
+  /** Position of `:featureName`, which determines the project when the path does not name it; -1 without one. */
+  readonly flagAt: number;
+}
+
+export function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
+  const paramNames = paramNamesOf(route.path);
+  return {
+    surface,
+    route,
+    meter,
+    paramNames,
+    projectAt: paramNames.indexOf('projectId'),
+    flagAt: paramNames.indexOf('featureName'),
+  };
+}

@@ -1,0 +1,51 @@
+/** Who calls, and whether he may: 401 and 403. Asked when the request comes, and again when its turn comes after a wait. */
+import type { Refusal } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
+import type { Route } from '../dispatch/route.ts';
+import { tokenInCookie } from '../session/session-cookie.ts';
+import type { TransportRequestHead } from '../transport/transport.ts';
+import type { BoundRoute } from './call.ts';
+import { refuseCrossSite } from './cross-site.ts';
+
+export class CallerCheck {
+  readonly #world: World;
+  readonly #authenticator: Authenticator;
+
+  constructor(world: World, authenticator: Authenticator) {
+    this.#world = world;
+    this.#authenticator = authenticator;
+  }
+
+  /** The caller, or why it may not use the route: 401 or 403. */
+  identify(
+    head: TransportRequestHead,
+    bound: BoundRoute,
+    route: Route,
+    params: readonly string[],
+  ): Caller | Refusal {
+    const { access } = bound.surface;
+    if (access === null) return NOBODY;
+    const authorization = head.header('authorization');
+    const session =
+      authorization === '' && access.takesSessions === true ? tokenInCookie(head.header('cookie')) : '';
+    const caller = this.#authenticator.authenticate(session || authorization);
+    if (caller === null) return access.unauthenticated;
+    // What a browser sends of its own accord, any page could make it send.
+    const isAmbient = session !== '' || caller.kind === 'anyone';
+    const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller.kind) : null;
+    if (crossSite !== null) return crossSite;
+    return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
+  }
+
+  #projectOf({ projectAt, flagAt }: BoundRoute, params: readonly string[]): string | null {
+    if (projectAt >= 0) return params[projectAt] ?? null;
+    if (flagAt >= 0) return this.#world.directory.flagProjects.get(params[flagAt] ?? '') ?? null;
+    return null;
+  }
+}
+
+/** Whether somebody who may only read must not use it. Applications report without a page, or from pages of any site. */
+function isChange(route: Route): boolean {
+  return route.kind === 'write' || (route.kind === 'read' && route.changesUsage === true);
+}

@@ -1,0 +1,246 @@
+/**
+ * Takes a request to its response. The order of checks is fixed (docs/specification/common.md#order-of-checks): path,
+ * method, 401, 403, 404 for what the path names, 400 for the body, 409. Each step below is one of them.
+ *
+ * A response that shows state waits until that state is durable (invariants 3 and 4): a read waits for the newest
+ * event that it shows, a refusal that depends on the state for all of it, and a write for its own event.
+ */
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { Authenticator, Caller } from '../dispatch/access.ts';
+import { RouteMeter } from '../dispatch/meters.ts';
+import { paramsOf } from '../dispatch/params.ts';
+import type { PlainRoute, Route } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
+import { unmatched } from '../routing/unmatched.ts';
+import type { RequestHandler, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
+import { type BoundRoute, bindRoute, type Call } from './call.ts';
+import { CallerCheck } from './caller-check.ts';
+import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
+import { chargedName, isSpared, LongRequests } from './long-requests.ts';
+import { ReadPath } from './read-path.ts';
+import { readBody } from './request-body.ts';
+import { Context, type ContextSources } from './request-context.ts';
+import { ResponseSender, type SenderOptions } from './response-sender.ts';
+import { WritePath } from './write-path.ts';
+
+export interface ApiOptions extends ContextSources, SenderOptions {
+  readonly authenticator: Authenticator;
+  /** Null where one node serves. */
+  readonly cluster: ClusterAccess | null;
+}
+
+const RIGHTS_CHANGED: Refusal = refuse(
+  'ServiceUnavailableError',
+  'The rights of the caller changed while the request arrived; send it again.',
+);
+
+export interface Api {
+  readonly handle: RequestHandler;
+  /** Whether the body of a request is worth memory: false for one that `handle` refuses with 404, 405, 401 or 403. */
+  readonly admit: (head: TransportRequestHead) => boolean;
+  /** The response to a request that the transport refuses. */
+  readonly refuse: TransportOptions['refuse'];
+  /** One for each route, and one for requests without a route. */
+  readonly meters: readonly RouteMeter[];
+  /** Responses with 401 since the start. */
+  refusedLogins(): number;
+  readonly longRequests: Pick<LongRequests, 'waitingCount' | 'waitedCount'>;
+}
+
+export function createApi(options: ApiOptions): Api {
+  const { handle, admit, meters, longRequests, sender } = new Dispatcher(options);
+  const refusedLogins = (): number => sender.refusedLogins;
+  return { handle, admit, refuse: sender.refuseUnread, meters, refusedLogins, longRequests };
+}
+
+class Dispatcher {
+  readonly #options: ApiOptions;
+  readonly #world: World;
+  readonly #matcher: RouteMatcher<BoundRoute>;
+  readonly sender: ResponseSender;
+  readonly #callers: CallerCheck;
+  readonly #reads: ReadPath;
+  readonly #writes: WritePath;
+  readonly meters: RouteMeter[];
+  /** Of all routes, with the prefix of every path: a mistyped path may be near to one. */
+  readonly #patterns: readonly string[];
+  readonly longRequests: LongRequests;
+
+  constructor(options: ApiOptions) {
+    const { engine, surfaces, basePath } = options;
+    this.#options = options;
+    this.#world = engine.world;
+    this.longRequests = new LongRequests(engine.loopAccounts, options.monotonicMs);
+    this.sender = new ResponseSender(options);
+    this.#callers = new CallerCheck(engine.world, options.authenticator);
+    this.#reads = new ReadPath(engine, this.sender);
+    this.#writes = new WritePath(engine, this.sender, this.#callers, options.cluster !== null);
+    const routes = surfaces.flatMap((surface) => surface.routes.map((route) => compiled(surface, route)));
+    this.#matcher = compileRoutes(routes, basePath);
+    this.meters = [this.sender.unmatched, ...routes.map(({ value }) => value.meter)];
+    this.#patterns = routes.map(({ pattern }) => basePath + pattern);
+  }
+
+  readonly handle: RequestHandler = (request, responder) => {
+    const startedAt = this.sender.isTimed ? this.#options.monotonicMs() : 0;
+    const call: Call = {
+      request,
+      responder,
+      startedAt,
+      meter: this.sender.unmatched,
+      surface: null,
+      params: null,
+      caller: null,
+    };
+    try {
+      this.#route(call);
+    } catch (error) {
+      this.sender.fail(call, error);
+    }
+  };
+
+  readonly admit = (head: TransportRequestHead): boolean => {
+    const match = this.#matcher.match(head.method, head.path);
+    if (match.kind !== 'found') return false;
+    const { found, params } = match;
+    return (
+      found.route.kind !== 'plain' && !isRefusal(this.#callers.identify(head, found, found.route, params))
+    );
+  };
+
+  #route(call: Call): void {
+    const { request } = call;
+    const match = this.#matcher.match(request.method, request.path);
+    if (match.kind === 'found') {
+      const bound = match.found;
+      call.meter = bound.meter;
+      call.surface = bound.surface;
+      const { route } = bound;
+      if (route.kind === 'plain') this.#respondToPlain(call, route);
+      else if (this.#options.cluster === null) this.#authorize(call, bound, route, match.params);
+      else
+        this.#whenReached(call, this.#options.cluster, () =>
+          this.#authorize(call, bound, route, match.params),
+        );
+      return;
+    }
+    call.surface = this.sender.surfaceOf(request.path);
+    const isPreflight = request.method === 'OPTIONS' && call.surface?.isForPages === true;
+    if (isPreflight) this.sender.sendPreflight(call);
+    else
+      this.sender.refuse(
+        call,
+        ...unmatched(request, match, { matcher: this.#matcher, patterns: this.#patterns }),
+      );
+  }
+
+  #respondToPlain(call: Call, route: PlainRoute): void {
+    const response = route.respond(call.request);
+    if (!(response instanceof Promise)) return this.sender.send(call, response);
+    response.then(
+      (late) => this.sender.guarded(call, () => this.sender.send(call, late)),
+      (error: unknown) => this.sender.fail(call, error),
+    );
+  }
+
+  #authorize(call: Call, bound: BoundRoute, route: Route, params: readonly string[]): void {
+    const caller = this.#callers.identify(call.request, bound, route, params);
+    if (!isRefusal(caller)) {
+      const { cluster } = this.#options;
+      if (cluster !== null && route.kind === 'write' && !cluster.isLeading()) {
+        call.caller = caller;
+        if (call.request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
+        return this.#writes.forward(call, cluster);
+      }
+      return this.#start(call, bound, route, { caller, params });
+    }
+    this.#refuseCaller(call, bound, caller);
+  }
+
+  /** Starts the request now, unless its caller has held the event loop for too long. */
+  #start(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { caller, params }: { readonly caller: Caller; readonly params: readonly string[] },
+  ): void {
+    const { longRequests } = this;
+    const { surface } = bound;
+    if (isSpared(call.request, surface)) return this.#prepare(call, bound, route, { caller, params });
+    if (longRequests.hasDebtors) {
+      const name = chargedName(call.request, surface, caller);
+      if (longRequests.mustWait(name)) return this.#waitForTurn(call, bound, route, { name, params });
+    }
+    const { monotonicMs, cluster } = this.#options;
+    // A request to a cluster may have waited for an event since it came.
+    const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
+    this.#prepare(call, bound, route, { caller, params });
+    const heldMs = monotonicMs() - begunAt;
+    // The name is made for the few requests that count.
+    if (longRequests.counts(heldMs)) longRequests.charge(chargedName(call.request, surface, caller), heldMs);
+  }
+
+  /** Asks for the caller again when its turn has come: it may have lost the right. */
+  #waitForTurn(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { name, params }: { readonly name: string; readonly params: readonly string[] },
+  ): void {
+    const { signal } = call.responder;
+    const run = (): void => {
+      const caller = this.#callers.identify(call.request, bound, route, params);
+      if (isRefusal(caller)) this.#refuseCaller(call, bound, caller);
+      else this.#prepare(call, bound, route, { caller, params });
+    };
+    this.longRequests.inTurn({ name, signal }, call.request.body.byteLength, run).then(
+      (refusal) => refusal !== undefined && this.sender.refuse(call, refusal),
+      (error: unknown) => this.sender.fail(call, error),
+    );
+  }
+
+  #refuseCaller(call: Call, bound: BoundRoute, caller: Refusal): void {
+    // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
+    const isUnknown = caller === bound.surface.access?.unauthenticated;
+    this.sender.refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
+  }
+
+  /** Goes on when this node has the event that the request asks for, if it asks for one. */
+  #whenReached(call: Call, cluster: ClusterAccess, proceed: () => void): void {
+    const header = call.request.header(AT_LEAST_HEADER);
+    if (header === '') return proceed();
+    const goOn = (refusal: Refusal | null): void =>
+      this.sender.guarded(call, () => (refusal === null ? proceed() : this.sender.refuse(call, refusal)));
+    const reached = cluster.atLeast.check(header, goOn);
+    if (reached !== undefined) goOn(reached);
+  }
+
+  #prepare(
+    call: Call,
+    bound: BoundRoute,
+    route: Route,
+    { caller, params: values }: { readonly caller: Caller; readonly params: readonly string[] },
+  ): void {
+    call.caller = caller;
+    // What refused the caller when the head arrived has changed since; the body is lost.
+    if (call.request.bodyDropped) return this.sender.refuse(call, RIGHTS_CHANGED);
+    const params = paramsOf(bound.paramNames, values);
+    call.params = params;
+    const located = route.locate?.(this.#world, params);
+    if (isRefusal(located)) return this.sender.refuseSettled(call, located);
+    const body = readBody(route, call.request);
+    if (isRefusal(body)) return this.sender.refuse(call, body);
+    const context = new Context(this.#options, call, { caller, params, body: body.value });
+    if (route.kind === 'read') return this.#reads.read(call, route, context, located);
+    if (route.kind === 'stream') return this.#reads.stream(call, route.open(context));
+    this.#writes.write(call, bound, { route, context, located, params: values });
+  }
+}
+
+function compiled(surface: Surface, route: Route | PlainRoute): Compiled<BoundRoute> {
+  const { method } = route;
+  const pattern = surface.prefix + route.path;
+  return { method, pattern, value: bindRoute(surface, route, new RouteMeter(method, pattern)) };
+}

@@ -1,0 +1,63 @@
+/** From a checked request to what it reads, once or as a stream; sent when all that it shows is durable (invariant 4). */
+import type { Engine } from '../../actors/engine.ts';
+import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isNotModified } from '../dispatch/conditional.ts';
+import { TaggedResponse } from '../dispatch/json-response.ts';
+import type {
+  ReadResponse,
+  ReadRoute,
+  RequestContext,
+  StreamOpening,
+  StreamRoute,
+} from '../dispatch/route.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { Call } from './call.ts';
+import type { ResponseSender } from './response-sender.ts';
+
+export class ReadPath {
+  readonly #engine: Engine;
+  readonly #sender: ResponseSender;
+
+  constructor(engine: Engine, sender: ResponseSender) {
+    this.#engine = engine;
+    this.#sender = sender;
+  }
+
+  read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
+    const response = route.read(context, located);
+    if (!(response instanceof Promise)) return this.#respond(call, response);
+    response.then(
+      (late) => this.#sender.guarded(call, () => this.#respond(call, late)),
+      (error: unknown) => this.#sender.fail(call, error),
+    );
+  }
+
+  #respond(call: Call, read: ReadResponse | Refusal): void {
+    if (isRefusal(read)) return this.#sender.refuseSettled(call, read);
+    const response = unlessKnown(read.response, call.request);
+    if (read.revision <= this.#engine.durableId) this.#sender.send(call, response);
+    else this.#engine.whenDurable(read.revision, () => this.#sender.send(call, response));
+  }
+
+  stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {
+    if (isRefusal(opened)) return this.#sender.refuseSettled(call, opened);
+    if (!(opened instanceof Promise)) {
+      return this.#engine.whenDurable(opened.revision, () => this.#begin(call, opened));
+    }
+    opened.then(
+      (late) => this.#sender.guarded(call, () => this.stream(call, late)),
+      (error: unknown) => this.#sender.fail(call, error),
+    );
+  }
+
+  #begin(call: Call, opened: StreamOpening): void {
+    if (call.responder.isWanted) this.#sender.sendStream(call, opened);
+  }
+}
+
+/** The response, or 304 when the client has it already. */
+function unlessKnown(response: HttpResponse | TaggedResponse, request: TransportRequest): HttpResponse {
+  return response instanceof TaggedResponse && isNotModified(request, response.etag)
+    ? response.notModified
+    : response;
+}

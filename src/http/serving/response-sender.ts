@@ -1,0 +1,191 @@
+/**
+ * The one way in which responses leave: counted, logged, with the id of the request and the headers that depend on who asked.
+ * An error is worded here, as its surface words errors.
+ *
+ * A refusal that depends on the state waits until that state is durable (invariant 4).
+ */
+import { randomUUID } from 'node:crypto';
+import type { Engine } from '../../actors/engine.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import { frontendOrigins } from '../../domain/state/frontend-origins.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import {
+  COMMON_ERRORS,
+  errorOfFault,
+  errorOfRefusal,
+  errorOfTransport,
+  errorResponse,
+  type HttpError,
+} from '../dispatch/errors.ts';
+import type { Instance } from '../dispatch/instance.ts';
+import { RouteMeter } from '../dispatch/meters.ts';
+import type { StreamOpening } from '../dispatch/route.ts';
+import { type Surface, surfaceAt } from '../dispatch/surface.ts';
+import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
+import type { HttpResponse, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
+import { type Call, servedBy } from './call.ts';
+import { type CrossOrigin, crossOriginOf } from './cross-origin.ts';
+
+export interface SenderOptions {
+  readonly engine: Engine;
+  readonly instance: Instance;
+  readonly surfaces: readonly Surface[];
+  /** `BASE_URI_PATH`, the prefix of every path. */
+  readonly basePath: string;
+  readonly log: ApiLog;
+  /** Milliseconds, monotonic. */
+  monotonicMs(): number;
+  /** Whether responses are counted and timed. */
+  readonly metered: boolean;
+}
+
+/** Hardly anybody sees it: the client is gone, was told at the deadline that the request had failed, or sends no more. */
+export const NOT_WANTED = refuse(
+  'ServiceUnavailableError',
+  'The client closed its side of the connection while the request waited for its turn; nothing was done.',
+);
+
+const NO_MORE_STREAMS = refuse(
+  'ServiceUnavailableError',
+  'No further stream can be opened at the moment: too many are open, or the server stops.',
+);
+
+export class ResponseSender {
+  readonly #options: SenderOptions;
+  readonly #engine: Engine;
+  readonly #log: RequestLog;
+  /** Of requests without a route. */
+  readonly unmatched = new RouteMeter('', 'none');
+  /** Whether it matters when a request came. */
+  readonly isTimed: boolean;
+  #crossOrigin: CrossOrigin;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#log = new RequestLog(options.log, options.monotonicMs);
+    this.isTimed = options.metered || this.#log.hasAccess;
+    const { configuredOrigins } = options.instance;
+    this.#crossOrigin = crossOriginOf(
+      frontendOrigins(options.engine.world.directory.settings, configuredOrigins),
+    );
+    // From events, which are durable by then: the state may be ahead of them (invariant 4).
+    options.engine.feed.subscribe((changes) => {
+      for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
+    });
+  }
+
+  /** Responses with 401 since the start. */
+  get refusedLogins(): number {
+    return this.#log.refusedLogins;
+  }
+
+  #noteOrigins(event: DomainEvent): void {
+    if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
+    this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
+  }
+
+  surfaceOf(path: string): Surface | null {
+    const { basePath, surfaces } = this.#options;
+    return surfaceAt(surfaces, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path) ?? null;
+  }
+
+  /** Sends every response, counts it, and has it logged. `errorId`: the id in the body of an error; empty for a success. */
+  send(call: Call, response: HttpResponse, errorId = ''): void {
+    const { request, surface, responder } = call;
+    const requestId = this.#log.idOf(request, errorId);
+    if (this.isTimed || response.status === 401) this.#record(call, response, { requestId, errorId });
+    responder.send(this.#finished(response, { head: request, surface, requestId }));
+  }
+
+  /** Sends the head of a response that stays open, and has the stream begin. */
+  sendStream(call: Call, opened: StreamOpening): void {
+    const head: HttpResponse = { status: 200, headers: opened.headers, body: null };
+    const { request, surface } = call;
+    const requestId = this.#log.idOf(request, '');
+    const { status, headers } = this.#finished(head, { head: request, surface, requestId });
+    const stream = call.responder.stream({ status, headers });
+    if (stream === null) return this.refuse(call, NO_MORE_STREAMS);
+    if (this.isTimed) this.#record(call, head, { requestId, errorId: '' });
+    try {
+      opened.begin(stream);
+    } catch (error) {
+      stream.close();
+      this.#log.failed({ ...servedBy(call), requestId, errorId: '' }, error);
+    }
+  }
+
+  sendPreflight(call: Call): void {
+    this.send(call, this.#crossOrigin.preflight(call.request));
+  }
+
+  /** The response to a request that the transport refuses: worded as its surface words errors, and logged as others are. */
+  readonly refuseUnread: TransportOptions['refuse'] = (status, reason, head) => {
+    const surface = head === null ? null : this.surfaceOf(head.path);
+    const shape = surface?.errors ?? COMMON_ERRORS;
+    if (this.#options.metered) this.unmatched.counted(status);
+    const errorId = randomUUID();
+    const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
+    const requestId = this.#log.idOf(head, errorId);
+    this.#log.responded({ head, requestId, errorId }, response);
+    return this.#finished(response, { head, surface, requestId });
+  };
+
+  /** Sends a refusal that depends on the state once that state is durable: all of it, or up to `revision`. */
+  refuseSettled(call: Call, refusal: Refusal, revision = this.#engine.lastId): void {
+    this.#engine.whenDurable(revision, () => this.refuse(call, refusal));
+  }
+
+  refuse(call: Call, refusal: Refusal, extraHeaders: readonly string[] = []): void {
+    this.#sendError(call, errorOfRefusal(refusal), randomUUID(), extraHeaders);
+  }
+
+  /** Catches everything, because otherwise a request would get no response. */
+  guarded(call: Call, proceed: () => void): void {
+    try {
+      proceed();
+    } catch (error) {
+      this.fail(call, error);
+    }
+  }
+
+  fail(call: Call, error: unknown): void {
+    const { request, responder } = call;
+    // What a reader gives up because no response is awaited is no failure.
+    if (responder.signal.aborted && error === responder.signal.reason) {
+      if (responder.isWanted) this.refuse(call, NOT_WANTED);
+      return;
+    }
+    const errorId = randomUUID();
+    const requestId = this.#log.idOf(request, errorId);
+    this.#log.failed({ ...servedBy(call), requestId, errorId }, error);
+    this.#sendError(call, errorOfFault(errorId), errorId);
+  }
+
+  #sendError(call: Call, error: HttpError, errorId: string, extraHeaders: readonly string[] = []): void {
+    const shape = call.surface?.errors ?? COMMON_ERRORS;
+    this.send(call, errorResponse(error, { shape, id: errorId, params: call.params, extraHeaders }), errorId);
+  }
+
+  /** The response with the headers that depend on who asked. */
+  #finished(
+    response: HttpResponse,
+    {
+      head,
+      surface,
+      requestId,
+    }: Pick<Call, 'surface'> & { head: TransportRequestHead | null; requestId: string },
+  ): HttpResponse {
+    const { status, headers, body } = response;
+    const named =
+      requestId === '' ? response : { status, headers: headers.with('x-request-id', requestId), body };
+    return head !== null && surface?.isForPages === true ? this.#crossOrigin.allow(head, named) : named;
+  }
+
+  #record(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
+    const durationMs = this.#options.monotonicMs() - call.startedAt;
+    if (this.#options.metered) call.meter.responded(response.status, durationMs);
+    if (response.status === 401 || this.#log.hasAccess)
+      this.#log.responded({ ...servedBy(call), ...ids }, response, durationMs);
+  }
+}
