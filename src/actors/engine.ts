@@ -13,7 +13,7 @@
 
 import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
-import type { Actor, DecideContext } from '../domain/decide/decision.ts';
+import type { Actor, DecideContext } from '../domain/decision/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { applyChange } from '../domain/state/apply.ts';
 import type { DomainEvent } from '../domain/state/events.ts';

@@ -7,6 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
+import { knownRole } from '../domain/access/roles.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -20,7 +21,6 @@ import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import { knownRole } from '../domain/state/roles.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
 import type { FlagRecord, ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';

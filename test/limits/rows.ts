@@ -12,7 +12,7 @@ import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-command
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
-import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/decide/token-commands.ts';
+import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
   CONTEXT_FIELDS_MAX,
@@ -30,6 +30,7 @@ import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts'
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
+import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,

@@ -2,9 +2,33 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
+
+import type { DecideContext, Decision } from '../decision/decision.ts';
+import { type SetProjectAccess, setProjectAccess } from '../people/access-commands.ts';
+import {
+  type AddMember,
+  addMember,
+  type ChangeMember,
+  changeMember,
+  type RemoveMember,
+  removeMember,
+} from '../people/membership-commands.ts';
+import {
+  type CreatePersonalToken,
+  createPersonalToken,
+  type DeletePersonalToken,
+  deletePersonalToken,
+} from '../people/personal-token-commands.ts';
+import {
+  type CreateUser,
+  createUser,
+  type DeleteUser,
+  deleteUser,
+  type UpdateUser,
+  updateUser,
+} from '../people/user-commands.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type SetProjectAccess, setProjectAccess } from './access-commands.ts';
 import {
   type ArchiveFlag,
   type ArchiveFlags,
@@ -31,7 +55,6 @@ import {
   type UpdateContextField,
   updateContextField,
 } from './context-field-commands.ts';
-import type { DecideContext, Decision } from './decision.ts';
 import {
   type AddDependency,
   addDependency,
@@ -60,14 +83,6 @@ import {
   type UpdateFlag,
   updateFlag,
 } from './flag-commands.ts';
-import {
-  type AddMember,
-  addMember,
-  type ChangeMember,
-  changeMember,
-  type RemoveMember,
-  removeMember,
-} from './membership-commands.ts';
 import {
   type MarkFavorite,
   markFavorite,
@@ -140,24 +155,12 @@ import {
 } from './tag-commands.ts';
 import {
   type CreateApiToken,
-  type CreatePersonalToken,
   createApiToken,
-  createPersonalToken,
   type DeleteApiToken,
-  type DeletePersonalToken,
   deleteApiToken,
-  deletePersonalToken,
   type UpdateApiToken,
   updateApiToken,
 } from './token-commands.ts';
-import {
-  type CreateUser,
-  createUser,
-  type DeleteUser,
-  deleteUser,
-  type UpdateUser,
-  updateUser,
-} from './user-commands.ts';
 import {
   type PatchVariants,
   type PushVariants,

@@ -1,5 +1,6 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { type Flag, type FlagData, flagData, flagDataOf, flagVariants } from '../flags/flag.ts';
 import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
 import {
@@ -14,7 +15,6 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 

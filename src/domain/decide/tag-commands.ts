@@ -3,6 +3,7 @@
  * most once.
  */
 
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import type { Flag, Tag } from '../flags/flag.ts';
 import { SIMPLE_TAG_TYPE, TAG_TYPES_MAX, type TagType, type TagTypeInput } from '../flags/tag-type.ts';
 import { jsonEqual } from '../json/json.ts';
@@ -11,7 +12,6 @@ import { locateFlag, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
 import { findTagType, locateTagType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
 
 interface NamesTag {

@@ -10,6 +10,7 @@
  * later version added which field.
  */
 import * as v from 'valibot';
+import { ROLE_NAMES } from '../access/roles.ts';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
@@ -22,7 +23,6 @@ import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
-import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(

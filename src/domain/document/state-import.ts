@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
@@ -18,7 +19,6 @@ import {
   inProject,
   ofEnvironment,
 } from '../state/events.ts';
-import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
 import type { User } from '../state/world.ts';
 import { DocumentIssues, type FlagPosition, flagPointer } from './document-issues.ts';
 import {

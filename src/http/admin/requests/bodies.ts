@@ -1,12 +1,12 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
+import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/access/roles.ts';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
 import { flagNameIssue } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { isEmail } from '../../../domain/state/email.ts';
-import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>

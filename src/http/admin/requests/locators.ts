@@ -1,8 +1,8 @@
 /** Finds what the paths of the routes name. */
 
 import { locateDependency } from '../../../domain/decide/dependency-commands.ts';
-import { locateMembership } from '../../../domain/decide/membership-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
+import { locateMembership } from '../../../domain/people/membership-commands.ts';
 import {
   locateEnvironment,
   locateFlag,
