@@ -107,10 +107,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the files of what applications reported',
     imports: ['persistence/codec', 'persistence/disk'],
   },
+  'actors/state': {
+    purpose: 'the state between memory and disk: as a snapshot, replayed, and audited',
+    imports: [
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'domain/state/upgrade',
+      'persistence/event-log',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
   actors: {
     purpose: 'mailboxes, the turn of a command, and the wait for the disk; what applications report',
     imports: [
       'domain/access',
+      'actors/state',
       'domain/decide',
       'domain/decision',
       'domain/document',
@@ -489,7 +503,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/read': {
     purpose: 'reading a data folder: events, status, the state at a moment',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'domain/state',
       'operations',
@@ -504,7 +518,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/verify': {
     purpose: 'verifying a data folder',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'operations',
       'operations/read',
@@ -517,7 +531,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/copy': {
     purpose: 'backup, restore and repair',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'domain/state',
       'operations',

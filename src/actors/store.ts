@@ -28,8 +28,8 @@ import { FlagHistory } from './flag-history.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { assertNotNewer, indexingLoader } from './state-loader.ts';
-import { auditWorld } from './world-audit.ts';
+import { assertNotNewer, indexingLoader } from './state/state-loader.ts';
+import { auditWorld } from './state/world-audit.ts';
 
 export interface StoreOptions {
   readonly fs: FileSystem;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { importState } from '../../src/actors/state-file.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';

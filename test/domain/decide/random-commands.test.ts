@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { OWNER_ROLE_ID } from '../../../src/domain/access/roles.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { growthBy } from '../../../src/domain/growth/refuse-memory.ts';

@@ -8,16 +8,16 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import type { ContextField } from '../domain/flags/context-field.ts';
-import type { Flag } from '../domain/flags/flag.ts';
-import type { Segment } from '../domain/flags/segment.ts';
-import type { StrategyType } from '../domain/flags/strategy-type.ts';
-import type { TagType } from '../domain/flags/tag-type.ts';
-import type { Setting } from '../domain/state/frontend-origins.ts';
-import { type DatedResponse, IdempotencyCache } from '../domain/state/idempotency-cache.ts';
-import type { LineageEntry } from '../domain/state/lineage.ts';
-import { noteFlag, putRecord } from '../domain/state/records.ts';
-import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
+import type { ContextField } from '../../domain/flags/context-field.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import type { Segment } from '../../domain/flags/segment.ts';
+import type { StrategyType } from '../../domain/flags/strategy-type.ts';
+import type { TagType } from '../../domain/flags/tag-type.ts';
+import type { Setting } from '../../domain/state/frontend-origins.ts';
+import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
+import type { LineageEntry } from '../../domain/state/lineage.ts';
+import { noteFlag, putRecord } from '../../domain/state/records.ts';
+import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -28,9 +28,9 @@ import type {
   StalenessNote,
   User,
   World,
-} from '../domain/state/world.ts';
-import { emptyWorld } from '../domain/state/world.ts';
-import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
+} from '../../domain/state/world.ts';
+import { emptyWorld } from '../../domain/state/world.ts';
+import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { SharedParts } from './shared-parts.ts';
 import { SharedStrings } from './shared-strings.ts';
 
