@@ -12,9 +12,10 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
-import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
+import { FileJournal } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
+import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import {
   type RecoveryLog,
   type RecoveryProgress,

@@ -175,9 +175,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'states in the mark what is not durable yet',
     file: 'persistence/journal/file-journal.ts',
-    find: 'const mark = this.#durable;',
+    find: 'durable: () => this.#durable,',
     replace:
-      'const mark = { ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId };',
+      'durable: () => ({ ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId }),',
   },
   {
     name: 'loses a switch at replay',
