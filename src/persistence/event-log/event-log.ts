@@ -6,7 +6,7 @@
  * it is. So every method takes `durableId`, the last event whose sync has returned (invariant 4), and a crash cannot
  * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
- * Filters run here on columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
+ * Filters run here on posting lists and columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
  * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
  * time.
  */
@@ -19,7 +19,6 @@ import type { ReplayExtent } from '../journal/journal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import {
   type CodeFilter,
-  collectMatches,
   compileFilter,
   type EventFilter,
   IdPage,
@@ -31,12 +30,10 @@ import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from '
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
+import { searchIndex } from './index-search.ts';
 import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
-
-/** Rows looked at between two turns of the event loop: about a millisecond's worth. */
-const ROWS_PER_SLICE = 500_000;
 
 export interface EventLogOptions {
   readonly fs: FileSystem;
@@ -239,16 +236,11 @@ export class EventLog {
       pageOfAll(views, page);
       return page;
     }
-    let rows = 0;
-    for (const view of views.toReversed()) {
-      if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
-        await this.#yield();
-        signal?.throwIfAborted();
-        rows = 0;
-      }
-      collectMatches(filter, view, page);
-      rows += view.count;
-    }
+    const pause = async (): Promise<void> => {
+      await this.#yield();
+      signal?.throwIfAborted();
+    };
+    await searchIndex({ index: this.#index, filter, views, page, pause });
     return page;
   }
 
