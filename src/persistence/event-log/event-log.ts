@@ -11,6 +11,7 @@
  * time.
  */
 import assert from 'node:assert/strict';
+import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
@@ -97,6 +98,11 @@ interface SearchScope {
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
+/** Protects the memory; some ten thousand usual events. */
+const KEPT_TEXT_BYTES_MAX = 8 * 1024 * 1024;
+/** What an entry of the cache and its buffer take beside the text. */
+const KEPT_TEXT_OVERHEAD_BYTES = 384;
+
 const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -106,6 +112,12 @@ export class EventLog {
   readonly #index = new EventIndex();
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
+  /** Of the events that were listed last, since most who ask want to see the newest. Events never change. */
+  readonly #texts = new LRUCache<number, Buffer>({
+    maxSize: KEPT_TEXT_BYTES_MAX,
+    maxEntrySize: KEPT_TEXT_BYTES_MAX / 64,
+    sizeCalculation: (text) => text.length + KEPT_TEXT_OVERHEAD_BYTES,
+  });
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -228,7 +240,8 @@ export class EventLog {
   ): Promise<RenderedPage> {
     const { fs, folder, logReader } = this.#options;
     const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
-    return bytesOf(places) <= IN_PLACE_BYTES_MAX ? renderPage(fs, request) : logReader.page(request, signal);
+    if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, signal);
+    return renderPage(fs, request, this.#texts);
   }
 
   async #searchColumns({ filter, views, page, signal }: SearchScope): Promise<TextMatches> {
