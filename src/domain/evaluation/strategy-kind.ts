@@ -38,7 +38,7 @@ export function isInRollout(bucket: number, percentage: number): boolean {
 
 type ReadParameter = (key: string) => string;
 
-const KINDS: ReadonlyMap<string, (read: ReadParameter) => CompiledKind> = new Map([
+const KINDS = new Map<string, (read: ReadParameter) => CompiledKind>([
   ['default', () => ({ test: () => true, rollout: null, constant: true })],
   ['userWithId', (read) => tested(isListedUser(read('userIds')))],
   ['remoteAddress', (read) => tested(isListedAddress(read('IPs')))],
