@@ -83,13 +83,14 @@ function targetingDocument({
   directory,
 }: World): Pick<
   StateDocument,
-  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'favorites' | 'settings'
+  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'tags' | 'favorites' | 'settings'
 > {
   return {
     segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
     tagTypes: [...directory.tagTypes.values()],
+    tags: [...directory.tags.values()],
     favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;

@@ -24,9 +24,10 @@ import {
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
+import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
-import { TAG_TYPES_MAX } from '../../src/domain/flags/tag-type.ts';
+import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
@@ -130,7 +131,9 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
       ),
+      row('links of a flag', number(LINKS_MAX), '409'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
+      row('tags that were made by themselves', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),

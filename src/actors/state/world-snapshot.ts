@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { ContextField } from '../../domain/flags/context-field.ts';
-import type { Flag } from '../../domain/flags/flag.ts';
+import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Segment } from '../../domain/flags/segment.ts';
 import type { StrategyType } from '../../domain/flags/strategy-type.ts';
 import type { TagType } from '../../domain/flags/tag-type.ts';
@@ -78,6 +78,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'contextFields', records: [...directory.contextFields.values()] },
     { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
     { name: 'tagTypes', records: [...directory.tagTypes.values()] },
+    { name: 'tags', records: [...directory.tags.values()] },
     { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
@@ -143,6 +144,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'tagTypes':
       putRecord(world, directory.tagTypes, (record as TagType).name, record as TagType);
+      return;
+    case 'tags':
+      putRecord(world, directory.tags, tagKey(record as Tag), record as Tag);
       return;
     case 'favorites':
       putRecord(world, directory.favorites, (record as Favorites).userId, record as Favorites);

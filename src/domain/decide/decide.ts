@@ -74,15 +74,20 @@ import {
   updateEnvironment,
 } from './environment-commands.ts';
 import {
+  type ChangeLink,
   type CloneFlag,
   type CreateFlag,
+  changeLink,
   cloneFlag,
   createFlag,
   type PatchFlag,
   patchFlag,
+  type RemoveLink,
+  removeLink,
   type UpdateFlag,
   updateFlag,
 } from './flag-commands.ts';
+import { type MoveFlag, moveFlag } from './move-command.ts';
 import {
   type MarkFavorite,
   markFavorite,
@@ -141,10 +146,14 @@ import {
 } from './strategy-type-commands.ts';
 import {
   type ChangeTags,
+  type CreateTag,
   type CreateTagType,
   changeTags,
+  createTag,
   createTagType,
+  type DeleteTag,
   type DeleteTagType,
+  deleteTag,
   deleteTagType,
   type TagFlag,
   tagFlag,
@@ -175,6 +184,9 @@ export type Command =
   | UpdateFlag
   | PatchFlag
   | CloneFlag
+  | MoveFlag
+  | ChangeLink
+  | RemoveLink
   | RollbackFlag
   | ArchiveFlag
   | ArchiveFlags
@@ -185,6 +197,8 @@ export type Command =
   | TagFlag
   | UntagFlag
   | ChangeTags
+  | CreateTag
+  | DeleteTag
   | MarkFavorite
   | AddDependency
   | RemoveDependency
@@ -246,6 +260,9 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-flag': updateFlag,
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
+  'move-flag': moveFlag,
+  'change-link': changeLink,
+  'remove-link': removeLink,
   'rollback-flag': rollbackFlag,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
@@ -256,6 +273,8 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'change-tags': changeTags,
+  'create-tag': createTag,
+  'delete-tag': deleteTag,
   'mark-favorite': markFavorite,
   'add-dependency': addDependency,
   'remove-dependency': removeDependency,

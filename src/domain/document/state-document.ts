@@ -54,6 +54,8 @@ const TagText = v.pipe(
   v.maxLength(TAG_LENGTH_MAX, TAG_PHRASE),
 );
 
+const TagSchema = v.object({ type: TagText, value: TagText });
+
 const EnvironmentSchema = v.object({
   name: name((text) => urlNameIssue('environment name', text)),
   type: Text,
@@ -104,7 +106,7 @@ export const FlagSchema = v.object({
     v.array(FlagEnvironmentSchema),
     v.description('Those in which anything was ever set; in the others the flag is disabled.'),
   ),
-  tags: v.array(v.object({ type: TagText, value: TagText })),
+  tags: v.array(TagSchema),
   dependencies: v.array(
     v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
   ),
@@ -202,6 +204,10 @@ export const StateDocumentSchema = v.pipe(
     contextFields: v.optional(v.array(ContextFieldSchema), []),
     strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
     tagTypes: v.optional(v.array(TagTypeSchema), []),
+    tags: v.pipe(
+      v.optional(v.array(TagSchema), []),
+      v.description('Those that were made by themselves, whether or not a flag has them.'),
+    ),
     favorites: v.optional(v.array(FavoritesSchema), []),
     settings: v.optional(v.array(SettingSchema), []),
     credentials: v.exactOptional(CredentialsSchema),

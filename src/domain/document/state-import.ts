@@ -169,6 +169,7 @@ function targetingEvents({
   contextFields,
   strategyTypes,
   tagTypes,
+  tags,
   settings,
 }: StateDocument): DomainEvent[] {
   return [
@@ -184,6 +185,7 @@ function targetingEvents({
     ...tagTypes.map(
       (data): DomainEvent => ({ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
+    ...tags.map((data): DomainEvent => ({ type: 'tag-created', ...ABOUT_NOTHING, data, preData: null })),
     ...settings.map(
       (data): DomainEvent => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }),
     ),

@@ -131,7 +131,13 @@ describe('after any commands', () => {
   });
 
   it('the same command again records nothing, is refused, or names something new', () => {
-    const repeatable = new Set(['add-strategy', 'create-user', 'create-personal-token', 'create-api-token']);
+    const repeatable = new Set([
+      'add-strategy',
+      'change-link',
+      'create-user',
+      'create-personal-token',
+      'create-api-token',
+    ]);
     check(
       fc.property(anyCommands, (list) => {
         const state = new TestWorld();

@@ -270,6 +270,11 @@ export const MeSchema = v.pipe(
 
 export const TagsSchema = v.pipe(v.object({ version: Version, tags: v.array(TagSchema) }), v.title('Tags'));
 
+export const TagWithVersionSchema = v.pipe(
+  v.object({ version: Version, tag: TagSchema }),
+  v.title('TagWithVersion'),
+);
+
 export const ArchivedFlagsSchema = v.pipe(
   v.object({
     version: v.literal(2),
