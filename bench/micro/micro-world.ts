@@ -4,10 +4,11 @@ import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
+import type { FlagRecord } from '../../src/domain/state/project-flags.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
-import { emptyWorld, type FlagRecord, type ProjectState, type World } from '../../src/domain/state/world.ts';
+import { emptyWorld, type ProjectState, type World } from '../../src/domain/state/world.ts';
 import { flagCommands } from '../lib/servers/data-set-commands.ts';
 
 const NOW = '2024-05-01T12:00:00.000Z';

@@ -12,6 +12,8 @@ export interface Asker {
   readonly name: string;
   /** Aborted once nobody waits for the outcome any more. */
   readonly signal: AbortSignal;
+  /** To be told of each piece of work that held the event loop, in milliseconds. Absent where nobody is charged. */
+  readonly charge?: (heldMs: number) => void;
 }
 
 export interface ReadQueueLimits {

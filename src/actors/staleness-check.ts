@@ -6,8 +6,8 @@
  * at once delay nobody.
  */
 import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
-import { SYSTEM } from '../domain/decision/decision.ts';
-import type { FlagRecord } from '../domain/state/world.ts';
+import { SYSTEM } from '../domain/decide/decision.ts';
+import type { ProjectFlags } from '../domain/state/project-flags.ts';
 import type { Engine } from './engine.ts';
 
 export const CHECK_INTERVAL_MS = 60_000;
@@ -69,7 +69,7 @@ export class StalenessCheck {
     }
   }
 
-  async #checkProject(project: string, flags: ReadonlyMap<string, FlagRecord>, nowMs: number): Promise<void> {
+  async #checkProject(project: string, flags: ProjectFlags, nowMs: number): Promise<void> {
     const { engine, monotonicMs, yieldToEventLoop } = this.#options;
     const due: string[] = [];
     for (const { flag } of flags.values()) {

@@ -7,7 +7,6 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
-import { knownRole } from '../domain/access/roles.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -21,8 +20,10 @@ import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
+import type { FlagRecord } from '../domain/state/project-flags.ts';
+import { knownRole } from '../domain/state/roles.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
-import type { FlagRecord, ProjectState, User, World } from '../domain/state/world.ts';
+import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
@@ -57,7 +58,7 @@ export function exportState(
 }
 
 /** Can be read again. */
-function made<T, U>(things: ReadonlyMap<string, T>, make: (one: T) => U): Iterable<U> {
+function made<T, U>(things: { values(): Iterable<T> }, make: (one: T) => U): Iterable<U> {
   return {
     *[Symbol.iterator]() {
       for (const one of things.values()) yield make(one);
@@ -83,14 +84,13 @@ function targetingDocument({
   directory,
 }: World): Pick<
   StateDocument,
-  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'tags' | 'favorites' | 'settings'
+  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'favorites' | 'settings'
 > {
   return {
     segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
     tagTypes: [...directory.tagTypes.values()],
-    tags: [...directory.tags.values()],
     favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;

@@ -8,7 +8,7 @@ import type { Outcome, Retry } from '../../src/actors/submission.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { RESPONSE_LIFETIME_MS } from '../../src/domain/state/idempotency-cache.ts';
-import type { FlagRecord } from '../../src/domain/state/world.ts';
+import type { FlagRecord } from '../../src/domain/state/project-flags.ts';
 import type { EventQuery } from '../../src/persistence/event-log/event-log.ts';
 import { eventsOf } from '../support/event-page.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';

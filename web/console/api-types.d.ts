@@ -41,7 +41,6 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
-            links: components["schemas"]["FlagLink"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC.
@@ -234,12 +233,6 @@ export interface components {
             hasStrategies: boolean;
             /** @description False: the flag is off for applications there, whatever its switch says. */
             hasEnabledStrategies: boolean;
-        };
-        /** FlagLink */
-        FlagLink: {
-            id: string;
-            url: string;
-            title: string | null;
         };
         /** FlagSummary */
         FlagSummary: {
@@ -783,7 +776,6 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
-            links: components["schemas"]["FlagLink"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC.

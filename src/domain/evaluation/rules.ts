@@ -41,8 +41,7 @@ function takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, run
   return kind !== null && conditions.hold(run, scope) && kind.test(run);
 }
 
-/** Of a flag that the strategy has turned on. */
-export function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
+function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
   return chosen(strategy.choice, run) ?? chosen(flag.choice, run) ?? strategy.on;
 }
 

@@ -28,9 +28,6 @@ export interface Tag {
   readonly value: string;
 }
 
-/** Different for different tags: a type may have a colon in it too. */
-export const tagKey = ({ type, value }: Tag): string => JSON.stringify([type, value]);
-
 /**
  * The flag is evaluated only when its parent `feature` is enabled (or disabled), with one of `variants` if there are
  * any.
@@ -100,7 +97,6 @@ export function flagOf(
     type: metadata.type,
     stale: metadata.stale,
     impressionData: metadata.impressionData,
-    links: metadata.links,
     createdAt: body.createdAt,
     archivedAt: body.archivedAt,
     environments,
@@ -128,7 +124,6 @@ export function flagDataOf({ identity, metadata, variants, archived }: FlagDataP
     type: metadata.type,
     stale: metadata.stale,
     impressionData: metadata.impressionData,
-    links: metadata.links,
     createdAt: identity.createdAt,
     lastSeenAt: null,
     variants: variants.length > 0 ? variants : null,

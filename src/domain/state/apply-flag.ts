@@ -13,9 +13,10 @@ import { bySortOrder, type Strategy } from '../flags/strategy.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
+import type { FlagRecord } from './project-flags.ts';
 import { dropRecord, noteEnvironments, noteFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
-import type { FlagRecord, ProjectState, World } from './world.ts';
+import type { ProjectState, World } from './world.ts';
 
 // The types (everything is readonly) and the property tests, which freeze, guarantee immutability. Freezing each new
 // object deeply in production would cost more than the change itself.
@@ -33,10 +34,6 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       return create(world, project, event, stamp);
     case 'feature-deleted':
       return remove(world, project, event.featureName);
-    case 'feature-project-change':
-      return event.hidden === undefined
-        ? leave(world, project, recordOf(project, event.featureName, stamp).flag)
-        : arrive(world, project, event.hidden, stamp);
     case 'feature-potentially-stale-on':
       return note(world, recordOf(project, event.featureName, stamp).flag);
     case 'feature-favorited':
@@ -105,7 +102,6 @@ type ChangeEvent = Exclude<
     type:
       | 'feature-created'
       | 'feature-deleted'
-      | 'feature-project-change'
       | 'feature-potentially-stale-on'
       | 'feature-favorited'
       | 'feature-unfavorited';
@@ -271,12 +267,7 @@ function create(
     variants,
   }));
   const flag = flagOf(body, data, flagEnvironments);
-  project.flags.set(flag.name, {
-    flag,
-    revision: stamp.id,
-    createdBy: hidden?.createdBy ?? null,
-    projections: null,
-  });
+  project.flags.add({ flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
   noteFlag(world, null, flag);
   world.directory.flagProjects.set(flag.name, data.project);
 }
@@ -289,24 +280,6 @@ function remove(world: World, project: ProjectState, name: string): void {
   dropRecord(world, world.directory.potentiallyStale, name);
   forgetFavorite(world, 'flags', name);
   noteFlag(world, record.flag, null);
-}
-
-/** Its name stays taken, and what is noted of it by its name stays: it arrives elsewhere with the next event. */
-function leave(world: World, project: ProjectState, flag: Flag): void {
-  project.flags.delete(flag.name);
-  noteFlag(world, flag, null);
-}
-
-function arrive(
-  world: World,
-  project: ProjectState,
-  { flag, createdBy }: { readonly flag: Flag; readonly createdBy: number | null },
-  stamp: EventStamp,
-): void {
-  if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
-  project.flags.set(flag.name, { flag, revision: stamp.id, createdBy, projections: null });
-  noteFlag(world, null, flag);
-  world.directory.flagProjects.set(flag.name, project.settings.id);
 }
 
 /** Nothing of the flag changes, and so none of its responses. */
@@ -367,6 +340,7 @@ function setFlag(record: FlagRecord, { flag, revision }: Pick<FlagRecord, 'flag'
   record.flag = flag;
   record.revision = revision;
   record.projections = null;
+  record.shelf.changed();
 }
 
 function mismatch(event: { type: string; project: string | null }, reason: string): Error {

@@ -4,6 +4,7 @@ import { replaceFlag } from './apply-flag.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { ProjectEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
+import { ProjectFlags } from './project-flags.ts';
 import { dropRecord, noteFlag, putRecord } from './records.ts';
 import type { ProjectSettings, ProjectState, World } from './world.ts';
 
@@ -13,7 +14,7 @@ export function applyProjectEvent(world: World, event: ProjectEvent, stamp: Even
     world.projects.set(event.project, {
       settings: event.data,
       members: new Map(),
-      flags: new Map(),
+      flags: new ProjectFlags(),
       revision: stamp.id,
       environmentsRevision: stamp.id,
     });

@@ -31,6 +31,11 @@ export class FlagProjection<T> {
     if (entry === null) record.projections = { of: this, value, next: record.projections };
     else entry.value = value;
   }
+
+  drop(record: ProjectionHolder): void {
+    const entry = entryOf(record, this);
+    if (entry !== null) entry.value = undefined;
+  }
 }
 
 function entryOf(record: ProjectionHolder, projection: FlagProjection<unknown>): KeptProjection | null {

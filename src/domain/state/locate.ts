@@ -5,10 +5,10 @@
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { didYouMean } from './nearest-name.ts';
+import type { FlagRecord } from './project-flags.ts';
 import { invalid, notFound, type Refusal } from './refusal.ts';
 import {
   type Environment,
-  type FlagRecord,
   type PersonalToken,
   type ProjectState,
   projectEnvironments,

@@ -9,25 +9,15 @@
  */
 
 import type { ContextField } from '../flags/context-field.ts';
-import type { Flag, Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { TagType } from '../flags/tag-type.ts';
-import type { ProjectionHolder } from './flag-projection.ts';
 import type { Setting } from './frontend-origins.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
+import type { ProjectFlags } from './project-flags.ts';
 import { References } from './references.ts';
 import { StateMemory } from './state-memory.ts';
-
-/** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
-export interface FlagRecord extends ProjectionHolder {
-  flag: Flag;
-  /** Id of the last event that changed the flag. */
-  revision: number;
-  /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
-  readonly createdBy: number | null;
-}
 
 export interface ProjectSettings {
   readonly id: string;
@@ -47,7 +37,7 @@ export interface ProjectState {
   /** User id → role id. */
   readonly members: Map<number, number>;
   /** In creation order, archived flags included. */
-  readonly flags: Map<string, FlagRecord>;
+  readonly flags: ProjectFlags;
   /** Id of the last event that changed the project or anything in it. */
   revision: number;
   /** Id of the last event that changed the project's environments, which the response for every flag shows. */
@@ -124,8 +114,6 @@ export interface DirectoryState {
   readonly strategyTypes: Map<string, StrategyType>;
   /** By name: those that were made, and the predefined one where it was changed. */
   readonly tagTypes: Map<string, TagType>;
-  /** By `tagKey`: those that were made by themselves, whether or not a flag has them. */
-  readonly tags: Map<string, Tag>;
   /** By user id: of users who have some. */
   readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
@@ -170,7 +158,6 @@ export function emptyWorld(): World {
       contextFields: new Map(),
       strategyTypes: new Map(),
       tagTypes: new Map(),
-      tags: new Map(),
       favorites: new Map(),
       settings: new Map(),
       flagProjects: new Map(),
@@ -190,6 +177,9 @@ export function emptyWorld(): World {
 }
 
 /** The project's environments, in the order of the service's. */
-export function projectEnvironments(world: World, project: ProjectState): readonly Environment[] {
-  return world.directory.environments.filter((one) => project.settings.environments.includes(one.name));
+export function projectEnvironments(
+  world: World,
+  { settings }: Pick<ProjectState, 'settings'>,
+): readonly Environment[] {
+  return world.directory.environments.filter((one) => settings.environments.includes(one.name));
 }

@@ -9,7 +9,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
-import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
+import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';

@@ -7,7 +7,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
-import type { FlagRecord, World } from '../../domain/state/world.ts';
+import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { World } from '../../domain/state/world.ts';
 import type { JsonBlock } from '../dispatch/json-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';

@@ -2,7 +2,7 @@
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { FlagProjection } from '../../domain/state/flag-projection.ts';
-import type { FlagRecord } from '../../domain/state/world.ts';
+import type { FlagRecord } from '../../domain/state/project-flags.ts';
 import { clientFlagView, type FlagSurroundings } from './flag-view.ts';
 
 export interface FlagBlock {

@@ -2,7 +2,8 @@
  * ETags: revisions, which are event ids, with the name that the history had at that event (lineage.ts). They cost no
  * hashing, survive restarts, and are the same on every node.
  */
-import type { FlagRecord, ProjectState, World } from '../../domain/state/world.ts';
+import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 
 /**
  * In quotes: the newest event that the flag's JSON shows, and the history that it belongs to. `tag`, of `seenTag`, stands for what the

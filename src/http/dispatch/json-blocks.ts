@@ -30,14 +30,6 @@ export function blockOf(items: readonly string[], known: JsonBlock | undefined):
   return known !== undefined && isSame(items, known.items) ? known : new JsonBlock(items);
 }
 
-export function blocksOf(items: readonly string[], known: readonly JsonBlock[]): JsonBlock[] {
-  const blocks: JsonBlock[] = [];
-  for (let start = 0; start < items.length; start += BLOCK_ITEMS) {
-    blocks.push(blockOf(items.slice(start, start + BLOCK_ITEMS), known[blocks.length]));
-  }
-  return blocks;
-}
-
 function isSame(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return false;

@@ -6,6 +6,12 @@ import { performance } from 'node:perf_hooks';
 
 /** How long a slice holds the event loop. */
 const SLICE_MS = 5;
+let sliceMs = SLICE_MS;
+
+/** For tests that count what is done in one slice: with 0, each step is one. */
+export function setSliceMs(ms = SLICE_MS): void {
+  sliceMs = ms;
+}
 
 /** Work of so few slices is short: it goes before long work, so that a small request does not wait for all large ones. */
 const SHORT_SLICES = 2;
@@ -50,13 +56,20 @@ function begin(): void {
   });
 }
 
-/** Calls `advance` until it returns true. A single call must be short. Rejects once `signal` is aborted. */
-export async function inSlices(advance: () => boolean, signal?: AbortSignal): Promise<void> {
+/** Of work that somebody asked for: it stops when nobody waits for it any more, and is charged to who asked. */
+export interface SliceOwner {
+  readonly signal?: AbortSignal;
+  /** The work has held the event loop for so many milliseconds. */
+  readonly charge?: ((heldMs: number) => void) | undefined;
+}
+
+/** Calls `advance` until it returns true. A single call must be short. Rejects once the owner's signal is aborted. */
+export async function inSlices(advance: () => boolean, owner: SliceOwner = {}): Promise<void> {
   for (let slices = 0; ; slices += 1) {
     const turn = nextSlice(slices);
     if (turn !== undefined) await turn;
-    signal?.throwIfAborted();
-    if (runSlice(advance, SLICE_MS)) return;
+    owner.signal?.throwIfAborted();
+    if (runSlice(advance, sliceMs, owner.charge)) return;
   }
 }
 
@@ -67,13 +80,21 @@ export async function inBriefSlices(advance: () => boolean): Promise<void> {
     if (!hasRun) begin();
     await turnBehindOthers(slices);
     slices += 1;
-  } while (!runSlice(advance, BRIEF_SLICE_MS));
+  } while (!runSlice(advance, Math.min(sliceMs, BRIEF_SLICE_MS)));
 }
 
 /** Whether `advance` has returned true. */
-function runSlice(advance: () => boolean, sliceMs: number): boolean {
-  const end = performance.now() + sliceMs;
-  do if (advance()) return true;
-  while (performance.now() < end);
-  return false;
+function runSlice(advance: () => boolean, ms: number, charge?: SliceOwner['charge']): boolean {
+  const begunAt = performance.now();
+  let now: number;
+  let isDone: boolean;
+  try {
+    do {
+      isDone = advance();
+      now = performance.now();
+    } while (!isDone && now < begunAt + ms);
+  } finally {
+    charge?.(performance.now() - begunAt);
+  }
+  return isDone;
 }

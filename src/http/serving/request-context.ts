@@ -59,7 +59,13 @@ export class Context implements RequestContext<unknown> {
   }
 
   get asker(): Asker {
-    return { name: callerName(this.caller.actor), signal: this.#responder.signal };
+    const { actor } = this.caller;
+    const { loopAccounts } = this.#shared.engine;
+    return {
+      name: callerName(actor),
+      signal: this.#responder.signal,
+      charge: (heldMs) => loopAccounts.charge(actor, heldMs),
+    };
   }
 
   get instance(): Instance {

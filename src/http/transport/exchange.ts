@@ -63,7 +63,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   /** Set while the body is arriving. */
   protected body: BodyCollector | null = null;
   /** The body of the response, while the client has not read all of it. */
-  #unread: Uint8Array | null = null;
+  #unread: readonly Uint8Array[] | null = null;
   protected readonly server: ExchangeServer;
   protected readonly request: ReceivedRequest;
   #isHalfClosed = false;
@@ -135,7 +135,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   }
 
   *waitingBytes(): Iterable<Uint8Array> {
-    if (this.#unread !== null) yield this.#unread;
+    if (this.#unread !== null) yield* this.#unread;
   }
 
   get copiedBytes(): number {
@@ -220,10 +220,14 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   }
 
   /** The response is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
-  protected awaitReader(bytes: Uint8Array): void {
+  protected awaitReader(...bytes: readonly Uint8Array[]): void {
     this.server.responses.enter(this);
     this.#unread = bytes;
-    this.server.unread.take(this, bytes);
+    for (const piece of bytes) {
+      // An earlier one may have been too much.
+      if (this.#unread === null) return;
+      this.server.unread.take(this, piece);
+    }
   }
 
   /** Gives back what the exchange holds of its server's. */

@@ -9,8 +9,8 @@ import {
   type DomainEvent,
   inProject,
 } from '../../../src/domain/state/events.ts';
+import type { FlagRecord } from '../../../src/domain/state/project-flags.ts';
 import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
-import type { FlagRecord } from '../../../src/domain/state/world.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const AT = '2024-06-01T00:00:00.000Z';
@@ -24,7 +24,6 @@ const created = (name: string): DomainEvent => {
     type: 'release',
     stale: false,
     impressionData: false,
-    links: [],
     createdAt: AT,
     lastSeenAt: null,
     variants: null,

@@ -2,15 +2,32 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
+import { type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
+import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
-import { flagList, healthOf, projectOverview } from '../../../src/http/admin/views/render-project.ts';
+import { flagList, projectOverview } from '../../../src/http/admin/views/render-project.ts';
+import { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
+import { bytesOf } from '../../../src/http/transport/response-body.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const sourcesOf = ({ world }: TestWorld) => ({ world, seen: NEVER_SEEN });
+const sourcesOf = ({ world }: TestWorld, now: number) => ({ world, seen: NEVER_SEEN, owner: {}, now });
+
+/** Percent, and until when. */
+async function healthAt(project: ProjectState, now: number): Promise<[number, number]> {
+  const [figures] = await projectFigures([project], now, {});
+  assert(figures !== undefined);
+  return [healthOf(figures), figures.validUntil];
+}
+
+async function overviewAt(state: TestWorld, project: ProjectState, now: number) {
+  const { response } = await projectOverview(sourcesOf(state, now), project);
+  assert(response instanceof TaggedResponse);
+  return { etag: response.etag, body: JSON.parse(Buffer.from(bytesOf(response.body)).toString()) };
+}
 
 /** A project with a flag of each of these types, all created within the same minute. */
 function projectWith(...types: readonly FlagType[]) {
@@ -25,13 +42,12 @@ function projectWith(...types: readonly FlagType[]) {
 }
 
 describe('the health of a project', () => {
-  it('is 100 without flags, and for good when no flag can grow old', () => {
+  it('is 100 without flags, and for good when no flag can grow old', async () => {
     const { project, createdAt } = projectWith('kill-switch', 'permission');
-    const { percent, validUntil } = healthOf(project, createdAt + 10_000 * DAY_MS);
-    assert.deepEqual([percent, validUntil], [100, Number.POSITIVE_INFINITY]);
+    assert.deepEqual(await healthAt(project, createdAt + 10_000 * DAY_MS), [100, Number.POSITIVE_INFINITY]);
   });
 
-  it('falls on the day on which a flag outlives its type', () => {
+  it('falls on the day on which a flag outlives its type', async () => {
     for (const [type, days] of [
       ['release', 40],
       ['experiment', 40],
@@ -39,33 +55,38 @@ describe('the health of a project', () => {
     ] as const) {
       const { project, createdAt } = projectWith(type);
       const end = createdAt + days * DAY_MS;
-      const { percent, validUntil } = healthOf(project, end - 1);
-      assert.deepEqual([percent, validUntil], [100, end], type);
-      assert.equal(healthOf(project, end).percent, 0, type);
+      assert.deepEqual(await healthAt(project, end - 1), [100, end], type);
+      assert.equal((await healthAt(project, end))[0], 0, type);
     }
   });
 
-  it('counts stale flags as unhealthy at once, and archived ones not at all', () => {
+  it('counts stale flags as unhealthy at once, and archived ones not at all', async () => {
     const { state, project, createdAt } = projectWith('release', 'release', 'release');
     state.given({ type: 'update-flag', project: 'default', flag: 'f0', metadata: { stale: true } });
-    assert.equal(healthOf(project, createdAt).percent, 67);
+    assert.equal((await healthAt(project, createdAt))[0], 67);
     state.given({ type: 'archive-flag', project: 'default', flag: 'f0' });
-    assert.equal(healthOf(project, createdAt).percent, 100);
+    assert.equal((await healthAt(project, createdAt))[0], 100);
   });
 
-  it('shows in the overview on the day that it changes, though nothing else did, and when the clock is set back', () => {
+  it('shows in the overview on the day that it changes, though nothing else did, and when the clock is set back', async () => {
     const { state, project, createdAt } = projectWith('operational', 'kill-switch');
-    const overviewAt = (now: number) => projectOverview(sourcesOf(state), project, now);
-    const healthAt = (now: number) => JSON.parse(String(overviewAt(now).body)).health;
-    assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);
-    assert.equal(healthAt(createdAt + 8 * DAY_MS), 50);
-    assert.equal(healthAt(createdAt + 6 * DAY_MS), 100);
-    assert.notEqual(overviewAt(createdAt + 6 * DAY_MS).etag, overviewAt(createdAt + 8 * DAY_MS).etag);
+    const tags: string[] = [];
+    for (const [days, health] of [
+      [6, 100],
+      [8, 50],
+      [6, 100],
+    ] as const) {
+      const { etag, body } = await overviewAt(state, project, createdAt + days * DAY_MS);
+      assert.equal(body.health, health);
+      tags.push(etag);
+    }
+    assert.notEqual(tags[0], tags[1]);
+    assert.equal(tags[0], tags[2]);
   });
 });
 
 describe('the flags of a project', () => {
-  it('are all there, in order and as they are, after any change to one of several hundred', () => {
+  it('are all there, in order and as they are, after any change to one of several hundred', async () => {
     const state = new TestWorld();
     const random = seededRandom(7);
     const inDefault = { project: 'default' } as const;
@@ -83,12 +104,14 @@ describe('the flags of a project', () => {
       else {
         state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
       }
+      const environments = projectEnvironments(state.world, project);
       const summaries: unknown[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)
-        .map((record): unknown => JSON.parse(flagSummary(sourcesOf(state), project, record)));
+        .map(({ flag }): unknown => JSON.parse(JSON.stringify(flagSummary(flag, environments, null))));
       for (const render of [projectOverview, flagList]) {
-        const { body } = render(sourcesOf(state), project, Date.now());
-        assert.deepEqual(JSON.parse(String(body)).features, summaries, `step ${step}`);
+        const { response } = await render(sourcesOf(state, Date.now()), project);
+        const text = Buffer.from(bytesOf(response.body)).toString();
+        assert.deepEqual(JSON.parse(text).features, summaries, `step ${step}`);
       }
     }
   });

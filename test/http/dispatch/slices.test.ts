@@ -64,7 +64,7 @@ describe('work in slices', () => {
       spin();
       given.abort();
       return false;
-    }, given.signal);
+    }, given);
     await assert.rejects(abandoned, (error) => error === given.signal.reason);
     assert.equal(calls, 1);
     let isDone = false;

@@ -36,7 +36,6 @@ describeInterface('flags', (server) => {
         type: 'release',
         stale: false,
         impressionData: false,
-        links: [],
         createdAt: '',
         lastSeenAt: null,
         variants: null,

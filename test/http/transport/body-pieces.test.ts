@@ -38,6 +38,29 @@ overBothEngines('bodies in pieces', (engine) => {
     });
   }
 
+  test('larger than what is sent in one turn arrive whole, read at once or late', async (t) => {
+    const pieces = Array.from({ length: 60 }, (_, at) =>
+      String.fromCharCode(97 + (at % 26)).repeat(70_001 + at),
+    );
+    const { port, transport } = await start(t, engine, {
+      handle: (_, responder) => responder.send(piecesOf(...pieces)),
+    });
+    const whole = pieces.join('');
+    const connection = await RawConnection.open(t, port);
+    for (const isLate of [false, true, false]) {
+      if (isLate) connection.stopReading();
+      connection.write(request('/'));
+      if (isLate) {
+        await until(() => transport.unreadBytes > 0);
+        connection.goOnReading();
+      }
+      assert.equal((await connection.nextResponse()).body === whole, true, 'every byte, in order');
+    }
+    connection.write(request('/', { headers: ['Connection: close'] }));
+    assert.equal((await connection.nextResponse()).body === whole, true);
+    await until(() => transport.unreadBytes === 0 && transport.openRequests === 0);
+  });
+
   test('stay as they were for a client that reads late, whatever was sent to others meanwhile', async (t) => {
     const { port, transport, handled } = await start(t, engine, { handle: letters(200) });
     const late = await RawConnection.open(t, port);

@@ -19,6 +19,7 @@ import * as locate from '../requests/locators.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { ArchiveCheckSchema, ArchivedFlagsSchema } from '../schemas/directory-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
 import { timeOrNull } from '../views/views.ts';
 
 /** The format version of the list. */
@@ -40,11 +41,6 @@ const PAGE = pageParameters({
   offsetPhrase: 'an integer from 0',
 });
 
-/** All flags, so that each step of a walk is short. */
-function* flagsOf(projects: Iterable<ProjectState>): Generator<LocatedFlag, undefined> {
-  for (const project of projects) for (const record of project.flags.values()) yield { project, record };
-}
-
 /** A page of the archive. It ends with the flag that reaches one of its limits; more follow at `nextOffset`. */
 async function archivePage(
   context: RequestContext<unknown>,
@@ -54,7 +50,7 @@ async function archivePage(
   if (isRefusal(page)) return page;
   const { world, engine, reads, asker, usage } = context;
   const found = await reads.walk(async () => {
-    const flags = flagsOf(projects);
+    const flags = flagsNow(projects);
     const features: string[] = [];
     let bytes = 0;
     let position = 0;
@@ -75,7 +71,7 @@ async function archivePage(
       features.push(feature);
       bytes += Buffer.byteLength(feature);
       return false;
-    }, asker.signal);
+    }, asker);
     return { features, nextOffset };
   }, asker);
   if (isRefusal(found)) return found;

@@ -5,11 +5,18 @@
 import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
-import { locateFlag } from '../../../domain/state/locate.ts';
+import { type LocatedFlag, locateFlag } from '../../../domain/state/locate.ts';
 import { environmentsRevision } from '../../dispatch/etag.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
-import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import {
+  type ReadResponse,
+  type RequestContext,
+  type Route,
+  readRoute,
+  writeRoute,
+} from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
@@ -34,6 +41,27 @@ function flagResponse(
 }
 
 const named = ({ projectId, featureName }: Params) => ({ project: projectId, flag: featureName });
+
+/** Names, of the flags as they are at the moment of the call. */
+async function parentOptions(
+  { world, params, asker }: RequestContext<unknown>,
+  { project }: LocatedFlag,
+): Promise<ReadResponse> {
+  const revision = projectRevision(world, project);
+  const shelves = project.flags.shelved();
+  const texts: string[] = [];
+  let at = 0;
+  await inSlices(() => {
+    const options = (shelves[at]?.flags ?? []).filter(
+      ({ archivedAt, dependencies, name }) =>
+        archivedAt === null && dependencies.length === 0 && name !== params.child,
+    );
+    if (options.length > 0) texts.push(options.map(({ name }) => JSON.stringify(name)).join(','));
+    at += 1;
+    return at >= shelves.length;
+  }, asker);
+  return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
+}
 
 export const flagRoutes: readonly Route[] = [
   writeRoute({
@@ -145,13 +173,6 @@ export const flagRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.childFlag,
     success: { status: 200, schema: v.array(v.string()) },
-    read: ({ world, params }, { project }) => {
-      const options: string[] = [];
-      for (const { flag } of project.flags.values()) {
-        const mayBeParent = flag.archivedAt === null && flag.dependencies.length === 0;
-        if (mayBeParent && flag.name !== params.child) options.push(flag.name);
-      }
-      return { revision: projectRevision(world, project), response: jsonResponse(200, options) };
-    },
+    read: parentOptions,
   }),
 ];

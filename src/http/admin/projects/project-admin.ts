@@ -1,13 +1,21 @@
 /** Routes that list, create, change and delete projects. */
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
-import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
+import {
+  type ReadResponse,
+  type RequestContext,
+  type Route,
+  readRoute,
+  writeRoute,
+} from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
 import { favoriteProjects, projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
-import { recorded, settledResponse } from '../views/responses.ts';
+import { projectFigures } from '../views/project-figures.ts';
+import { recorded } from '../views/responses.ts';
 
 const PROJECTS = '/projects';
 const PROJECT = '/projects/:projectId';
@@ -43,6 +51,27 @@ const ProjectSettingsBody = v.pipe(
   v.title('ProjectSettings'),
 );
 
+/** All projects as they are at the moment of the call: there may be thousands. */
+async function projectList(context: RequestContext<unknown>): Promise<ReadResponse> {
+  const { engine, world, caller, now, asker } = context;
+  const { lastId } = engine;
+  const favorites = new Set(favoriteProjects(world, caller));
+  const projects = [...world.projects.values()];
+  const heads = projects.map(({ settings, members }) => ({ settings, memberCount: members.size }));
+  const figures = await projectFigures(projects, now(), asker);
+  const texts: string[] = [];
+  await inSlices(() => {
+    const head = heads[texts.length];
+    if (head === undefined) return true;
+    const isFavorite = favorites.has(head.settings.id);
+    const view = projectSummaryView(world, head, { figures: figures[texts.length]!, isFavorite });
+    texts.push(JSON.stringify(view));
+    return false;
+  }, asker);
+  const body = `{"version":1,"projects":[${texts.join(',')}]}`;
+  return { revision: lastId, response: { status: 200, headers: JSON_HEADERS, body } };
+}
+
 export const projectAdminRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -52,12 +81,7 @@ export const projectAdminRoutes: readonly Route[] = [
     summary: 'List the projects.',
     permission: 'read',
     success: { status: 200, schema: ProjectsSchema },
-    read: (context) => {
-      const { world, caller, now } = context;
-      const sources = { world, favorites: favoriteProjects(world, caller), now: now() };
-      const projects = [...world.projects.values()].map((one) => projectSummaryView(sources, one));
-      return settledResponse(context, { version: 1, projects });
-    },
+    read: projectList,
   }),
   writeRoute({
     method: 'POST',

@@ -5,6 +5,7 @@ import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
 import { projectEnvironmentViews } from '../views/directory-views.ts';
+import { projectFigures } from '../views/project-figures.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/projects/:projectId/environments';
@@ -21,8 +22,10 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectEnvironmentsSchema },
-    read: (context, project) => {
-      const environments = projectEnvironmentViews(context.world, project, context.now());
+    read: async (context, project) => {
+      const { world, now, asker } = context;
+      const [figures] = await projectFigures([project], now(), asker);
+      const environments = projectEnvironmentViews(world, project, figures!);
       return settledResponse(context, { version: 1, environments });
     },
   }),

@@ -2,15 +2,22 @@
 
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import { FILTER_PARAMETERS, filterOf, isFiltering } from '../../dispatch/flag-filter.ts';
-import { type Route, readRoute } from '../../dispatch/route.ts';
+import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
 import { favoriteProjects } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
-import { filteredFlagList, flagList, projectOverview, projectRevision } from '../views/render-project.ts';
+import { filteredFlagList, flagList, type ListSources, projectOverview } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
+
+const listSources = ({ world, usage, asker, now }: RequestContext<unknown>): ListSources => ({
+  world,
+  seen: usage.seen,
+  owner: asker,
+  now: now(),
+});
 
 export const projectRoutes: readonly Route[] = [
   readRoute({
@@ -22,10 +29,7 @@ export const projectRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectOverviewSchema },
-    read: ({ world, usage, now }, project) => ({
-      revision: projectRevision(world, project),
-      response: projectOverview({ world, seen: usage.seen }, project, now()),
-    }),
+    read: (context, project) => projectOverview(listSources(context), project),
   }),
   readRoute({
     method: 'GET',
@@ -36,14 +40,11 @@ export const projectRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectSummaryOverviewSchema },
-    read: (context, project) => {
-      const { world, usage, caller, now } = context;
+    read: async (context, project) => {
+      const favorites = favoriteProjects(context.world, context.caller);
       return settledResponse(
         context,
-        projectOverviewView(
-          { world, seen: usage.seen, favorites: favoriteProjects(world, caller), now: now() },
-          project,
-        ),
+        await projectOverviewView({ ...listSources(context), favorites }, project),
       );
     },
   }),
@@ -59,19 +60,13 @@ export const projectRoutes: readonly Route[] = [
     refusals: ['ValidationError'],
     query: { ...FILTER_PARAMETERS, ...STATE_PARAMETER },
     read: (context, project) => {
-      const { world, usage, now } = context;
-      const sources = { world, seen: usage.seen };
       const filter = filterOf(context);
       if (isRefusal(filter)) return filter;
       const state = stateOf(context);
       if (state !== null && isRefusal(state)) return state;
-      return {
-        revision: projectRevision(world, project),
-        response:
-          isFiltering(filter) || state !== null
-            ? filteredFlagList(sources, project, { filter, state, now: now() })
-            : flagList(sources, project, now()),
-      };
+      return isFiltering(filter) || state !== null
+        ? filteredFlagList(listSources(context), project, { filter, state })
+        : flagList(listSources(context), project);
     },
   }),
 ];

@@ -6,10 +6,10 @@ import { environmentOf, type Flag } from '../../../domain/flags/flag.ts';
 import { stalenessOf } from '../../../domain/flags/lifetime.ts';
 import { shown } from '../../../domain/json/issues.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { FlagRecord } from '../../../domain/state/world.ts';
 import type { QueryParameter, RequestContext } from '../../dispatch/route.ts';
 import { type Condition, conditionParameter, conditionsOf, dayOf } from '../requests/search-conditions.ts';
 import { segmentNames } from '../views/found-flag-view.ts';
+import type { ShownFlag } from '../views/shelf-walk.ts';
 
 const IS = ['IS', 'IS_NOT', 'IS_ANY_OF', 'IS_NONE_OF'] as const;
 const INCLUDES = [
@@ -53,7 +53,7 @@ export const CONDITION_PARAMETERS: Readonly<Record<string, QueryParameter>> = {
 };
 
 /** Whether a flag is wanted. */
-export type FlagTest = (record: FlagRecord) => boolean;
+export type FlagTest = (record: ShownFlag['record']) => boolean;
 
 export function flagConditions(context: RequestContext<unknown>): FlagTest | Refusal {
   const conditions = conditionsOf(context, OPERATORS);
@@ -83,7 +83,7 @@ export function flagConditions(context: RequestContext<unknown>): FlagTest | Ref
 
 function isTest(
   { operator, values }: Condition<(typeof IS)[number]>,
-  fieldOf: (record: FlagRecord) => string,
+  fieldOf: (record: ShownFlag['record']) => string,
 ): FlagTest {
   const wanted = new Set(values);
   const isNegated = operator === 'IS_NOT' || operator === 'IS_NONE_OF';

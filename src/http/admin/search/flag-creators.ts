@@ -3,6 +3,7 @@ import { authorOf } from '../../dispatch/access.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagCreatorsSchema } from '../schemas/search-schemas.ts';
+import { projectFigures } from '../views/project-figures.ts';
 import { settledResponse } from '../views/responses.ts';
 
 export const flagCreatorRoutes: readonly Route[] = [
@@ -15,11 +16,9 @@ export const flagCreatorRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: FlagCreatorsSchema },
-    read: (context, project) => {
-      const ids = new Set<number>();
-      for (const { flag, createdBy } of project.flags.values())
-        if (flag.archivedAt === null && createdBy !== null) ids.add(createdBy);
-      const creators = [...ids].map((userId) => {
+    read: async (context, project) => {
+      const [figures] = await projectFigures([project], context.now(), context.asker);
+      const creators = [...figures!.creators].map((userId) => {
         const { id, name } = authorOf(context.world, userId);
         return { id, name };
       });

@@ -2,13 +2,13 @@
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { FlagRecord, ProjectState } from '../../../domain/state/world.ts';
 import { JSON_HEADERS } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { FoundFlagsSchema } from '../schemas/search-schemas.ts';
 import { foundFlagView } from '../views/found-flag-view.ts';
+import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
 import { type FlagOrder, flagOrder, ORDER_PARAMETERS } from './flag-order.ts';
 import { SortedPage } from './sorted-page.ts';
@@ -25,15 +25,6 @@ const PAGE = pageParameters({
 });
 
 type Context = RequestContext<unknown>;
-
-interface Found {
-  readonly project: ProjectState;
-  readonly record: FlagRecord;
-}
-
-function* flagsOf(projects: Iterable<ProjectState>): Generator<Found, undefined> {
-  for (const project of projects) for (const record of project.flags.values()) yield { project, record };
-}
 
 interface Search {
   readonly isWanted: FlagTest;
@@ -59,7 +50,7 @@ const favoriteFlags = ({ world, caller }: Context): ReadonlySet<string> =>
   new Set(caller.user === null ? [] : favoritesOf(world, caller.user.id).flags);
 
 interface FoundPage {
-  readonly listed: readonly Found[];
+  readonly listed: readonly ShownFlag[];
   readonly total: number;
 }
 
@@ -68,15 +59,15 @@ async function findPage(context: Context, search: Search): Promise<FoundPage | R
   const { isWanted, order, limit, offset } = search;
   const { world, reads, asker } = context;
   return reads.walk(async () => {
-    const flags = flagsOf(world.projects.values());
-    const page = new SortedPage<Found>((a, b) => order(a.record.flag, b.record.flag));
+    const flags = flagsNow(world.projects.values());
+    const page = new SortedPage<ShownFlag>((a, b) => order(a.record.flag, b.record.flag));
     await inSlices(() => {
       const { done, value } = flags.next();
       if (done !== true && isWanted(value.record)) page.add(value);
       return done === true;
-    }, asker.signal);
+    }, asker);
     page.end();
-    const listed: Found[] = [];
+    const listed: ShownFlag[] = [];
     let position = 0;
     await inSlices(() => {
       if (listed.length === limit) return true;
@@ -84,7 +75,7 @@ async function findPage(context: Context, search: Search): Promise<FoundPage | R
       if (found !== undefined && position >= offset) listed.push(found);
       position += 1;
       return found === undefined;
-    }, asker.signal);
+    }, asker);
     return { listed, total: page.total };
   }, asker);
 }
@@ -106,7 +97,7 @@ async function searchResponse(context: Context): Promise<ReadResponse | Refusal>
     bytes += Buffer.byteLength(text);
     features.push(text);
     return false;
-  }, asker.signal);
+  }, asker);
   const nextOffset = search.offset + features.length;
   const rest = {
     total: found.total,

@@ -2,6 +2,8 @@
 import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
+import { enabledFlagCount } from '../../../domain/state/locate.ts';
+import type { Environment, World } from '../../../domain/state/world.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import type { HttpResponse } from '../../transport/transport.ts';
@@ -9,6 +11,7 @@ import { EnvironmentNameSchema, lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from '../schemas/directory-schemas.ts';
 import { environmentView } from '../views/directory-views.ts';
+import { projectFigures } from '../views/project-figures.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/environments';
@@ -61,15 +64,31 @@ const OrderBody = v.pipe(
   v.title('EnvironmentOrder'),
 );
 
-function environmentResponse(
-  { world, now }: RequestContext<unknown>,
-  name: string,
-  status: number,
-): HttpResponse {
+/** All as it is at the moment of the call. */
+async function environmentViews(
+  { world, now, asker }: RequestContext<unknown>,
+  environments: readonly Environment[],
+) {
+  const views = environments.map((one) => environmentView(world, one, 0));
+  const figures = await projectFigures([...world.projects.values()], now(), asker);
+  return views.map((view) => {
+    const counts = figures.map(({ enabledCounts }) => enabledCounts.get(view.name) ?? 0);
+    return { ...view, enabledToggleCount: counts.reduce((sum, count) => sum + count, 0) };
+  });
+}
+
+function enabledCountOf({ projects }: World, environment: string): number {
+  let count = 0;
+  for (const project of projects.values())
+    if (project.settings.environments.includes(environment)) count += enabledFlagCount(project, environment);
+  return count;
+}
+
+function environmentResponse({ world }: RequestContext<unknown>, name: string, status: number): HttpResponse {
   const environment = world.directory.environments.find((one) => one.name === name);
   if (environment === undefined)
     throw new Error(`the environment ${name} is gone in the step that changed it`);
-  return jsonResponse(status, environmentView(world, environment, now()));
+  return jsonResponse(status, environmentView(world, environment, enabledCountOf(world, name)));
 }
 
 function switchRoute(position: 'on' | 'off'): Route {
@@ -100,9 +119,8 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'List the environments.',
     permission: 'read',
     success: { status: 200, schema: EnvironmentsSchema },
-    read: (context) => {
-      const { world, now } = context;
-      const environments = world.directory.environments.map((one) => environmentView(world, one, now()));
+    read: async (context) => {
+      const environments = await environmentViews(context, context.world.directory.environments);
       return settledResponse(context, { version: 1, environments });
     },
   }),
@@ -128,8 +146,10 @@ export const environmentRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.environment,
     success: { status: 200, schema: EnvironmentSchema },
-    read: (context, environment) =>
-      settledResponse(context, environmentView(context.world, environment, context.now())),
+    read: async (context, environment) => {
+      const [view] = await environmentViews(context, [environment]);
+      return settledResponse(context, view);
+    },
   }),
   writeRoute({
     method: 'DELETE',

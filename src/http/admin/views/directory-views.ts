@@ -1,8 +1,8 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
-import { ROLES, type Role } from '../../../domain/access/roles.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
+import { ROLES, type Role } from '../../../domain/state/roles.ts';
 import {
   type ApiToken,
   type Environment,
@@ -15,12 +15,12 @@ import {
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../dispatch/access.ts';
-import { projectFigures } from './project-figures.ts';
+import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { companionUserView, timeOrNull } from './views.ts';
 
 type TokensSeen = Pick<LastSeen, 'token'>;
 
-export function projectView(world: World, project: ProjectState) {
+export function projectView(world: World, project: Pick<ProjectState, 'settings'>) {
   const environments = projectEnvironments(world, project).map(({ name }) => name);
   return { ...settingsView(project.settings), environments };
 }
@@ -34,23 +34,18 @@ export function settingsView({ description, ...settings }: ProjectSettings) {
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
   user === null ? [] : favoritesOf(world, user.id).projects;
 
-interface SummarySources {
-  readonly world: World;
-  /** Ids of the caller's favorite projects. */
-  readonly favorites: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export function projectSummaryView({ world, favorites, now }: SummarySources, project: ProjectState) {
-  const { flagCount, staleCount, health } = projectFigures(project, now);
+export function projectSummaryView(
+  world: World,
+  { settings, memberCount }: { readonly settings: ProjectSettings; readonly memberCount: number },
+  { figures, isFavorite }: { readonly figures: ProjectFigures; readonly isFavorite: boolean },
+) {
   return {
-    ...projectView(world, project),
-    health: health.percent,
-    featureCount: flagCount,
-    staleFeatureCount: staleCount,
-    memberCount: project.members.size,
-    favorite: favorites.includes(project.settings.id),
+    ...projectView(world, { settings }),
+    health: healthOf(figures),
+    featureCount: figures.flagCount,
+    staleFeatureCount: figures.staleCount,
+    memberCount,
+    favorite: isFavorite,
   };
 }
 
@@ -74,21 +69,21 @@ export function projectAccessView(world: World, project: ProjectState) {
   return { version: 1, users, groups: [], roles };
 }
 
-export function environmentView(world: World, environment: Environment, now: number) {
+/** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
+export function environmentView(world: World, environment: Environment, enabledToggleCount: number) {
   const { name } = environment;
   let projectCount = 0;
-  let enabledToggleCount = 0;
-  for (const project of world.projects.values()) {
-    if (!project.settings.environments.includes(name)) continue;
-    projectCount += 1;
-    enabledToggleCount += projectFigures(project, now).enabledCounts.get(name) ?? 0;
-  }
+  for (const { settings } of world.projects.values())
+    if (settings.environments.includes(name)) projectCount += 1;
   const apiTokenCount = countTokens(world, (token) => token.environment === name);
   return { ...environment, projectCount, apiTokenCount, enabledToggleCount };
 }
 
-export function projectEnvironmentViews(world: World, project: ProjectState, now: number) {
-  const { enabledCounts } = projectFigures(project, now);
+export function projectEnvironmentViews(
+  world: World,
+  project: ProjectState,
+  { enabledCounts }: ProjectFigures,
+) {
   const isForProject = ({ projects }: ApiToken) =>
     projects.includes(project.settings.id) || projects.includes(ALL);
   return projectEnvironments(world, project).map((environment) => ({

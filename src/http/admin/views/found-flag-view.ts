@@ -1,13 +1,9 @@
 /** A flag as the search for flags shows it. */
 import type { Flag } from '../../../domain/flags/flag.ts';
-import {
-  type FlagRecord,
-  type ProjectState,
-  projectEnvironments,
-  type World,
-} from '../../../domain/state/world.ts';
+import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import { authorOf } from '../../dispatch/access.ts';
 import { environmentSummary, type FlagSources } from './render-flag.ts';
+import type { ShownFlag } from './shelf-walk.ts';
 import { imageUrlOf, timeOrNull } from './views.ts';
 
 interface FoundFlagSources extends FlagSources {
@@ -18,7 +14,7 @@ interface FoundFlagSources extends FlagSources {
 export function foundFlagView(
   { world, seen, favorites }: FoundFlagSources,
   project: ProjectState,
-  { flag, createdBy }: FlagRecord,
+  { flag, createdBy }: ShownFlag['record'],
 ) {
   const seenNow = seen.flag(flag.name);
   const { id, name, email } = authorOf(world, createdBy);

@@ -1,51 +1,152 @@
 /**
- * Figures about a project's flags, for lists of projects and environments. One pass over the flags computes all of
- * them. They are cached until something in the project changes, or the health figure does.
+ * Figures about a project's flags, for lists of projects and environments. They are kept for each shelf of flags and put together
+ * from those, until something in the project changes, or the health figure does, which also depends on the date.
  */
 import type { FlagType } from '../../../domain/flags/flag-type.ts';
+import { endOfLife } from '../../../domain/flags/lifetime.ts';
+import { FlagProjection } from '../../../domain/state/flag-projection.ts';
+import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
-import { type Health, healthOf, isHealthOf } from './render-project.ts';
+import type { SliceOwner } from '../../dispatch/slices.ts';
+import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';
 
-export interface ProjectFigures {
+/** While the figures are right although nothing changes. */
+interface Validity {
+  /** When they were computed, in milliseconds since 1970. */
+  readonly validFrom: number;
+  /** When the next flag exceeds the lifetime of its type. */
+  readonly validUntil: number;
+}
+
+export interface ProjectFigures extends Validity {
   /** The number of unarchived flags; all figures here count only those. */
   readonly flagCount: number;
   readonly staleCount: number;
-  readonly health: Health;
+  /** Neither stale nor older than their type's lifetime. */
+  readonly healthyCount: number;
   /** Number of enabled flags by environment; absent when there are none. */
   readonly enabledCounts: ReadonlyMap<string, number>;
   /** Number of flags by type; absent when there are none. */
   readonly typeCounts: ReadonlyMap<FlagType, number>;
   /** Name of the oldest flag; null when there is none. */
   readonly firstFlag: string | null;
+  /** Ids of those who created the flags. */
+  readonly creators: ReadonlySet<number>;
+}
+
+/** Also not valid before they were computed, because clocks are sometimes set back. */
+function isValidAt({ validFrom, validUntil }: Validity, now: number): boolean {
+  return validFrom <= now && now < validUntil;
+}
+
+/** Percent of the flags that are healthy; 100 with none. */
+export function healthOf({ flagCount, healthyCount }: ProjectFigures): number {
+  return flagCount === 0 ? 100 : Math.round((100 * healthyCount) / flagCount);
+}
+
+interface ShelfFigures {
+  readonly of: ShelvedFlags;
+  readonly figures: ProjectFigures;
+}
+
+const kept = new FlagProjection<ShelfFigures>();
+
+function figuresWork(now: number): ShelfWork<ProjectFigures> {
+  return {
+    known: (shelved) => {
+      const known = kept.get(shelved.shelf);
+      return known?.of === shelved && isValidAt(known.figures, now) ? known.figures : undefined;
+    },
+    make: (shelved) => {
+      const figures = figuresOfShelf(shelved, now);
+      kept.set(shelved.shelf, { of: shelved, figures });
+      return figures;
+    },
+  };
 }
 
 /** Keyed by the objects of the state, so the figures of a deleted project are collected with it. */
-const cache = new WeakMap<ProjectState, ProjectFigures & { readonly revision: number }>();
+const cache = new WeakMap<ProjectState, { readonly revision: number; readonly figures: ProjectFigures }>();
 
-export function projectFigures(project: ProjectState, now: number): ProjectFigures {
-  const known = cache.get(project);
-  if (known !== undefined && known.revision === project.revision && isHealthOf(known.health, now))
-    return known;
-  const fresh = { revision: project.revision, health: healthOf(project, now), ...countFlags(project) };
-  cache.set(project, fresh);
-  return fresh;
+/** Of each project, all as they are at the moment of the call. */
+export function projectFigures(
+  projects: readonly ProjectState[],
+  now: number,
+  owner: SliceOwner,
+): readonly ProjectFigures[] | Promise<readonly ProjectFigures[]> {
+  const asked = projects.map((project) => {
+    const { revision } = project;
+    const known = cache.get(project);
+    const isKnown = known?.revision === revision && isValidAt(known.figures, now);
+    return { project, revision, shelves: isKnown ? null : project.flags.shelved(), figures: known?.figures };
+  });
+  const shelves = asked.flatMap((one) => one.shelves ?? []);
+  const answer = (parts: readonly ProjectFigures[]): readonly ProjectFigures[] => {
+    let at = 0;
+    return asked.map(({ project, revision, shelves: own, figures: known }) => {
+      if (own === null) return known!;
+      const figures = sumOf(parts.slice(at, at + own.length), now);
+      at += own.length;
+      cache.set(project, { revision, figures });
+      return figures;
+    });
+  };
+  return andThen(ofEachShelf(shelves, figuresWork(now), owner), answer);
 }
 
-function countFlags(project: ProjectState): Omit<ProjectFigures, 'health'> {
-  const enabledCounts = new Map<string, number>();
-  const typeCounts = new Map<FlagType, number>();
-  let firstFlag: string | null = null;
-  let flagCount = 0;
-  let staleCount = 0;
-  for (const { flag } of project.flags.values()) {
+function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {
+  const figures = new Figures(now);
+  for (const [at, flag] of flags.entries()) {
     if (flag.archivedAt !== null) continue;
-    flagCount += 1;
-    if (flag.stale) staleCount += 1;
-    firstFlag ??= flag.name;
-    typeCounts.set(flag.type, (typeCounts.get(flag.type) ?? 0) + 1);
-    for (const { name, enabled } of flag.environments) {
-      if (enabled) enabledCounts.set(name, (enabledCounts.get(name) ?? 0) + 1);
+    figures.firstFlag ??= flag.name;
+    figures.flagCount += 1;
+    count(figures.typeCounts, flag.type, 1);
+    for (const { name, enabled } of flag.environments) if (enabled) count(figures.enabledCounts, name, 1);
+    const { createdBy } = records[at]!;
+    if (createdBy !== null) figures.creators.add(createdBy);
+    if (flag.stale) {
+      figures.staleCount += 1;
+      continue;
     }
+    const end = endOfLife(flag);
+    if (end <= now) continue;
+    figures.healthyCount += 1;
+    figures.validUntil = Math.min(figures.validUntil, end);
   }
-  return { flagCount, staleCount, enabledCounts, typeCounts, firstFlag };
+  return figures;
+}
+
+function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
+  const sum = new Figures(now);
+  for (const part of parts) {
+    sum.firstFlag ??= part.firstFlag;
+    sum.flagCount += part.flagCount;
+    sum.staleCount += part.staleCount;
+    sum.healthyCount += part.healthyCount;
+    for (const [name, more] of part.enabledCounts) count(sum.enabledCounts, name, more);
+    for (const [type, more] of part.typeCounts) count(sum.typeCounts, type, more);
+    for (const id of part.creators) sum.creators.add(id);
+    sum.validUntil = Math.min(sum.validUntil, part.validUntil);
+  }
+  return sum;
+}
+
+class Figures implements ProjectFigures {
+  readonly validFrom: number;
+  validUntil = Number.POSITIVE_INFINITY;
+  flagCount = 0;
+  staleCount = 0;
+  healthyCount = 0;
+  firstFlag: string | null = null;
+  readonly enabledCounts = new Map<string, number>();
+  readonly typeCounts = new Map<FlagType, number>();
+  readonly creators = new Set<number>();
+
+  constructor(now: number) {
+    this.validFrom = now;
+  }
+}
+
+function count<K>(counts: Map<K, number>, key: K, more: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + more);
 }

@@ -1,44 +1,58 @@
 /** What the page of a project shows besides its flags. */
-import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
+import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import { type ProjectState, projectEnvironments } from '../../../domain/state/world.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import { projectFigures } from './project-figures.ts';
+import { inSlices } from '../../dispatch/slices.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
+import type { ListSources } from './render-project.ts';
 
 /** Of the format. */
 const VERSION = 1;
 
-interface OverviewSources {
-  readonly world: World;
-  readonly seen: FlagsSeen;
+interface OverviewSources extends ListSources {
   /** Ids of the caller's favorite projects. */
   readonly favorites: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
-export function projectOverviewView({ world, seen, favorites, now }: OverviewSources, project: ProjectState) {
-  const { name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
-  const { health, typeCounts, firstFlag } = projectFigures(project, now);
+/** The project as it is at the moment of the call. */
+export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
+  const { world, favorites, now, owner } = sources;
+  const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
+  const members = project.members.size;
+  const environments = projectEnvironments(world, project).map((one) => ({ environment: one.name }));
+  const shelves = project.flags.shelved();
+  const [figures] = await projectFigures([project], now, owner);
+  const { typeCounts, firstFlag } = figures!;
   return {
     version: VERSION,
     name,
     description: description ?? '',
-    ...{
-      mode,
-      defaultStickiness,
-      health: health.percent,
-      members: project.members.size,
-      favorite: favorites.includes(project.settings.id),
-    },
+    ...{ mode, defaultStickiness, health: healthOf(figures!), members, favorite: favorites.includes(id) },
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
-    environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
-    onboardingStatus: onboardingStatus(project, firstFlag, seen),
+    environments,
+    onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),
     ...{ createdAt, updatedAt, archivedAt: null },
   };
 }
 
-function onboardingStatus({ flags }: ProjectState, firstFlag: string | null, seen: FlagsSeen) {
-  for (const name of flags.keys()) if (seen.flag(name) !== null) return { status: 'onboarded' };
+async function onboardingStatus(
+  { seen, owner }: ListSources,
+  shelves: readonly ShelvedFlags[],
+  firstFlag: string | null,
+) {
+  let at = 0;
+  let isUsed = false;
+  await inSlices(() => {
+    isUsed = shelves[at] !== undefined && hasUse(shelves[at]!, seen);
+    at += 1;
+    return isUsed || at >= shelves.length;
+  }, owner);
+  if (isUsed) return { status: 'onboarded' };
   return firstFlag === null
     ? { status: 'onboarding-started' }
     : { status: 'first-flag-created', feature: firstFlag };
+}
+
+function hasUse({ flags }: ShelvedFlags, seen: FlagsSeen): boolean {
+  return flags.some(({ name }) => seen.flag(name) !== null);
 }

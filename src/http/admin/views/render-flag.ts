@@ -1,6 +1,6 @@
 /**
- * Renders a flag as JSON bytes, complete and as a summary for lists. Both are made once for each change of the flag
- * and kept in its record, so a read of an unchanged flag sends the same bytes again.
+ * Renders a flag as JSON bytes, made once for each change of the flag and kept in its record, so a read of an unchanged
+ * flag sends the same bytes again; and what lists show of a flag (shelf-summaries.ts keeps their bytes).
  *
  * A flag's JSON also shows the project's environments, and `environmentsRevision` says when those changed. The ETag
  * is the newer of both revisions, with the time at which the flag was seen in use, so it needs no hashing.
@@ -10,9 +10,9 @@ import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
 import { hasEnabledStrategy } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
+import type { FlagRecord } from '../../../domain/state/project-flags.ts';
 import {
   type Environment,
-  type FlagRecord,
   type ProjectState,
   projectEnvironments,
   type World,
@@ -36,7 +36,6 @@ interface FlagBytes {
   /** Of the times of use, up to which `seen` is known to hold: to look it up for each read would take as long as finding the flag. */
   seenVersion: number;
   whole: TaggedResponse | null;
-  summary: string | null;
 }
 
 const kept = new FlagProjection<FlagBytes>();
@@ -49,12 +48,6 @@ export function wholeFlag(sources: FlagSources, project: ProjectState, record: F
     bytes.whole = taggedResponse(etag, body);
   }
   return bytes.whole;
-}
-
-export function flagSummary(sources: FlagSources, project: ProjectState, record: FlagRecord): string {
-  const bytes = bytesOf(sources, project, record);
-  bytes.summary ??= JSON.stringify(summaryView(sources, project, record.flag));
-  return bytes.summary;
 }
 
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
@@ -75,23 +68,20 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
     seen: seenNow,
     seenVersion: seen.version,
     whole: null,
-    summary: null,
   };
   kept.set(record, fresh);
   return fresh;
 }
 
-function summaryView({ world, seen }: FlagSources, project: ProjectState, flag: Flag) {
-  const seenNow = seen.flag(flag.name);
+/** A flag as lists show it; `environments` are those of its project. */
+export function flagSummary(flag: Flag, environments: readonly Environment[], seen: FlagSeen | null) {
   return {
     name: flag.name,
     ...listedMetadata(flag),
     favorite: false,
     createdAt: flag.createdAt,
-    lastSeenAt: timeOrNull(seenNow?.atMs),
-    environments: projectEnvironments(world, project).map((environment) =>
-      environmentSummary(flag, environment, seenNow),
-    ),
+    lastSeenAt: timeOrNull(seen?.atMs),
+    environments: environments.map((environment) => environmentSummary(flag, environment, seen)),
   };
 }
 

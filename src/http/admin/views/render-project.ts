@@ -1,177 +1,247 @@
 /**
- * Renders a project's overview and list of flags by joining the cached summaries of its flags. Both are cached until
- * something in the project changes, or the health figure does, which also depends on the date. After a change of one
- * flag most bytes are the same, so they are kept in blocks, and only blocks with a changed summary are made again.
+ * A project's overview and lists of its flags, put together from the kept summaries of its flags (shelf-summaries.ts). They show the
+ * project as it was when the request was begun, however many slices they take. Of what they consist nothing is copied before it is
+ * sent.
  */
-import { endOfLife, type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
-import {
-  type FlagRecord,
-  type ProjectState,
-  projectEnvironments,
-  type World,
-} from '../../../domain/state/world.ts';
-import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import { environmentsRevision, etagOf, seenTag } from '../../dispatch/etag.ts';
+import { LRUCache } from 'lru-cache';
+import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
+import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
+import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
 import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
-import { blocksOf, type JsonBlock, withList } from '../../dispatch/json-blocks.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
-import { type FlagSources, flagSummary } from './render-flag.ts';
+import type { ReadResponse } from '../../dispatch/route.ts';
+import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+import { BodyPieces, type ResponseBody } from '../../transport/response-body.ts';
+import { healthOf, projectFigures } from './project-figures.ts';
+import type { FlagSources } from './render-flag.ts';
+import {
+  forgetSummaries,
+  listedFlags,
+  type ShelfSummaries,
+  type SummarySources,
+  summariesWork,
+  UseSum,
+} from './shelf-summaries.ts';
+import { andThen, ofEachShelf } from './shelf-walk.ts';
 
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
 const FLAG_LIST_VERSION = 2;
 
-interface ProjectBytes {
-  readonly revision: number;
-  /** Of the lineage, whose names are in the ETags. */
-  readonly renames: number;
-  /** Of what is known of the use of flags, all projects together. */
-  readonly seenVersion: number;
-  /** Of the ETag: for the latest use of a flag of the project. */
-  readonly seenTag: string;
-  readonly blocks: readonly JsonBlock[];
-  readonly health: Health;
-  overview: TaggedResponse | null;
-  list: TaggedResponse | null;
-}
+/** Of summaries that are kept; those of the project whose lists were asked for longest ago are made anew. */
+export const SUMMARIES_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface Health {
-  /** Percent. */
-  readonly percent: number;
-  /** When it was computed, in milliseconds since 1970. */
-  readonly validFrom: number;
-  /** When the next flag exceeds the lifetime of its type. */
-  readonly validUntil: number;
-}
+/** Up to so many bytes, a body is joined once for all its readers; more stays in pieces, which the engines send one by one. */
+const JOINED_BYTES_MAX = 256 * 1024;
 
-/** Also not valid before it was computed, because clocks are sometimes set back. */
-export function isHealthOf({ validFrom, validUntil }: Health, now: number): boolean {
-  return validFrom <= now && now < validUntil;
+/** What a list is made from, and on whose account. */
+export interface ListSources extends FlagSources {
+  readonly owner: SliceOwner;
+  /** Milliseconds since 1970. */
+  readonly now: number;
 }
-
-/** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
-const cache = new WeakMap<ProjectState, ProjectBytes>();
 
 /** The newest event that the overview and the list show. */
 export function projectRevision(world: World, project: ProjectState): number {
   return Math.max(project.revision, environmentsRevision(world, project));
 }
 
-export function projectOverview(sources: FlagSources, project: ProjectState, now: number): TaggedResponse {
-  const { world } = sources;
-  const bytes = bytesOf(sources, project, now);
-  bytes.overview ??= taggedResponse(
-    etagOf(world, bytes.revision, `-${bytes.health.percent}${bytes.seenTag}`),
-    withList(overviewHead(world, project, bytes.health), 'features', bytes.blocks),
-  );
-  return bytes.overview;
+/** One of the responses that are kept until something changes that it shows. */
+interface KeptResponse {
+  readonly revision: number;
+  /** Of the lineage, whose names are in the ETags. */
+  readonly renames: number;
+  /** Of what is known of the use of flags, all projects together. */
+  readonly seenVersion: number;
+  /** Between these times, in milliseconds since 1970. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+  readonly response: TaggedResponse;
 }
 
-export function flagList(sources: FlagSources, project: ProjectState, now: number): TaggedResponse {
-  const bytes = bytesOf(sources, project, now);
-  bytes.list ??= taggedResponse(
-    etagOf(sources.world, bytes.revision, bytes.seenTag),
-    withList({ version: FLAG_LIST_VERSION }, 'features', bytes.blocks),
+/** Keyed by the objects of the state, so the bytes of a deleted project are collected with it. */
+const overviews = new WeakMap<ProjectState, KeptResponse>();
+const lists = new WeakMap<ProjectState, KeptResponse>();
+
+const summaryBytes = new LRUCache<ProjectState, number>({
+  maxSize: SUMMARIES_BYTES_MAX,
+  // What is larger is kept alone: to make it for each request would be worse.
+  sizeCalculation: (bytes) => Math.min(Math.max(bytes, 1), SUMMARIES_BYTES_MAX),
+  dispose: (_bytes, project, reason) => {
+    if (reason !== 'evict') return;
+    overviews.delete(project);
+    lists.delete(project);
+    for (const shelved of project.flags.shelved()) forgetSummaries(shelved);
+  },
+});
+
+type Listed = ReadResponse | Promise<ReadResponse>;
+
+export function projectOverview(sources: ListSources, project: ProjectState): Listed {
+  const { world, now, owner } = sources;
+  const known = keptResponse(overviews, sources, project);
+  if (known !== null) return known;
+  const moment = momentOf(sources, project);
+  const head = overviewHead(world, project);
+  const counting = projectFigures([project], now, owner);
+  const summing = summariesOf(sources, project);
+  return andThen(counting, ([figures]) =>
+    andThen(summing, (summaries) => {
+      const health = healthOf(figures!);
+      const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}`);
+      const response = taggedResponse(etag, listBody({ ...head, health }, summaries));
+      const { validFrom, validUntil } = figures!;
+      return keep(overviews, project, { ...moment, validFrom, validUntil, response });
+    }),
   );
-  return bytes.list;
+}
+
+export function flagList(sources: ListSources, project: ProjectState): Listed {
+  const known = keptResponse(lists, sources, project);
+  if (known !== null) return known;
+  const moment = momentOf(sources, project);
+  return andThen(summariesOf(sources, project), (summaries) => {
+    const etag = etagOf(sources.world, moment.revision, useTag(summaries));
+    const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries));
+    return keep(lists, project, { ...moment, ...ALWAYS, response });
+  });
+}
+
+const ALWAYS = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIVE_INFINITY } as const;
+
+function momentOf(
+  { world, seen }: FlagSources,
+  project: ProjectState,
+): Pick<KeptResponse, 'revision' | 'renames' | 'seenVersion'> {
+  const { renames } = world.lineage;
+  return { revision: projectRevision(world, project), renames, seenVersion: seen.version };
+}
+
+function keptResponse(
+  from: WeakMap<ProjectState, KeptResponse>,
+  sources: ListSources,
+  project: ProjectState,
+): ReadResponse | null {
+  const known = from.get(project);
+  if (known === undefined) return null;
+  const { revision, renames, seenVersion } = momentOf(sources, project);
+  const isSame =
+    known.revision === revision && known.renames === renames && known.seenVersion === seenVersion;
+  return isSame && known.validFrom <= sources.now && sources.now < known.validUntil ? known : null;
+}
+
+function keep(
+  into: WeakMap<ProjectState, KeptResponse>,
+  project: ProjectState,
+  fresh: KeptResponse,
+): ReadResponse {
+  const before = into.get(project);
+  // A slower request may have begun before the one that made what is kept.
+  if (before === undefined || before.revision <= fresh.revision) into.set(project, fresh);
+  return fresh;
+}
+
+/** As the project is now. */
+function summariesOf(
+  { world, seen, owner }: ListSources,
+  project: ProjectState,
+): readonly ShelfSummaries[] | Promise<readonly ShelfSummaries[]> {
+  const sources: SummarySources = {
+    seen,
+    environments: projectEnvironments(world, project),
+    environmentsRevision: environmentsRevision(world, project),
+  };
+  const shelves: readonly ShelvedFlags[] = project.flags.shelved();
+  return andThen(ofEachShelf(shelves, summariesWork(sources), owner), (summaries) => {
+    let bytes = 0;
+    for (const one of summaries) bytes += one.bytes.byteLength;
+    summaryBytes.set(project, bytes);
+    return summaries;
+  });
+}
+
+function useTag(summaries: readonly ShelfSummaries[]): string {
+  const uses = new UseSum();
+  for (const one of summaries) uses.addAll(one);
+  return uses.tag;
+}
+
+function listBody(head: object, summaries: readonly ShelfSummaries[]): ResponseBody {
+  return bodyOf(
+    head,
+    summaries.map(({ bytes }) => bytes),
+  );
+}
+
+const COMMA = Buffer.from(',');
+const END = Buffer.from(']}');
+
+/** `head`, which has fields, with the list `features` behind them. Items that are empty are none. */
+function bodyOf(head: object, items: readonly Buffer[]): ResponseBody {
+  const pieces: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"features":[`)];
+  for (const item of items) {
+    if (item.byteLength === 0) continue;
+    if (pieces.length > 1) pieces.push(COMMA);
+    pieces.push(item);
+  }
+  pieces.push(END);
+  const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  return byteLength <= JOINED_BYTES_MAX
+    ? Buffer.concat(pieces, byteLength)
+    : new BodyPieces(pieces, byteLength);
 }
 
 export interface WantedFlags {
   readonly filter: FlagFilter;
   /** Null: any. */
   readonly state: Staleness | null;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** The list of some of the flags, put together anew each time. */
-export function filteredFlagList(
-  sources: FlagSources,
+export async function filteredFlagList(
+  sources: ListSources,
   project: ProjectState,
-  { filter, state, now }: WantedFlags,
-): TaggedResponse {
-  const { world, seen } = sources;
-  const isWanted = ({ flag }: FlagRecord) =>
-    passes(filter, flag) && (state === null || stalenessOf(flag, now) === state);
-  const summaries = summariesOf(sources, project, isWanted);
+  { filter, state }: WantedFlags,
+): Promise<ReadResponse> {
+  const { world, now, owner } = sources;
+  const { revision } = momentOf(sources, project);
+  const summaries = await summariesOf(sources, project);
+  const uses = new UseSum();
+  const found: Buffer[] = [];
+  let flagCount = 0;
+  let at = 0;
+  await inSlices(() => {
+    const shelf = summaries[at];
+    if (shelf === undefined) return true;
+    at += 1;
+    const items: Buffer[] = [];
+    for (const [flag, summary, seen] of listedFlags(shelf)) {
+      if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
+      if (items.length > 0) items.push(COMMA);
+      items.push(summary);
+      uses.add(seen);
+      flagCount += 1;
+    }
+    found.push(Buffer.concat(items));
+    return false;
+  }, owner);
   // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
-  const ageTag = state === null ? '' : `-${summaries.length}`;
-  return taggedResponse(
-    etagOf(world, projectRevision(world, project), `${ageTag}${seenTag(latestUse(project, seen))}`),
-    withList({ version: FLAG_LIST_VERSION }, 'features', blocksOf(summaries, [])),
-  );
+  const ageTag = state === null ? '' : `-${flagCount}`;
+  const etag = etagOf(world, revision, `${ageTag}${uses.tag}`);
+  return { revision, response: taggedResponse(etag, bodyOf({ version: FLAG_LIST_VERSION }, found)) };
 }
 
-function bytesOf(sources: FlagSources, project: ProjectState, now: number): ProjectBytes {
-  const { world, seen } = sources;
-  const revision = projectRevision(world, project);
-  const known = cache.get(project);
-  const { renames } = world.lineage;
-  const isSame = known?.revision === revision && known.renames === renames;
-  if (isSame && known.seenVersion === seen.version && isHealthOf(known.health, now)) return known;
-  const fresh: ProjectBytes = {
-    revision,
-    renames,
-    seenVersion: seen.version,
-    seenTag: seenTag(latestUse(project, seen)),
-    blocks: blocksOf(summariesOf(sources, project), known?.blocks ?? []),
-    health: healthOf(project, now),
-    overview: null,
-    list: null,
-  };
-  cache.set(project, fresh);
-  return fresh;
-}
-
-/** Milliseconds since 1970; 0 when none was seen. */
-function latestUse({ flags }: ProjectState, seen: FlagsSeen): number {
-  let latestMs = 0;
-  for (const name of flags.keys()) latestMs = Math.max(latestMs, seen.flag(name)?.atMs ?? 0);
-  return latestMs;
-}
-
-function summariesOf(
-  sources: FlagSources,
-  project: ProjectState,
-  isWanted: (record: FlagRecord) => boolean = () => true,
-): string[] {
-  const summaries: string[] = [];
-  for (const record of project.flags.values()) {
-    if (record.flag.archivedAt === null && isWanted(record))
-      summaries.push(flagSummary(sources, project, record));
-  }
-  return summaries;
-}
-
-function overviewHead(world: World, project: ProjectState, health: Health) {
+function overviewHead(world: World, project: ProjectState) {
   const { name, description, defaultStickiness, createdAt, updatedAt } = project.settings;
   return {
     version: OVERVIEW_VERSION,
     name,
     description: description ?? '',
-    health: health.percent,
     members: project.members.size,
     defaultStickiness,
     createdAt,
     updatedAt,
     environments: projectEnvironments(world, project).map((one) => ({ environment: one.name })),
   };
-}
-
-/** Share of the unarchived flags that are neither stale nor older than their type's lifetime; 100 with none. */
-export function healthOf(project: ProjectState, now: number): Health {
-  let count = 0;
-  let healthyCount = 0;
-  let validUntil = Number.POSITIVE_INFINITY;
-  for (const { flag } of project.flags.values()) {
-    if (flag.archivedAt !== null) continue;
-    count += 1;
-    if (flag.stale) continue;
-    const end = endOfLife(flag);
-    if (end <= now) continue;
-    healthyCount += 1;
-    validUntil = Math.min(validUntil, end);
-  }
-  const percent = count === 0 ? 100 : Math.round((100 * healthyCount) / count);
-  return { percent, validFrom: now, validUntil };
 }

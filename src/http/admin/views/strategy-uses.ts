@@ -9,7 +9,8 @@ import type { ReferenceKind } from '../../../domain/state/references.ts';
 import type { Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { RequestContext } from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+import { flagsNow } from './shelf-walk.ts';
 
 /** Bounds the response: 10,000 uses take about 2 MB. */
 const STRATEGY_USES_MAX = 10_000;
@@ -32,21 +33,17 @@ interface FoundStrategy {
 function lookThrough(
   world: World,
   projects: Iterable<string>,
-  { see, signal }: { see(found: FoundStrategy): boolean; readonly signal: AbortSignal },
+  { see, owner }: { see(found: FoundStrategy): boolean; readonly owner: SliceOwner },
 ): Promise<void> {
-  const flags = flagsOf(world, projects);
+  const flags = flagsNow([...projects].flatMap((id) => world.projects.get(id) ?? []));
   return inSlices(() => {
-    const { done, value: flag } = flags.next();
+    const { done, value } = flags.next();
     if (done === true) return true;
+    const { flag } = value.record;
     return flag.environments.some(({ name: environment, strategies }) =>
       strategies.some((strategy) => see({ flag, environment, strategy })),
     );
-  }, signal);
-}
-
-function* flagsOf(world: World, projects: Iterable<string>): Generator<Flag, undefined> {
-  for (const project of projects)
-    for (const { flag } of world.projects.get(project)?.flags.values() ?? []) yield flag;
+  }, owner);
 }
 
 type Context = Pick<RequestContext<unknown>, 'world' | 'reads' | 'asker'>;
@@ -66,7 +63,7 @@ export async function strategyUses(
       uses.push({ id, projectId: flag.project, featureName: flag.name, environment, strategyName });
       return uses.length === STRATEGY_USES_MAX;
     };
-    await lookThrough(world, projects, { see, signal: asker.signal });
+    await lookThrough(world, projects, { see, owner: asker });
     return uses;
   }, asker);
 }
@@ -91,7 +88,7 @@ export async function findStrategy(
       wanted = found;
       return true;
     };
-    await lookThrough(world, projects, { see, signal: asker.signal });
+    await lookThrough(world, projects, { see, owner: asker });
     return wanted;
   }, asker);
 }

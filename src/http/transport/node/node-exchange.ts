@@ -9,11 +9,14 @@ import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { RequestRefusal } from '../received-request.ts';
 import { bodyTooLarge, ReceivedRequest, UNKNOWN_VERSION } from '../received-request.ts';
-import { bytesOf } from '../response-body.ts';
+import { BodyPieces, byteLengthOf, bytesOf } from '../response-body.ts';
 import { isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
 import { NodeStream } from './node-stream.ts';
+
+/** Of the pieces of a body that are written in one turn of the event loop. */
+const TURN_BYTES_MAX = 1024 * 1024;
 
 export class NodeExchange extends Exchange {
   readonly #message: IncomingMessage;
@@ -94,14 +97,37 @@ export class NodeExchange extends Exchange {
   protected write(response: HttpResponse): void {
     this.server.responses.enter(this);
     this.#endsConnection = this.isLast;
-    const bytes = bytesOf(response.body);
+    const { status, body } = response;
     const headers = [...response.headers.pairs];
-    if (!isBodiless(response.status)) headers.push('content-length', String(bytes.byteLength));
+    if (!isBodiless(status)) headers.push('content-length', String(byteLengthOf(body)));
     if (this.#endsConnection) headers.push('connection', 'close');
-    this.#res.writeHead(response.status, headers);
-    if (isBodiless(response.status) || this.request.method === 'HEAD') this.#res.end();
-    else this.#res.end(bytes);
+    this.#res.writeHead(status, headers);
+    if (isBodiless(status) || this.request.method === 'HEAD') this.#res.end();
+    else if (body instanceof BodyPieces && body.areLarge) this.#writePieces(body);
+    else this.#writeBytes(bytesOf(body));
+  }
+
+  #writeBytes(bytes: Uint8Array): void {
+    this.#res.end(bytes);
     if (this.#message.socket.writableLength > 0) this.awaitReader(bytes);
+  }
+
+  /** As the reader makes room, and some in each turn of the event loop at most. */
+  #writePieces(body: BodyPieces): void {
+    this.awaitReader(...body);
+    const pieces = body[Symbol.iterator]();
+    const write = (): void => {
+      let written = 0;
+      while (!this.aborted) {
+        const { done, value } = pieces.next();
+        if (done === true) return void this.#res.end();
+        written += value.byteLength;
+        const hasRoom = this.#res.write(value);
+        if (!hasRoom) return void this.#res.once('drain', () => setImmediate(write));
+        if (written >= TURN_BYTES_MAX) return void setImmediate(write);
+      }
+    };
+    write();
   }
 
   #receiveBody(): void {

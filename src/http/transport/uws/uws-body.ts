@@ -6,6 +6,7 @@
  * passes the offset in the body from which to go on.
  */
 import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
+import type { BodyPieces } from '../response-body.ts';
 
 /** Goes on with a body that a first `tryEnd` did not send whole. Calls `onSent` once the kernel has all of it. */
 export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void): void {
@@ -14,6 +15,63 @@ export function sendRest(res: UwsResponse, bytes: Uint8Array, onSent: () => void
     if (isSent) onSent();
     return isAccepted;
   });
+}
+
+/** Pieces are joined in it, to be offered; used only within one call. */
+export const scratch = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** What is offered in one turn of the event loop: taking it costs the kernel about half a millisecond. */
+const OFFERED_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Sends a body of many pieces without joining them all, a megabyte in each turn of the event loop. A reader that is as fast as the
+ * server would otherwise hold it until the last byte.
+ */
+export class PiecesSender {
+  readonly #res: UwsResponse;
+  readonly #body: BodyPieces;
+  readonly #isOpen: () => boolean;
+  readonly #onSent: () => void;
+  #offset = 0;
+
+  constructor(
+    res: UwsResponse,
+    body: BodyPieces,
+    { isOpen, onSent }: { readonly isOpen: () => boolean; readonly onSent: () => void },
+  ) {
+    this.#res = res;
+    this.#body = body;
+    this.#isOpen = isOpen;
+    this.#onSent = onSent;
+  }
+
+  /** To be called within a callback of the library. */
+  send(): void {
+    this.#res.onWritable((offset) => {
+      this.#offset = offset;
+      return this.#offer();
+    });
+    this.#offer();
+  }
+
+  /** Whether everything was taken that was offered. */
+  #offer(): boolean {
+    const end = this.#offset + OFFERED_BYTES_MAX;
+    while (this.#offset < end) {
+      const bytes = scratch.subarray(0, this.#body.copyFrom(this.#offset, scratch));
+      const [isAccepted, isSent] = this.#res.tryEnd(bytes, this.#body.byteLength);
+      if (isSent) {
+        this.#onSent();
+        return true;
+      }
+      if (!isAccepted) return false;
+      this.#offset += bytes.byteLength;
+    }
+    setImmediate(() => {
+      if (this.#isOpen()) this.#res.cork(() => this.#offer());
+    });
+    return true;
+  }
 }
 
 /**
@@ -47,11 +105,6 @@ export class ClosingBody {
     if (isAccepted) setImmediate(() => this.#goOn(byteLength - 1));
   }
 
-  sendHeadOnly(): void {
-    this.#res.writeHeader('connection', 'close').tryEnd('', this.#bytes.byteLength);
-    setImmediate(() => this.#isOpen() && this.#res.close());
-  }
-
   /**
    * Offers what is left from `offset`. Accepted means corked, not sent: only when the turn after that has nothing
    * left to offer, and finds nothing waiting in front of it either, may the connection be closed.
@@ -71,4 +124,10 @@ export class ClosingBody {
     const [isAccepted] = this.#res.tryEnd(this.#bytes.subarray(offset), this.#bytes.byteLength + 1);
     return isAccepted;
   }
+}
+
+/** The head alone, with the length that the body would have; then ends the connection. */
+export function sendClosingHead(res: UwsResponse, byteLength: number, isOpen: () => boolean): void {
+  res.writeHeader('connection', 'close').tryEnd('', byteLength);
+  setImmediate(() => isOpen() && res.close());
 }

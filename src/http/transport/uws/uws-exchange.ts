@@ -23,11 +23,11 @@ import type { ExchangeServer } from '../exchange.ts';
 import { Exchange } from '../exchange.ts';
 import type { ReceivedRequest, RequestRefusal } from '../received-request.ts';
 import { bodyTooLarge } from '../received-request.ts';
-import { BodyPieces, bytesOf, type ResponseBody } from '../response-body.ts';
+import { BodyPieces, byteLengthOf, bytesOf, type ResponseBody } from '../response-body.ts';
 import { isBodiless } from '../response-headers.ts';
 import type { OpenStream, StreamStart } from '../stream.ts';
 import type { HttpResponse } from '../transport.ts';
-import { ClosingBody, sendRest } from './uws-body.ts';
+import { ClosingBody, PiecesSender, scratch, sendClosingHead, sendRest } from './uws-body.ts';
 import { UwsStream } from './uws-stream.ts';
 
 /** Copied for one connection at most when `end` is used, which is what a client that never reads may cost. */
@@ -185,10 +185,11 @@ export class UwsExchange extends Exchange {
     const close = this.isLast && !closesItself;
     const body = response.body ?? '';
     if (isBodiless(response.status)) this.#writeBodiless(close);
-    else if (this.request.method === 'HEAD') this.#writeHeadOnly(bytesOf(body), close);
+    else if (this.request.method === 'HEAD') this.#writeHeadOnly(body, close);
     else if (!close && mayCopy(body)) this.#writeCopied(body);
     else if (!close && body instanceof BodyPieces && body.byteLength <= scratch.byteLength)
       this.#writePieces(body);
+    else if (!close && body instanceof BodyPieces && body.areLarge) this.#writeManyPieces(body);
     else this.#writeBody(bytesOf(body), close);
   }
 
@@ -209,10 +210,10 @@ export class UwsExchange extends Exchange {
     this.#finish();
   }
 
-  #writeHeadOnly(bytes: Uint8Array, close: boolean): void {
-    const { byteLength } = bytes;
+  #writeHeadOnly(body: ResponseBody, close: boolean): void {
+    const byteLength = byteLengthOf(body);
     if (close && byteLength > 0) {
-      new ClosingBody(this.#res, bytes, () => this.#isOpen).sendHeadOnly();
+      sendClosingHead(this.#res, byteLength, () => this.#isOpen);
       this.server.responses.enter(this);
       return;
     }
@@ -245,14 +246,19 @@ export class UwsExchange extends Exchange {
     else this.#sendRest(Buffer.from(bytes));
   }
 
+  #writeManyPieces(body: BodyPieces): void {
+    this.awaitReader(...body);
+    // They may have been too much.
+    if (!this.#isOpen) return;
+    const isOpen = (): boolean => this.#isOpen;
+    new PiecesSender(this.#res, body, { isOpen, onSent: () => this.#finish() }).send();
+  }
+
   #sendRest(bytes: Uint8Array): void {
     sendRest(this.#res, bytes, () => this.#finish());
     this.awaitReader(bytes);
   }
 }
-
-/** For joining bodies in: used only within one call. */
-const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** Whether a body may be copied for a reader of whom it is not known that he reads. */
 function mayCopy(body: NonNullable<ResponseBody>): body is Uint8Array | string {

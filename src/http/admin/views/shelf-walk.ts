@@ -1,0 +1,67 @@
+/**
+ * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is kept
+ * beside it, so mostly there is little to do, and it is done at once; much is done in slices, for the caller's account.
+ */
+import type { FlagRecord, ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { ProjectState } from '../../../domain/state/world.ts';
+import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
+
+/** So many shelves take some 3 ms when nothing is kept of them. */
+const SHELVES_AT_ONCE = 8;
+
+/** Goes on at once with what is there already, so that what was kept is shown without waiting for a later turn. */
+export function andThen<T, U>(value: T | Promise<T>, use: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}
+
+/** A flag as it is at the moment of a walk. */
+export interface ShownFlag {
+  readonly project: ProjectState;
+  readonly record: Pick<FlagRecord, 'flag' | 'createdBy'>;
+}
+
+/** All flags of the projects as they are at the moment of the call, however long it takes to go through them. */
+export function flagsNow(projects: Iterable<ProjectState>): Iterator<ShownFlag, undefined> {
+  const shelves: (readonly [ProjectState, ShelvedFlags])[] = [];
+  for (const project of projects)
+    for (const shelved of project.flags.shelved()) shelves.push([project, shelved]);
+  return flagsOf(shelves);
+}
+
+function* flagsOf(shelves: Iterable<readonly [ProjectState, ShelvedFlags]>): Generator<ShownFlag, undefined> {
+  for (const [project, { flags, records }] of shelves)
+    for (const [at, flag] of flags.entries())
+      yield { project, record: { flag, createdBy: records[at]!.createdBy } };
+}
+
+/** How something is made of each shelf. */
+export interface ShelfWork<T> {
+  /** What was kept and is still right; undefined without. */
+  known(shelved: ShelvedFlags): T | undefined;
+  make(shelved: ShelvedFlags): T;
+}
+
+/** What is made of each of the shelves, in their order. */
+export function ofEachShelf<T>(
+  shelves: readonly ShelvedFlags[],
+  work: ShelfWork<T>,
+  owner: SliceOwner,
+): readonly T[] | Promise<readonly T[]> {
+  const found = shelves.map((shelved) => work.known(shelved));
+  const missing = [...found.keys()].filter((at) => found[at] === undefined);
+  const fill = (at: number): void => {
+    const shelved = shelves[at]!;
+    // Somebody else may have made it meanwhile.
+    found[at] = work.known(shelved) ?? work.make(shelved);
+  };
+  if (missing.length <= SHELVES_AT_ONCE) {
+    for (const at of missing) fill(at);
+    return found as T[];
+  }
+  let done = 0;
+  return inSlices(() => {
+    fill(missing[done]!);
+    done += 1;
+    return done === missing.length;
+  }, owner).then(() => found as T[]);
+}

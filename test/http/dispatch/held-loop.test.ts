@@ -1,0 +1,172 @@
+/**
+ * No request holds the event loop, however many flags there are: between two turns of it, none looks at more than a share of them.
+ * The routes are those of the tables, so a new one is asked too. Nothing is timed: each step of work that is cut into slices is
+ * made a slice of its own, and flags count by whether anything was read of them.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Flag } from '../../../src/domain/flags/flag.ts';
+import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
+import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const FLAGS = 5_000;
+
+/** What is looked at in one go at most: it takes some 5 ms in the worst case, and less than 1 ms in most. */
+const FLAGS_IN_A_TURN_MAX = 2_100;
+
+/** Not cut into slices yet. */
+const TODO = [
+  '/:projectId/dependencies',
+  '/api/client/features',
+  '/api/frontend',
+  '/flags.json',
+  '/playground',
+  '/advanced',
+];
+
+const CLIENT_TOKEN = 'default:development.held-loop-client';
+const FRONTEND_TOKEN = 'default:development.held-loop-frontend';
+const flagName = (number: number): string => `flag-${number}`;
+
+const NAMES: Readonly<Record<string, string>> = {
+  projectId: 'default',
+  featureName: flagName(FLAGS - 1),
+  child: flagName(FLAGS - 1),
+  environment: 'development',
+  name: 'development',
+  type: 'simple',
+  appName: 'application',
+};
+
+const CONTEXT = { appName: 'application', userId: '7' };
+
+/** By the end of the path; those that need none are sent an empty object. */
+const BODIES: Readonly<Record<string, object>> = {
+  '/playground': { environment: 'development', projects: ['default'], context: CONTEXT },
+  '/playground/advanced': { environments: ['development'], projects: ['default'], context: CONTEXT },
+  '/explain': { environment: 'development', context: CONTEXT },
+  '/archive/validate': { features: [flagName(1), flagName(FLAGS - 2)] },
+  '/features/validate': { name: 'unheard-of' },
+  '/evaluate/flags': { context: { targetingKey: '7' } },
+};
+
+/** Flags that anything was read of since the last turn of the event loop, and the most that there were. */
+class Counted {
+  readonly #flags = new Set<string>();
+  #most = 0;
+  #isOver = false;
+
+  watched(flag: Flag): Flag {
+    const { name } = flag;
+    return new Proxy(flag, {
+      get: (target, key) => {
+        this.#flags.add(name);
+        return Reflect.get(target, key);
+      },
+    });
+  }
+
+  begin(): void {
+    const turn = (): void => {
+      this.#most = Math.max(this.#most, this.#flags.size);
+      this.#flags.clear();
+      if (!this.#isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+  }
+
+  takeMost(): number {
+    const most = Math.max(this.#most, this.#flags.size);
+    this.#most = 0;
+    return most;
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+}
+
+const tokenFor = ({ surface, pattern }: DescribedRoute): string => {
+  if (surface.isForPages === true) return FRONTEND_TOKEN;
+  return pattern.startsWith('/api/admin') ? ADMIN_TOKEN : CLIENT_TOKEN;
+};
+
+function bodyOf(pattern: string): object {
+  const end = Object.keys(BODIES).find((one) => pattern.endsWith(one));
+  return end === undefined ? {} : BODIES[end]!;
+}
+
+describe('with thousands of flags', () => {
+  const counted = new Counted();
+  let server: TestServer;
+
+  before(async () => {
+    server = await startTestServer({
+      env: { INIT_CLIENT_API_TOKENS: CLIENT_TOKEN, INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN },
+    });
+    const made = new TestWorld();
+    const seeds = made.frames.length;
+    for (let at = 0; at < FLAGS; at += 1)
+      made.given({ type: 'create-flag', project: 'default', name: flagName(at), metadata: {} });
+    const events = made.frames.slice(seeds).flat();
+    const { engine } = server.server.store;
+    for (let at = 0; at < events.length; at += 1_000)
+      await engine.record({ name: 'test', userId: -1 }, events.slice(at, at + 1_000));
+    for (const record of engine.world.projects.get('default')!.flags.values()) {
+      record.flag = counted.watched(record.flag);
+      record.shelf.changed();
+    }
+    setSliceMs(0);
+    counted.begin();
+  });
+
+  after(async () => {
+    setSliceMs();
+    counted.end();
+    await server.stop();
+  });
+
+  /** Until the end, or the first bytes of a stream. The number of bytes. */
+  async function ask(one: DescribedRoute): Promise<{ readonly status: number; readonly bytes: number }> {
+    const { method, kind } = one.route;
+    const path = one.pattern.replace(/:([a-zA-Z]+)/g, (_, name: string) => NAMES[name] ?? '1');
+    const given = new AbortController();
+    const response = await fetch(`${server.origin}${path}`, {
+      method,
+      headers: { authorization: tokenFor(one), 'content-type': 'application/json' },
+      signal: given.signal,
+      ...(method === 'GET' ? {} : { body: JSON.stringify(bodyOf(one.pattern)) }),
+    });
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += (chunk as Uint8Array).byteLength;
+      if (kind === 'stream') break;
+    }
+    given.abort();
+    return { status: response.status, bytes };
+  }
+
+  for (const one of DESCRIBED.filter(({ route }) => route.kind !== 'write')) {
+    const todo = TODO.some((end) => one.pattern.endsWith(end));
+    it(`${one.route.method} ${one.pattern} looks at some of them in a turn`, { todo }, async () => {
+      counted.takeMost();
+      // First with nothing kept, then with what the first kept.
+      for (let turn = 0; turn < 2; turn += 1) {
+        const { status } = await ask(one);
+        assert(status < 500, `the status is ${status}`);
+        const most = counted.takeMost();
+        assert(most <= FLAGS_IN_A_TURN_MAX, `it looked at ${most} of ${FLAGS} flags in one turn`);
+      }
+    });
+  }
+
+  it('the harness finds work that is not cut into slices', () => {
+    let stale = 0;
+    const { flags } = server.server.store.engine.world.projects.get('default')!;
+    for (const { flag } of flags.values()) if (flag.stale) stale += 1;
+    assert.equal(stale, 0);
+    assert.equal(counted.takeMost(), FLAGS);
+  });
+});
