@@ -206,6 +206,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/targeting',
       'http/admin/usage',
       'http/admin/users',
+      'http/admin/watch',
       'http/dispatch',
       'http/admin/search',
     ],
@@ -337,6 +338,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/views',
       'http/dispatch',
     ],
+  },
+  'http/admin/watch': {
+    purpose: 'the stream of recorded events, by which the console hears what to read again',
+    imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'http/watch'],
   },
   'http/client-flags': {
     purpose:

@@ -1,7 +1,7 @@
 /** The start: finds out whether a token is needed, asks for one, and opens the page for whoever it stands for. */
 import { signal } from '@preact/signals';
 import { h, render } from 'preact';
-import { beginSession, createClient, endSession, messageOf, Refused } from './client.js';
+import { beginSession, createClient, endSession, messageOf, Refused, whenSessionEnds } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs } from './forms/dialogs.js';
 import { Notices, notice } from './notices.js';
@@ -94,6 +94,7 @@ function App() {
 const root = document.getElementById('app');
 if (root !== null) {
   root.replaceChildren();
+  whenSessionEnds(() => leave('You are signed out.'));
   render(h(App, null), root);
   void start();
 }

@@ -84,6 +84,15 @@ export async function beginSession(token) {
 
 export async function endSession() {
   await session({ method: 'DELETE' });
+  tabs.postMessage('ended');
+}
+
+/** All tabs share the session, and its end. */
+const tabs = new BroadcastChannel('flagstaff-session');
+
+/** Calls `listener` when another tab has ended the session. @param {() => void} listener */
+export function whenSessionEnds(listener) {
+  tabs.onmessage = listener;
 }
 
 /** @param {RequestInit} init */

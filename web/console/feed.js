@@ -1,16 +1,21 @@
 /**
- * The newest events, kept up to date while the page is looked at. One request at a time; the next one starts a while
- * after the last one ended, so that a slow server is not asked faster than it answers.
+ * The newest events, kept up to date while the page is looked at. The server tells of them by a stream; while there is
+ * none, they are searched for, one request at a time, and the next one starts a while after the last one ended, so that
+ * a slow server is not asked faster than it answers.
  */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { messageOf, Refused } from './client.js';
+import { openEventStream } from './event-stream.js';
 
 /** @import { Client } from './client.js' */
-/** @import { EventPage, LoggedEvent, Session } from './types.d.ts' */
+/** @import { EventHead, EventPage, LoggedEvent, Session } from './types.d.ts' */
 
 /** Between two looks, in milliseconds: soon enough for people, seldom enough for a hundred of them. */
 const PAUSE_MS = 2_000;
+
+/** The same while the stream is open, which may have stopped without a word, or outlived the session. */
+const STREAMING_PAUSE_MS = 30_000;
 
 /** Events asked for at once. */
 const PAGE = 50;
@@ -18,13 +23,13 @@ const PAGE = 50;
 const KEPT_MAX = 200;
 
 /** @typedef {ReturnType<typeof createFeed>} Feed */
-/** @typedef {(events: readonly LoggedEvent[]) => void} Listener */
+/** @typedef {(events: readonly EventHead[]) => void} Listener */
 
 /** @param {Client} client @param {() => void} onUnauthorized */
 export function createFeed(client, onUnauthorized) {
   /** Why the server does not answer; null while it does. @type {import('@preact/signals').Signal<string | null>} */
   const problem = signal(null);
-  /** Counts the times that the server answered again after it had not. */
+  /** Counts the times after which anything may have changed: the server did not answer, or told of too much at once. */
   const recoveries = signal(0);
   /** @type {Set<Listener>} */
   const listeners = new Set();
@@ -33,6 +38,16 @@ export function createFeed(client, onUnauthorized) {
   let running = false;
   let again = false;
   let closed = false;
+  const stream = openEventStream({
+    known: () => newest,
+    onEvents: tell,
+    onMissed(id) {
+      newest = Math.max(newest, id);
+      recoveries.value += 1;
+    },
+    // By the stream alone nobody knows why it ended.
+    onLost: () => void look(),
+  });
 
   async function look() {
     clearTimeout(timer);
@@ -45,12 +60,13 @@ export function createFeed(client, onUnauthorized) {
       await fetchNew();
       if (problem.value !== null) recoveries.value += 1;
       problem.value = null;
+      stream.wanted(!closed && !document.hidden);
     } catch (error) {
       if (!closed) onFault(error);
     }
     running = false;
     if (closed) return;
-    timer = setTimeout(look, again ? 0 : PAUSE_MS);
+    timer = setTimeout(look, again ? 0 : stream.isOpen() ? STREAMING_PAUSE_MS : PAUSE_MS);
     again = false;
   }
 
@@ -62,19 +78,35 @@ export function createFeed(client, onUnauthorized) {
 
   async function fetchNew() {
     if (document.hidden && newest >= 0) return;
-    const fresh = await newerThan(client, newest);
     const isFirst = newest < 0;
+    const fresh = await newerThan(client, newest);
+    if (isFirst) newest = fresh[0]?.id ?? 0;
+    else tell(fresh);
+  }
+
+  /** @param {readonly EventHead[]} events newest first */
+  function tell(events) {
+    // The stream and a search may both have told of one.
+    const fresh = events.filter(({ id }) => id > newest);
     newest = Math.max(newest, fresh[0]?.id ?? 0);
-    if (closed || fresh.length === 0 || isFirst) return;
+    if (closed || fresh.length === 0) return;
     for (const listener of listeners) listener(fresh);
   }
 
-  document.addEventListener('visibilitychange', look);
+  function onVisibility() {
+    // A browser opens few connections to one server, and hidden tabs need none.
+    if (document.hidden) stream.wanted(false);
+    else void look();
+  }
+
+  document.addEventListener('visibilitychange', onVisibility);
   return {
     problem,
     recoveries,
-    /** Looks at once: after a change that was made here. */
-    look,
+    /** After a change that was made here: looks at once, unless the stream tells of it by itself. */
+    async look() {
+      if (!stream.isOpen()) await look();
+    },
     /** Returns what ends it. @param {Listener} listener */
     listen(listener) {
       listeners.add(listener);
@@ -85,7 +117,8 @@ export function createFeed(client, onUnauthorized) {
     close() {
       closed = true;
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', look);
+      stream.wanted(false);
+      document.removeEventListener('visibilitychange', onVisibility);
     },
   };
 }

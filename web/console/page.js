@@ -18,7 +18,7 @@ import { ProjectsView } from './views/projects-view.js';
 import { SettingsView } from './views/settings-view.js';
 import { ContextFieldsView, EnvironmentsView, SegmentsView } from './views/shared-views.js';
 
-/** @import { LoggedEvent, Place, Session } from './types.d.ts' */
+/** @import { EventHead, Place, Session } from './types.d.ts' */
 
 export function Page() {
   const session = useSession();
@@ -102,10 +102,14 @@ function titleOf(place) {
   }
 }
 
-/** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly LoggedEvent[]} events */
+/** Events that change what the list of projects says: their names, their members, how many flags they have and how well these are. */
+const CHANGES_PROJECTS =
+  /^(?:project|drop)-|^feature-(?:created|archived|revived|deleted|stale|import|metadata)/;
+
+/** What every view needs, fetched again when an event may have changed it. @param {Session} session @param {readonly EventHead[]} events */
 async function refreshShared({ client, projects, environmentTypes }, events) {
   try {
-    if (events.some(({ type }) => /^(?:project|feature|drop)-/.test(type))) {
+    if (events.some(({ type }) => CHANGES_PROJECTS.test(type))) {
       projects.value = (await client.get('/projects')).projects;
     }
     if (events.some(({ type }) => type.startsWith('environment-'))) {

@@ -43,7 +43,12 @@ function createResource(load) {
     } while (again);
     running = false;
   }
-  return { loaded, error, refresh };
+  /** Puts in what is known to have changed since. What is being loaded meanwhile may not show it. @param {(value: T) => T} change */
+  function patch(change) {
+    if (loaded.value !== null) loaded.value = { value: change(loaded.value.value) };
+    if (running) again = true;
+  }
+  return { loaded, error, refresh, patch };
 }
 
 /**

@@ -37,6 +37,8 @@ export type FoundFlag = Schemas['FoundFlag'];
 export type Explanation = Schemas['Explanation'];
 /** Named so because browsers have an `Event` too. */
 export type LoggedEvent = Schemas['Event'];
+/** What the server tells of an event when it is recorded. */
+export type EventHead = Omit<LoggedEvent, 'data' | 'preData' | 'tags'>;
 export type EventPage = Schemas['Events'];
 export type Figures = Schemas['InstanceFigures'];
 

@@ -38,6 +38,7 @@ import { apiTokenRoutes } from './users/api-tokens.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
+import { eventStreamRoutes } from './watch/event-stream.ts';
 
 export const API_PREFIX = '/api/admin';
 
@@ -70,6 +71,7 @@ export const ROUTES: readonly Route[] = [
   ...constraintCheckRoutes,
   ...strategyTypeRoutes,
   ...eventListRoutes,
+  ...eventStreamRoutes,
   ...userAdminRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,

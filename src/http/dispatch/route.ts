@@ -139,7 +139,11 @@ export interface StreamOpening {
 /** A route whose response stays open: server-sent events. */
 export interface StreamRoute<Body = unknown> extends RouteBase {
   readonly kind: 'stream';
-  open(context: RequestContext<Body>): StreamOpening | Refusal | Promise<StreamOpening | Refusal>;
+  /** `isEntitled` tells at any later time whether the caller may still use the route. */
+  open(
+    context: RequestContext<Body>,
+    isEntitled: () => boolean,
+  ): StreamOpening | Refusal | Promise<StreamOpening | Refusal>;
 }
 
 /** A route that the description leaves out: probes, pages. It shows no state, so it waits for nothing. */

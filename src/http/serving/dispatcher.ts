@@ -234,7 +234,11 @@ class Dispatcher {
     if (isRefusal(body)) return this.sender.refuse(call, body);
     const context = new Context(this.#options, call, { caller, params, body: body.value });
     if (route.kind === 'read') return this.#reads.read(call, route, context, located);
-    if (route.kind === 'stream') return this.#reads.stream(call, route.open(context));
+    if (route.kind === 'stream') {
+      const isEntitled = (): boolean =>
+        !isRefusal(this.#callers.identify(call.request, bound, route, values));
+      return this.#reads.stream(call, route.open(context, isEntitled));
+    }
     this.#writes.write(call, bound, { route, context, located, params: values });
   }
 }

@@ -6,6 +6,7 @@ import { archiveMany, markMany } from '../edit/bulk-edits.js';
 import { createFlag } from '../edit/flag-edits.js';
 import { useEvents } from '../feed.js';
 import { filtered, filterOf, NO_FILTER, queryOf, SORTS } from '../flag-filter.js';
+import { createFlagUpdates } from '../flag-updates.js';
 import { counted, number } from '../format.js';
 import { Choice } from '../forms/choice.js';
 import { FlagTable } from '../parts/flag-table.js';
@@ -22,9 +23,8 @@ import { FLAG_TYPES } from '../words.js';
 export function FlagsView({ project }) {
   const session = useSession();
   const overview = useResource(() => session.client.get(path`/projects/${project}`), [session, project]);
-  useEvents(session, (events) => {
-    if (events.some((event) => event.project === project || event.project === null)) void overview.refresh();
-  });
+  const updates = useMemo(() => createFlagUpdates(session, project, overview), [session, project, overview]);
+  useEvents(session, updates);
   return whenLoaded(overview, (loaded) => h(Flags, { project, overview: loaded }));
 }
 

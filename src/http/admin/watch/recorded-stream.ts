@@ -1,0 +1,74 @@
+/** One open stream about recorded events, and how far its client is. */
+import type { ResponseStream } from '../../transport/transport.ts';
+import { KEEP_ALIVE } from '../../watch/event-stream.ts';
+import type { RecordedNews } from './recorded-news.ts';
+
+export interface RecordedStreamRequest {
+  /** Who is counted. */
+  readonly callerName: string;
+  /** Whether the caller may still read. */
+  isEntitled(): boolean;
+  /** The last event that the client knows of; null for none. */
+  readonly knownId: number | null;
+}
+
+export class RecordedStream {
+  readonly callerName: string;
+  readonly isEntitled: () => boolean;
+  readonly #response: ResponseStream;
+  readonly #news: RecordedNews;
+  /** The last event that the client was told of; null before the first message. */
+  #toldId: number | null = null;
+  readonly #knownId: number | null;
+  #silentTicks = 0;
+
+  constructor(
+    response: ResponseStream,
+    { callerName, isEntitled, knownId }: RecordedStreamRequest,
+    news: RecordedNews,
+  ) {
+    this.callerName = callerName;
+    this.isEntitled = isEntitled;
+    this.#response = response;
+    this.#news = news;
+    this.#knownId = knownId;
+  }
+
+  /** Tells of what is durable and was not told, if the client has taken everything before. */
+  advance(): void {
+    if (this.#isWaiting) return;
+    if (this.#toldId === null) {
+      // One that knows of an event gets what it has missed in the next message.
+      const { id, bytes } = this.#news.opening(this.#knownId);
+      this.#toldId = id;
+      if (!this.#write(bytes)) return;
+    }
+    const news = this.#news.after(this.#toldId);
+    if (news === null) return;
+    this.#toldId = news.id;
+    this.#write(news.bytes);
+  }
+
+  /** Called once a tick: whether it was silent for so many. */
+  isSilentFor(ticks: number): boolean {
+    this.#silentTicks += 1;
+    return this.#silentTicks >= ticks;
+  }
+
+  keepAlive(): void {
+    if (!this.#isWaiting) this.#write(KEEP_ALIVE);
+  }
+
+  end(): void {
+    this.#response.close();
+  }
+
+  #write(bytes: Uint8Array): boolean {
+    this.#silentTicks = 0;
+    return this.#response.write(bytes);
+  }
+
+  get #isWaiting(): boolean {
+    return !this.#response.isOpen || this.#response.bufferedBytes > 0;
+  }
+}

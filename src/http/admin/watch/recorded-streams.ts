@@ -1,0 +1,149 @@
+/**
+ * All open streams that tell of recorded events: for the console, which reads again what they name. A change that becomes
+ * durable wakes one worker for all of them, which works in short slices. A stream is given no more than one piece that its
+ * client does not take: what is recorded meanwhile waits in the ring of the change feed, which all share, and a client that has
+ * missed too much is told so and reads everything again.
+ *
+ * A stream lasts as long as its caller may read: that is asked again whenever users, tokens or roles change, and every second,
+ * since tokens expire.
+ */
+import type { Engine } from '../../../actors/engine.ts';
+import { type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import type { StreamOpening } from '../../dispatch/route.ts';
+import type { ResponseStream } from '../../transport/transport.ts';
+import { EVENT_STREAM_HEADERS } from '../../watch/event-stream.ts';
+import { PacedWork } from '../../watch/paced-work.ts';
+import { RecordedNews } from './recorded-news.ts';
+import { RecordedStream, type RecordedStreamRequest } from './recorded-stream.ts';
+
+/** People look at pages; so many leave room for the streams of applications. */
+export const STREAMS_MAX = 1_000;
+
+/** Each visible tab has one. One caller must not take the room of all others. */
+export const STREAMS_PER_CALLER_MAX = 100;
+
+const TICK_MS = 1_000;
+
+/** Every stream is written to within so many ticks; proxies often give up one that was silent for 60 s. */
+const TICKS_TO_ALL = 20;
+
+/** Streams between two looks at the clock. */
+const STREAMS_A_STEP = 16;
+
+export class RecordedStreams {
+  readonly #engine: Engine;
+  readonly #news: RecordedNews;
+  readonly #work: PacedWork;
+  readonly #streams = new Set<RecordedStream>();
+  #timer: NodeJS.Timeout | null = null;
+  #accessRevision: number;
+  /** Streams that are to be told, to be asked whether they may go on, and to be shown alive. */
+  #untold: RecordedStream[] = [];
+  #unchecked: RecordedStream[] = [];
+  #silent: RecordedStream[] = [];
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#news = new RecordedNews(engine.feed);
+    this.#accessRevision = engine.world.directory.accessRevision;
+    this.#work = new PacedWork({
+      advance: () => this.#advance(),
+      areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
+    });
+    engine.feed.subscribe(() => this.#hear());
+  }
+
+  get count(): number {
+    return this.#streams.size;
+  }
+
+  open(request: RecordedStreamRequest): StreamOpening | Refusal {
+    const refusal = this.#refuse(request);
+    if (refusal !== null) return refusal;
+    // It tells of nothing that is not durable, so it waits for nothing.
+    return { revision: 0, headers: EVENT_STREAM_HEADERS, begin: (stream) => this.#begin(request, stream) };
+  }
+
+  #refuse({ callerName }: RecordedStreamRequest): Refusal | null {
+    if (this.#streams.size >= STREAMS_MAX) return TOO_MANY;
+    let count = 0;
+    for (const stream of this.#streams) if (stream.callerName === callerName) count += 1;
+    return count >= STREAMS_PER_CALLER_MAX ? TOO_MANY_OF_CALLER : null;
+  }
+
+  #begin(request: RecordedStreamRequest, response: ResponseStream): void {
+    // The response to HEAD is over when it begins.
+    if (!response.isOpen) return;
+    // Since the request came, others may have taken the room, or the caller may have lost the right.
+    if (!request.isEntitled() || this.#refuse(request) !== null) return response.close();
+    const stream = new RecordedStream(response, request, this.#news);
+    response.onDrain(() => stream.advance());
+    response.onAborted(() => this.#forget(stream));
+    this.#streams.add(stream);
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    stream.advance();
+  }
+
+  #forget(stream: RecordedStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Takes notes only: it is called between two batches of the journal. */
+  #hear(): void {
+    if (this.#streams.size === 0) return;
+    this.#untold = [...this.#streams];
+    const { accessRevision } = this.#engine.world.directory;
+    if (accessRevision !== this.#accessRevision) this.#unchecked = [...this.#streams];
+    this.#accessRevision = accessRevision;
+    this.#work.want();
+  }
+
+  #tick(): void {
+    this.#unchecked = [...this.#streams];
+    this.#silent = [...this.#streams].filter((stream) => stream.isSilentFor(TICKS_TO_ALL));
+    this.#work.want();
+  }
+
+  /** A little of the work; true when nothing is left. Those that lost the right are told nothing more. */
+  #advance(): boolean {
+    if (this.#unchecked.length > 0) {
+      for (const stream of this.#unchecked.splice(-STREAMS_A_STEP)) this.#check(stream);
+    } else if (this.#untold.length > 0) {
+      for (const stream of this.#untold.splice(-STREAMS_A_STEP)) stream.advance();
+    } else if (this.#silent.length > 0) {
+      for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive();
+    } else return true;
+    return false;
+  }
+
+  #check(stream: RecordedStream): void {
+    if (stream.isEntitled()) return;
+    this.#forget(stream);
+    stream.end();
+  }
+}
+
+const TOO_MANY: Refusal = refuse(
+  'ServiceUnavailableError',
+  `${STREAMS_MAX} streams of events are open already; search the events from time to time.`,
+);
+
+const TOO_MANY_OF_CALLER: Refusal = refuse(
+  'ServiceUnavailableError',
+  `You have ${STREAMS_PER_CALLER_MAX} streams of events open already; close one, or search the events from time to time.`,
+);
+
+/** Keyed by the engine whose changes they tell of: they go with it. */
+const streamsOf = new WeakMap<Engine, RecordedStreams>();
+
+export function recordedStreams(engine: Engine): RecordedStreams {
+  let known = streamsOf.get(engine);
+  if (known === undefined) {
+    known = new RecordedStreams(engine);
+    streamsOf.set(engine, known);
+  }
+  return known;
+}

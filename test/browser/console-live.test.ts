@@ -1,0 +1,64 @@
+/** What others do, as the console hears of it: by the stream of events, and by asking where there is no stream. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { recordedStreams } from '../../src/http/admin/watch/recorded-streams.ts';
+import { NO_BROWSER } from '../support/browser/browser.ts';
+import { type ConsoleBrowser, ending, openConsoleBrowser } from '../support/browser/console.ts';
+import { addStrategy, archive, environmentPath, makeFlag } from '../support/interface.ts';
+
+/** The paths that the page asks for from now on, below `/api/admin`. */
+function requestsOf(page: Page): string[] {
+  const paths: string[] = [];
+  page.on('request', (request) => paths.push(new URL(request.url()).pathname.replace('/api/admin', '')));
+  return paths;
+}
+
+describe('the console beside others', { skip: NO_BROWSER }, () => {
+  let shared: ConsoleBrowser;
+  before(async () => {
+    shared = await openConsoleBrowser();
+  });
+  after(() => shared.close());
+
+  const streamCount = () => recordedStreams(shared.server.server.store.engine).count;
+
+  it('hears of a change at once, reads the one flag again, and ends its stream with the session', async () => {
+    const { call } = shared.server;
+    for (const name of ['live', 'leaving']) await makeFlag(call, name);
+    await addStrategy(call, 'live');
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    await page.getByRole('link', { name: 'leaving' }).waitFor();
+    while (streamCount() === 0) await page.waitForTimeout(20);
+    const asked = requestsOf(page);
+    await call('POST', `${environmentPath('live')}/on`);
+    await page.locator('[aria-label="live in development"][aria-checked=true]').waitFor({ timeout: 1_500 });
+    await archive(call, 'leaving');
+    await page.getByRole('link', { name: 'leaving' }).waitFor({ state: 'detached' });
+    await makeFlag(call, 'arriving');
+    await page.getByRole('rowheader').first().getByRole('link', { name: 'arriving' }).waitFor();
+    const ofFlags = asked.filter((path) => path !== '/projects');
+    assert.deepEqual(
+      ofFlags,
+      ['live', 'leaving', 'arriving'].map((name) => `/projects/default/features/${name}`),
+    );
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API token or personal token').waitFor();
+    while (streamCount() > 0) await page.waitForTimeout(20);
+    await ending(opened);
+  });
+
+  it('asks for changes where there is no stream', async () => {
+    const opened = await shared.signedIn({ expected: /status of 401|ERR_FAILED|event-stream/ });
+    const { page } = opened;
+    await page.route('**/api/admin/event-stream*', (route) => route.abort());
+    await page.reload();
+    await page.getByRole('link', { name: 'live' }).waitFor();
+    const asked = requestsOf(page);
+    await makeFlag(shared.server.call, 'asked-for');
+    await page.getByRole('link', { name: 'asked-for' }).waitFor();
+    assert(asked.includes('/events/search'));
+    await ending(opened);
+  });
+});
