@@ -319,7 +319,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
       await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('link', { name: 'Events' }).click();
       await page.getByRole('heading', { name: 'Events' }).waitFor();
-      assert.equal(await page.getByRole('button', { name: 'Menu' }).getAttribute('aria-expanded'), 'false');
+      await page.getByRole('button', { name: 'Menu', expanded: false }).waitFor();
       await ending(opened);
     });
   }
