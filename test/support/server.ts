@@ -62,7 +62,10 @@ export function caller(origin: string, prefix = '/api/admin'): Call {
       },
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
     });
-    const text = await fetched.text();
+    // A stream is only opened here: it would not end.
+    const isStream = fetched.headers.get('content-type') === 'text/event-stream';
+    if (isStream) await fetched.body?.cancel();
+    const text = isStream ? '' : await fetched.text();
     const response: ReceivedResponse = {
       status: fetched.status,
       headers: fetched.headers,

@@ -54,6 +54,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'getEvents',
     'getEventsForToggle',
     'getEventTypes',
+    'streamEvents',
     'searchUsers',
     'getRoles',
     'getInstanceStats',
