@@ -71,7 +71,7 @@ export function caller(origin: string, prefix = '/api/admin'): Call {
       headers: fetched.headers,
       body: text === '' ? undefined : JSON.parse(text),
     };
-    for (const observe of observers) observe(method, prefix + path, response);
+    if (!isStream) for (const observe of observers) observe(method, prefix + path, response);
     return response;
   };
 }
