@@ -4,44 +4,65 @@
  *   npm run bench                          everything; writes bench/results and bench/RESULTS.md
  *   npm run bench -- --only toggle,create  these scenarios; their results replace the earlier ones
  *   npm run bench -- --quick               30 seconds: one scenario of each sort, to see that it works; writes --json only
+ *   npm run bench -- --peer                beside Unleash on PostgreSQL, both of this machine; a few minutes
  *   npm run bench -- --peer http://localhost:4243 --peer-token '*:*.secret'
  */
+import { tmpdir } from 'node:os';
 import { Command } from 'commander';
-import { EFFORTS, type Scenario, type Target } from './lib/measurement.ts';
+import { EFFORTS, type Scenario } from './lib/measurement.ts';
+import { type Peer, startUnleash } from './lib/peer/unleash.ts';
 import { writeReport } from './lib/report/report.ts';
 import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/report/results.ts';
 import { terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
+import { PEER_SCENARIO_NAME, peerScenario } from './scenarios/peer.ts';
 
 interface Options {
   readonly quick?: true;
   readonly only?: string;
   readonly folder?: string;
   readonly json?: string;
-  readonly peer?: string;
+  /** `true` without an address. */
+  readonly peer?: string | true;
   readonly peerToken?: string;
 }
 
-const NAMES = SCENARIOS.map(({ name }) => name);
+/** In the order of the page. */
+const NAMES = [...SCENARIOS.map(({ name }) => name), PEER_SCENARIO_NAME];
 
 const program = new Command('bench')
   .description('Measures the server beside the limits of this machine.')
   .option('--quick', 'one scenario of each sort with few requests, to see that they work')
-  .option('--only <names>', `some scenarios, separated by commas: ${NAMES.join(', ')}`)
+  .option(
+    '--only <names>',
+    `some scenarios, separated by commas: ${SCENARIOS.map(({ name }) => name).join(', ')}`,
+  )
   .option('--folder <path>', 'a folder on the disk to measure; default: that of temporary files')
   .option('--json <file>', 'write the results of this run there')
-  .option('--peer <url>', 'run the same load on another server of this interface')
+  .option(
+    '--peer [url]',
+    'only what is measured beside another server of this interface; without an address, beside Unleash on PostgreSQL, which are started for it',
+  )
   .option('--peer-token <token>', 'an admin token of the other server')
   .action(main);
 
 async function main(options: Options): Promise<void> {
+  if (options.peer === undefined) return measure(options, chosen(options));
+  const peer = await peerOf(options);
+  try {
+    await measure(options, [peerScenario(peer.target)]);
+  } finally {
+    await peer.stop();
+  }
+}
+
+async function measure(options: Options, scenarios: readonly Scenario[]): Promise<void> {
   const fresh = await runScenarios({
-    scenarios: chosen(options),
+    scenarios,
     effort: options.quick ? EFFORTS.quick : EFFORTS.full,
-    peer: peerOf(options),
     ...(options.folder === undefined ? {} : { parentFolder: options.folder }),
-    say: (line) => process.stderr.write(`${line}\n`),
+    say,
   });
   const ofThisRun = merged(readResults(''), fresh, NAMES);
   process.stdout.write(terminalReport(ofThisRun));
@@ -52,19 +73,29 @@ async function main(options: Options): Promise<void> {
   writeReport(results, REPORT_FILE);
 }
 
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 function chosen({ only, quick }: Options): readonly Scenario[] {
   if (only === undefined) return quick ? QUICK_SCENARIOS : SCENARIOS;
   const names = only.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !NAMES.includes(name));
+  const known = SCENARIOS.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    program.error(`there is no scenario "${unknown}"; there are: ${NAMES.join(', ')}`);
+    program.error(`there is no scenario "${unknown}"; there are: ${known.join(', ')}`);
   return SCENARIOS.filter(({ name }) => names.includes(name));
 }
 
-function peerOf({ peer, peerToken }: Options): Target | null {
-  if (peer === undefined) return null;
+async function peerOf({ peer, peerToken, folder = tmpdir() }: Options): Promise<Peer> {
+  if (peer === undefined || peer === true) return startUnleash(folder, say);
   const { origin, pathname } = new URL(peer);
-  return { name: origin, origin, basePath: pathname.replace(/\/+$/, ''), token: peerToken ?? '' };
+  const basePath = pathname.replace(/\/+$/, '');
+  return {
+    target: { name: origin, origin, basePath, token: peerToken ?? '' },
+    // Whoever has started it stops it.
+    stop: () => Promise.resolve(),
+  };
 }
 
 await program.parseAsync();

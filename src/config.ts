@@ -212,9 +212,11 @@ function basePath(env: Environment): string {
 }
 
 function metricsToken(env: Environment): string | null {
-  const token = text(env, 'METRICS_TOKEN') ?? null;
+  const name = 'METRICS_TOKEN';
+  const token = text(env, name) ?? fileOf(env, name)?.trim() ?? null;
   if (token === null || /^[\x21-\x7e]{16,250}$/.test(token)) return token;
-  throw new ConfigError('METRICS_TOKEN must be 16 to 250 visible ASCII characters without a space.');
+  const source = text(env, name) === undefined ? `The token in ${name}_FILE` : name;
+  throw new ConfigError(`${source} must be 16 to 250 visible ASCII characters without a space.`);
 }
 
 /** A list, separated by commas or by the ends of lines. */
@@ -250,7 +252,7 @@ const TOKEN_PATTERN = /^([^:[\]]+):([^.:]+)\.[\x21-\x7e]{1,250}$/;
 /** Messages never repeat a token, because logs live longer than secrets. */
 function tokensOf(env: Environment, variable: string, type: ApiTokenType): readonly InitialToken[] {
   const given = text(env, variable);
-  const secrets = itemsOf(given ?? tokenFile(env, variable));
+  const secrets = itemsOf(given ?? fileOf(env, variable) ?? '');
   const source = given === undefined ? `${variable}_FILE (${text(env, `${variable}_FILE`)})` : variable;
   return [...new Set(secrets)].map((secret, index) => {
     const [, project = '', environment = ''] = TOKEN_PATTERN.exec(secret) ?? [];
@@ -265,10 +267,10 @@ function tokensOf(env: Environment, variable: string, type: ApiTokenType): reado
   });
 }
 
-/** The content of the file that `<variable>_FILE` names, as containers get their secrets; empty without it. */
-function tokenFile(env: Environment, variable: string): string {
+/** The content of the file that `<variable>_FILE` names, as containers get their secrets; undefined without it. */
+function fileOf(env: Environment, variable: string): string | undefined {
   const file = text(env, `${variable}_FILE`);
-  if (file === undefined) return '';
+  if (file === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

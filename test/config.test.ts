@@ -141,6 +141,17 @@ describe('configuration', () => {
     rmSync(folder, { recursive: true });
   });
 
+  it('takes the token of the metrics from a file, without the line end of its last line', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const file = join(folder, 'metrics-token');
+    writeFileSync(file, 'a-token-of-metrics\n');
+    assert.equal(readConfig({ METRICS_TOKEN_FILE: file }).metricsToken, 'a-token-of-metrics');
+    writeFileSync(file, 'two words and more\n');
+    assert.throws(() => readConfig({ METRICS_TOKEN_FILE: file }), /The token in METRICS_TOKEN_FILE must be/);
+    rmSync(folder, { recursive: true });
+    assert.throws(() => readConfig({ METRICS_TOKEN_FILE: file }), /METRICS_TOKEN_FILE cannot be read/);
+  });
+
   it('never repeats a token in a message', () => {
     const leaks = (error: unknown): boolean =>
       error instanceof ConfigError && !error.message.includes('hunter2');

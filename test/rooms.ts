@@ -24,13 +24,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'a flag and its parts, the rules on them, and their state machines',
     imports: ['domain/json'],
   },
+  'domain/access': {
+    purpose: 'roles and the permissions that they hold',
+    imports: [],
+  },
   'domain/state/upgrade': {
     purpose: 'what changed of events, records and replay from release to release, and the steps between',
     imports: ['domain/flags'],
   },
   'domain/state': {
     purpose: 'the whole state, the events, and the one function that applies them',
-    imports: ['domain/flags', 'domain/json', 'domain/state/upgrade'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state/upgrade'],
   },
   'domain/evaluation': {
     purpose: 'flags compiled into rules, and evaluated for a context',
@@ -45,13 +49,29 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'what changes may make larger: parts of flags, and the memory of the state',
     imports: ['domain/flags', 'domain/json', 'domain/state'],
   },
+  'domain/decision': {
+    purpose: 'what deciding gives, and what it is given',
+    imports: ['domain/flags', 'domain/state'],
+  },
+  'domain/people': {
+    purpose: 'decisions on users, their tokens and roles, and who belongs to what',
+    imports: ['domain/access', 'domain/decision', 'domain/state'],
+  },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
-    imports: ['domain/flags', 'domain/growth', 'domain/json', 'domain/state'],
+    imports: [
+      'domain/access',
+      'domain/decision',
+      'domain/flags',
+      'domain/growth',
+      'domain/json',
+      'domain/people',
+      'domain/state',
+    ],
   },
   'domain/document': {
     purpose: 'the state as a document: import and export',
-    imports: ['domain/flags', 'domain/json', 'domain/state'],
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
   },
   'persistence/disk': {
     purpose: 'the port to the file system, the data folder and its lock',
@@ -87,10 +107,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the files of what applications reported',
     imports: ['persistence/codec', 'persistence/disk'],
   },
+  'actors/state': {
+    purpose: 'the state between memory and disk: as a snapshot, replayed, and audited',
+    imports: [
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'domain/state/upgrade',
+      'persistence/event-log',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/snapshots',
+    ],
+  },
   actors: {
     purpose: 'mailboxes, the turn of a command, and the wait for the disk; what applications report',
     imports: [
+      'domain/access',
+      'actors/state',
       'domain/decide',
+      'domain/decision',
       'domain/document',
       'domain/flags',
       'domain/growth',
@@ -165,7 +201,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/dispatch': {
     purpose: 'what routes are made of: surfaces, callers and their rights, conditions, errors, responses',
-    imports: ['actors', 'domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/transport'],
+    imports: [
+      'actors',
+      'domain/access',
+      'domain/decide',
+      'domain/decision',
+      'domain/flags',
+      'domain/json',
+      'domain/state',
+      'http/transport',
+    ],
   },
   'http/serving': {
     purpose:
@@ -213,15 +258,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/admin/requests': {
     purpose: 'what the paths name and the bodies hold',
-    imports: ['domain/decide', 'domain/flags', 'domain/json', 'domain/state', 'http/dispatch'],
+    imports: [
+      'domain/access',
+      'domain/decide',
+      'domain/flags',
+      'domain/json',
+      'domain/people',
+      'domain/state',
+      'http/dispatch',
+    ],
   },
   'http/admin/schemas': {
     purpose: 'the schemas of responses',
-    imports: ['domain/flags', 'domain/state'],
+    imports: ['domain/access', 'domain/flags', 'domain/state'],
   },
   'http/admin/views': {
     purpose: 'responses made from the state, and the bytes kept of them',
     imports: [
+      'domain/access',
       'domain/decide',
       'domain/flags',
       'domain/state',
@@ -249,6 +303,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'domain/access',
       'domain/json',
       'domain/state',
       'http/admin/requests',
@@ -286,8 +341,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/users': {
     purpose: 'routes about users and tokens',
     imports: [
+      'domain/access',
       'domain/decide',
       'domain/json',
+      'domain/people',
       'domain/state',
       'http/admin/requests',
       'http/admin/schemas',
@@ -452,7 +509,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/read': {
     purpose: 'reading a data folder: events, status, the state at a moment',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'domain/state',
       'operations',
@@ -467,7 +524,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/verify': {
     purpose: 'verifying a data folder',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'operations',
       'operations/read',
@@ -480,7 +537,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/copy': {
     purpose: 'backup, restore and repair',
     imports: [
-      'actors',
+      'actors/state',
       'control',
       'domain/state',
       'operations',
@@ -494,7 +551,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'operations/diff': {
     purpose: 'the difference between two moments',
-    imports: ['domain/flags', 'domain/state', 'operations', 'operations/read', 'persistence/disk'],
+    imports: [
+      'domain/access',
+      'domain/flags',
+      'domain/state',
+      'operations',
+      'operations/read',
+      'persistence/disk',
+    ],
   },
   migration: {
     purpose: 'from a server of the Unleash Admin API to another: read, compare, take the steps between',
@@ -526,6 +590,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'control',
       'domain/decide',
+      'domain/decision',
       'domain/document',
       'domain/flags',
       'domain/growth',

@@ -1,6 +1,6 @@
 /**
  * An operation over HTTP, measured from all sides: throughput at several numbers of connections beside that of the
- * limit server, latency at a fixed rate, and, if asked for, the same load on another server.
+ * limit server, and latency at a fixed rate.
  */
 import { runAutocannon } from './load/autocannon-load.ts';
 import { request } from './load/client.ts';
@@ -13,7 +13,6 @@ import { type PairedRuns, runPaired } from './paired.ts';
 import { type DataSet, dataFolderOf } from './servers/data-set.ts';
 import { type LimitProcess, startLimitProcess } from './servers/limit-process.ts';
 import type { LimitKind } from './servers/limit-server.ts';
-import { seedPeer } from './servers/seed-peer.ts';
 import { type ServerProcess, startServerProcess } from './servers/server-process.ts';
 
 export interface HttpScenario {
@@ -81,7 +80,6 @@ class HttpMeasuring {
         ...(await this.#besideLimit(server)),
         ...((await this.#scenario.extra?.({ bench: this.#bench, folder, server, flags: this.#set.flags })) ??
           []),
-        ...(await this.#besidePeer(server)),
       ];
     } finally {
       await server.kill();
@@ -99,7 +97,7 @@ class HttpMeasuring {
       for (const connections of this.#connections) {
         const paired = await this.#pair(target, limit.target, connections);
         this.#tell(`${name}, ${connections} connections`, paired);
-        measurements.push(this.#measured('http', connections, paired));
+        measurements.push(this.#measured(connections, paired));
       }
       const perSecond = measurements[0]?.values['perSecond'] ?? 0;
       return [...measurements, await this.#latencies(target, limit, perSecond * OPEN_LOOP_SHARE)];
@@ -113,7 +111,7 @@ class HttpMeasuring {
     return [...new Set(this.#bench.effort.connections.map((count) => Math.min(count, connectionsMax)))];
   }
 
-  #measured(table: 'http' | 'peer', at: number, { ours, theirs, share }: PairedRuns): Measurement {
+  #measured(at: number, { ours, theirs, share }: PairedRuns): Measurement {
     const values = {
       perSecond: ours.perSecond,
       p50: ours.p50,
@@ -121,7 +119,7 @@ class HttpMeasuring {
       theirP50: theirs.p50,
       share,
     };
-    return { table, what: this.#scenario.name, at, values };
+    return { table: 'http', what: this.#scenario.name, at, values };
   }
 
   /** Unmeasured: the compiler has seen what is about to be measured, and the server has been asked each request once. */
@@ -137,11 +135,10 @@ class HttpMeasuring {
   async #pair(target: Target, other: Target, connections: number): Promise<PairedRuns> {
     const { roundsForGoals, rounds } = this.#bench.effort;
     // The limit knows no flags: it is sent what was prepared for the server.
-    const preparedFor = other === this.#bench.peer ? other : target;
     return runPaired(
       this.#scenario.goalConnections.includes(connections) ? roundsForGoals : rounds,
       () => this.#closedLoop(target, connections, target),
-      () => this.#closedLoop(other, connections, preparedFor),
+      () => this.#closedLoop(other, connections, target),
     );
   }
 
@@ -157,8 +154,7 @@ class HttpMeasuring {
     const key = `${target.origin} ${connections}`;
     const known = this.#prepared.get(key);
     if (known !== undefined) return known;
-    const flags = target === this.#bench.peer ? this.#bench.effort.flags : this.#set.flags;
-    const preparing = this.#scenario.prepare(target, { flags, connections });
+    const preparing = this.#scenario.prepare(target, { flags: this.#set.flags, connections });
     this.#prepared.set(key, preparing);
     return preparing;
   }
@@ -188,16 +184,6 @@ class HttpMeasuring {
       limitP999: theirs.p999,
     };
     return { table: 'latency', what: this.#scenario.name, at: null, values };
-  }
-
-  async #besidePeer({ target }: ServerProcess): Promise<Measurement[]> {
-    const { peer, effort } = this.#bench;
-    if (peer === null) return [];
-    await seedPeer(peer, effort.flags);
-    const connections = this.#connections[0] ?? 1;
-    const paired = await this.#pair(target, peer, connections);
-    this.#tell(`${this.#scenario.name} beside ${peer.name}`, paired);
-    return [this.#measured('peer', connections, paired)];
   }
 
   #tell(what: string, { ours, theirs, share }: PairedRuns): void {

@@ -133,8 +133,6 @@ export interface BenchRun {
   readonly effort: Effort;
   /** A folder of this run's own, on the disk that is measured; removed at the end. */
   readonly folder: string;
-  /** Another server to run the same load on. */
-  readonly peer: Target | null;
   /** A line of progress. */
   say(line: string): void;
 }

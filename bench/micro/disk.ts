@@ -1,8 +1,8 @@
 /** With the disk: journal, snapshot, recovery, event log; on a folder of the bench's own. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { loaderOf } from '../../src/actors/state-loader.ts';
-import { snapshotSections } from '../../src/actors/world-snapshot.ts';
+import { loaderOf } from '../../src/actors/state/state-loader.ts';
+import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { realFileSystem as fs } from '../../src/persistence/disk/file-system.ts';
 import { EventLog } from '../../src/persistence/event-log/event-log.ts';

@@ -107,6 +107,7 @@ function sampleFlag(index: number): Flag {
     type: 'release',
     stale: false,
     impressionData: false,
+    links: [],
     createdAt: '2024-05-01T12:00:00.000Z',
     archivedAt: null,
     environments: [{ name: ENVIRONMENT, enabled: true, strategies: [strategy], variants: [] }],

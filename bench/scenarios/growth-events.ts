@@ -3,13 +3,21 @@
  * start from a snapshot and by replay of all of them, memory.
  */
 
+import { runClosedLoop } from '../lib/load/closed-loop.ts';
+import type { ClosedLoopRun } from '../lib/load/closed-loop-run.ts';
 import { runOpenLoop } from '../lib/load/open-loop.ts';
 import type { Request } from '../lib/load/operation.ts';
 import { timedMs } from '../lib/load/timed-get.ts';
 import type { BenchRun, Measurement, Scenario, Target } from '../lib/measurement.ts';
 import { flagPath } from '../lib/paths.ts';
 import { askProbe } from '../lib/servers/ask-probe.ts';
-import { type GrowingServer, startGrowing, withGrowing } from '../lib/servers/growing-server.ts';
+import { cpuMicrosOf } from '../lib/servers/cpu-time.ts';
+import {
+  GROWTH_CONNECTIONS,
+  type GrowingServer,
+  startGrowing,
+  withGrowing,
+} from '../lib/servers/growing-server.ts';
 import { median } from '../lib/statistics.ts';
 
 const FLAGS = 1_000;
@@ -24,6 +32,11 @@ const BY_FILTER: Request = {
   method: 'POST',
   path: '/events/search',
   body: { type: 'feature-created', feature: 'flag-000001', limit: 10 },
+};
+const NEWEST_OF_TYPE: Request = {
+  method: 'POST',
+  path: '/events/search',
+  body: { type: 'feature-environment-enabled', limit: 10 },
 };
 const BY_TEXT: Request = {
   method: 'POST',
@@ -59,9 +72,21 @@ async function measured(bench: BenchRun, server: GrowingServer) {
     heap,
     rss,
     filterMs: await medianMs(target, BY_FILTER, FILTER_SEARCHES),
+    ...(await newestOfType(bench, server)),
     textMs: await medianMs(target, BY_TEXT, TEXT_SEARCHES),
     ...(await readsBesideText(bench, target)),
   };
+}
+
+async function newestOfType({ effort, folder }: BenchRun, { process }: GrowingServer) {
+  const load = { operation: { requests: [NEWEST_OF_TYPE] }, connections: GROWTH_CONNECTIONS, folder };
+  const run = (): Promise<ClosedLoopRun> =>
+    runClosedLoop({ target: process.target, ...load, seconds: effort.runSeconds });
+  await run();
+  const before = cpuMicrosOf(process);
+  const { requests, perSecond, p99 } = await run();
+  const cpuSeconds = (cpuMicrosOf(process) - before) / 1e6;
+  return { newestPerSecond: perSecond, newestPerCpuSecond: requests / cpuSeconds, newestP99: p99 };
 }
 
 async function medianMs(target: Target, request: Request, times: number): Promise<number> {

@@ -2,7 +2,7 @@
  * Who held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
  * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
  */
-import type { Actor } from '../domain/decide/decision.ts';
+import type { Actor } from '../domain/decision/decision.ts';
 
 /** Free in each piece of work: far above what a small request takes. */
 export const FREE_MS = 1;

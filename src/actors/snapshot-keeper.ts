@@ -8,7 +8,7 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
-import { snapshotSections } from './world-snapshot.ts';
+import { snapshotSections } from './state/world-snapshot.ts';
 
 /**
  * The pause between two slices of a snapshot (5 ms each, see snapshot-writer.ts) while requests are served. A

@@ -6,7 +6,7 @@
  * at once delay nobody.
  */
 import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
-import { SYSTEM } from '../domain/decide/decision.ts';
+import { SYSTEM } from '../domain/decision/decision.ts';
 import type { ProjectFlags } from '../domain/state/project-flags.ts';
 import type { Engine } from './engine.ts';
 

@@ -7,6 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 
+import { knownRole } from '../domain/access/roles.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -21,7 +22,6 @@ import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/project-flags.ts';
-import { knownRole } from '../domain/state/roles.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
 import type { ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
@@ -84,13 +84,14 @@ function targetingDocument({
   directory,
 }: World): Pick<
   StateDocument,
-  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'favorites' | 'settings'
+  'segments' | 'contextFields' | 'strategyTypes' | 'tagTypes' | 'tags' | 'favorites' | 'settings'
 > {
   return {
     segments: [...directory.segments.values()],
     contextFields: [...directory.contextFields.values()],
     strategyTypes: [...directory.strategyTypes.values()],
     tagTypes: [...directory.tagTypes.values()],
+    tags: [...directory.tags.values()],
     favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;

@@ -12,9 +12,10 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
-import { FileJournal, type Timer } from '../persistence/journal/file-journal.ts';
+import { FileJournal } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
+import type { Timer } from '../persistence/journal/mark-keeper.ts';
 import {
   type RecoveryLog,
   type RecoveryProgress,
@@ -28,8 +29,8 @@ import { FlagHistory } from './flag-history.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { assertNotNewer, indexingLoader } from './state-loader.ts';
-import { auditWorld } from './world-audit.ts';
+import { assertNotNewer, indexingLoader } from './state/state-loader.ts';
+import { auditWorld } from './state/world-audit.ts';
 
 export interface StoreOptions {
   readonly fs: FileSystem;

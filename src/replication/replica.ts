@@ -12,6 +12,7 @@ import assert from 'node:assert/strict';
 import { FencedError } from '../persistence/journal/commit-log.ts';
 import type { FrameBody } from '../persistence/journal/frame-format.ts';
 import { type Announcement, decodeAnnouncement, encodeAnnouncement } from './announcement.ts';
+import { LeaderPatience } from './leader-patience.ts';
 import { type Peer, Peers } from './peers.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { type DecidedFrame, RecordReader } from './record-reader.ts';
@@ -24,10 +25,6 @@ export const TICK_MS = 250;
 
 /** Followers say where they are once in so many ticks. */
 const TICKS_PER_FOLLOWER_ANNOUNCEMENT = 4;
-
-/** A leader that is silent for so long, and for up to the jitter more, is taken for gone. */
-export const SILENCE_MS = 3_000;
-export const SILENCE_JITTER_MS = 1_000;
 
 /** How long a candidate waits for the log to say who won. */
 const CANDIDACY_MS = 3_000;
@@ -109,6 +106,7 @@ export class Replica {
   readonly #role = new Role();
   readonly #reader: RecordReader;
   readonly #peers = new Peers();
+  readonly #patience: LeaderPatience;
   #stopListening: (() => void) | null = null;
   #cancelTick: (() => void) | null = null;
   #ticks = 0;
@@ -120,9 +118,6 @@ export class Replica {
   #knownEnd = 0;
   #progressAtMs = 0;
   #currentAtMs = 0;
-  /** When somebody who leads, or may come to, was heard of last. */
-  #heardAtMs = 0;
-  #patienceMs = 0;
   #stoodAtMs = 0;
   #behindSinceMs: number | null = null;
   #problem: string | null = null;
@@ -132,6 +127,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.#options = options;
     this.#reader = new RecordReader(options.cluster, options.from);
+    this.#patience = new LeaderPatience(options.clock);
   }
 
   get view(): ReplicaView {
@@ -173,15 +169,14 @@ export class Replica {
 
   /** Begins to follow. */
   start(): void {
-    const { log, clock, last } = this.#options;
+    const { log, last } = this.#options;
     this.#knownEnd = last;
     this.#stopListening = log.onAnnouncement((message) => this.#hear(message));
     this.#role.apply('ALIGNED');
     this.#progressAtMs = this.#now();
     this.#currentAtMs = this.#now();
-    this.#waitForLeader();
-    // Nobody has ever led an empty log.
-    if (last === 0) this.#patienceMs = SILENCE_JITTER_MS * clock.random();
+    this.#patience.waitForLeader();
+    if (last === 0) this.#patience.waitForOthers();
     this.#following = this.#follow();
     this.#scheduleTick();
   }
@@ -210,7 +205,7 @@ export class Replica {
     commitLog.resign();
     this.#role.apply('HANDED_OVER');
     this.#knownEnd = Math.max(this.#knownEnd, leadership.position);
-    this.#waitForLeader();
+    this.#patience.waitForLeader();
     notes.info({ epoch: leadership.epoch }, 'This node has handed over; it follows');
     if (!this.#isClosed) this.#following = this.#follow();
   }
@@ -293,7 +288,7 @@ export class Replica {
   /** A take-over record: of this start of this node, or of another one. */
   async #led(leader: NodeIdentity): Promise<void> {
     const { identity, engine, commitLog, notes, onLeading } = this.#options;
-    this.#waitForLeader();
+    this.#patience.waitForLeader();
     if (leader.run !== identity.run) {
       this.#role.apply('LOST');
       notes.info({ leader: leader.node, epoch: this.#reader.epoch }, `${leader.node} leads now`);
@@ -334,16 +329,9 @@ export class Replica {
     }
     this.#knownEnd = Math.max(this.#knownEnd, heard.position);
     if (this.#position >= heard.position) this.#currentAtMs = this.#now();
-    if (!heard.handsOver) return this.#waitForLeader();
-    this.#heardAtMs = this.#now();
-    this.#patienceMs = 0;
+    if (!heard.handsOver) return this.#patience.waitForLeader();
+    this.#patience.end();
     this.#standIfDue();
-  }
-
-  /** Nobody stands for leadership before the leader was silent for a while from now on. */
-  #waitForLeader(): void {
-    this.#heardAtMs = this.#now();
-    this.#patienceMs = SILENCE_MS + SILENCE_JITTER_MS * this.#options.clock.random();
   }
 
   #scheduleTick(): void {
@@ -376,8 +364,7 @@ export class Replica {
   }
 
   #standIfDue(): void {
-    const isDue = this.#now() - this.#heardAtMs >= this.#patienceMs;
-    if (!isDue || this.#isApplying || this.#isClosed || this.#problem !== null) return;
+    if (!this.#patience.isOver || this.#isApplying || this.#isClosed || this.#problem !== null) return;
     if (this.#position < this.#knownEnd || !this.#role.apply('LEADER_SILENT')) return;
     this.#stoodAtMs = this.#now();
     void this.#stand();
@@ -391,7 +378,7 @@ export class Replica {
     notes.info({ epoch }, 'Nobody leads; this node tries to take over');
     const record = encodeRecord({ kind: 'take-over', cluster, epoch, by, previousId, previousChain });
     const outcome = await log.append(this.#reader.position, record);
-    if (outcome.kind === 'conflict' && this.#role.apply('LOST')) this.#waitForLeader();
+    if (outcome.kind === 'conflict' && this.#role.apply('LOST')) this.#patience.waitForLeader();
     if (outcome.kind === 'unknown') notes.warn({ err: outcome.cause }, 'The replicated log does not answer');
   }
 

@@ -1,8 +1,9 @@
 /** The engine, behind its mailboxes and before its journal: what waits, what is refused, what cannot happen. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
+import { UNSYNCED_FRAMES_MAX } from '../../src/actors/engine.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';

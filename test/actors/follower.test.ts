@@ -1,7 +1,7 @@
 /** An engine behind a commit log, and one that applies what another one decided. The nodes of a cluster are in test/replication. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { FencedError } from '../../src/persistence/journal/commit-log.ts';
 import { type FrameBody, OWN_STAMP } from '../../src/persistence/journal/frame-format.ts';
 import { encodePayload } from '../../src/persistence/journal/frame-payload.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Change } from '../../src/actors/change-feed.ts';
 import { CHECK_INTERVAL_MS, NOTES_PER_CHANGE, StalenessCheck } from '../../src/actors/staleness-check.ts';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { invalid } from '../../src/domain/state/refusal.ts';
 import { createFlag, openTestEngine, type TestEngine } from '../support/engine.ts';
 import type { MemoryFileSystem } from '../support/memory-file-system.ts';

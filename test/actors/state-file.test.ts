@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { importState } from '../../src/actors/state-file.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
@@ -112,6 +112,7 @@ function populated(): TestWorld {
       variants: [variant('a', 500), variant('b', 500)],
     },
     { type: 'create-tag-type', name: 'team', fields: { icon: 'T' } },
+    { type: 'create-tag', tag: { type: 'team', value: 'waiting' } },
     { type: 'mark-favorite', ...of, flag: 'child', userId: 2, isMarked: true },
     { type: 'mark-favorite', project: '__proto__', flag: null, userId: 2, isMarked: true },
     { type: 'tag-flag', ...of, flag: 'child', tag: { type: 'simple', value: 'kept' } },
@@ -159,6 +160,7 @@ describe('a state document', () => {
       'contextFields',
       'strategyTypes',
       'tagTypes',
+      'tags',
       'favorites',
       'settings',
     ]);
@@ -255,7 +257,7 @@ describe('a document with a fault is refused whole, and the place of the fault i
     document.projects[0].flags.find((flag: { name: string }) => flag.name === name);
 
   const FAULTS: readonly (readonly [pointer: string, breakIt: (document: Broken) => void])[] = [
-    ['/formatVersion', (d) => (d.formatVersion = 3)],
+    ['/formatVersion', (d) => (d.formatVersion = 4)],
     ['/formatVersion', (d) => delete d.formatVersion],
     ['/environments', (d) => (d.environments = {})],
     ['/environments/1/name', (d) => (d.environments[1].name = d.environments[0].name)],
@@ -298,6 +300,7 @@ describe('a document with a fault is refused whole, and the place of the fault i
     ['/favorites/0/projects/0', (d) => (d.favorites[0].projects[0] = 'nowhere')],
     ['/favorites/0/flags/0', (d) => (d.favorites[0].flags[0] = 'nothing')],
     ['/favorites/1/userId', (d) => d.favorites.push(d.favorites[0])],
+    ['/tags/1', (d) => d.tags.push(d.tags[0])],
     ['/tagTypes/1/name', (d) => d.tagTypes.push(d.tagTypes[0])],
     ['/projects/0/flags/1/tags/0/value', (d) => (flagAt(d, 'child').tags[0].value = 'x')],
     ['/projects/0/flags/1/tags/1', (d) => flagAt(d, 'child').tags.push(flagAt(d, 'child').tags[0])],

@@ -1,7 +1,7 @@
 /** A data folder opened and closed: what was answered is there again. Faults of the disk are in test/persistence. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { createFlag, FOLDER, openTestEngine, START_AT, settle, type TestEngine } from '../support/engine.ts';
 
 const SEGMENT = `${FOLDER}/journal/00000000000000000001.journal`;

@@ -1,12 +1,17 @@
 /** Every scenario of the bench, run with a handful of requests: what it claims to measure, it still can. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { EFFORTS } from '../../bench/lib/measurement.ts';
 import { merged, type Results } from '../../bench/lib/report/results.ts';
 import { TABLE_VIEWS } from '../../bench/lib/report/tables.ts';
 import { terminalReport } from '../../bench/lib/report/terminal-report.ts';
 import { runScenarios } from '../../bench/lib/run-scenarios.ts';
+import { startServerProcess } from '../../bench/lib/servers/server-process.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
+import { peerScenario } from '../../bench/scenarios/peer.ts';
 
 const NAMES = SCENARIOS.map(({ name }) => name);
 
@@ -17,8 +22,32 @@ describe('a run of all scenarios', () => {
   // One run for all of them: they share the data folders that it makes.
   before(async () => {
     const say = (line: string): unknown => lines.push(line);
-    const fresh = await runScenarios({ scenarios: SCENARIOS, effort: EFFORTS.tiny, peer: null, say });
+    const fresh = await runScenarios({ scenarios: SCENARIOS, effort: EFFORTS.tiny, say });
     results = merged(results, fresh, NAMES);
+  });
+
+  test('beside another server of this interface, the same is measured of both', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flagstaff-test-'));
+    const other = await startServerProcess(folder);
+    try {
+      const scenarios = [peerScenario({ ...other.target, name: 'another one' })];
+      const [result] = await runScenarios({ scenarios, effort: EFFORTS.tiny, say: () => undefined });
+      assert.equal(result?.title, 'Beside another one');
+      assert.deepEqual(
+        result.measurements.map(({ what, values }) => [what, (values['theirs'] ?? 0) > 0]),
+        [
+          ['SDK: 8 flags', true],
+          ['SDK: 8 flags, not modified', true],
+          ['page: flags of a user, 1,000 in turn', true],
+          ['read a flag', true],
+          ['switch a flag', true],
+          ['create a flag', true],
+        ],
+      );
+    } finally {
+      await other.kill();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   for (const name of NAMES) {

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { askServer, ControlError } from '../../src/control/control-client.ts';
 import { socketPath } from '../../src/control/control-protocol.ts';
 import { openControl } from '../../src/control/control-server.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { snapshotSections } from '../../src/actors/world-snapshot.ts';
+import { snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { loadSnapshotFile } from '../../src/operations/read/lone-snapshot.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { FRAME_HEADER_BYTES, frameEnd } from '../../src/persistence/journal/frame-format.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { createFlag, openTestEngine, settle } from '../support/engine.ts';
 import { ioError, type MemoryFileSystem } from '../support/memory-file-system.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import '../support/check-responses.ts';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { jsonEqual } from '../../src/domain/json/json.ts';
 import { environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';

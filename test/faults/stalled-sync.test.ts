@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import '../support/check-responses.ts';
-import { QUEUE_DEADLINE_MS } from '../../src/actors/engine.ts';
+import { QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { gatedDisk, ManualClock, settle } from '../support/engine.ts';
 import { FEATURES, makeFlag } from '../support/interface.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { World } from '../../src/domain/state/world.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';

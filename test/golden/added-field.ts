@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import '../support/check-responses.ts';
 import { copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';

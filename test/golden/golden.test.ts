@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
 import { planImport } from '../support/documents/state-document.ts';

@@ -69,6 +69,7 @@ async function end({ child }: Running, signal: 'SIGKILL' | 'SIGTERM'): Promise<v
  */
 const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'feature-created': true,
+  'feature-project-change': true,
   'feature-metadata-updated': true,
   'feature-stale-on': true,
   'feature-stale-off': true,
@@ -118,6 +119,8 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'tag-type-created': true,
   'tag-type-updated': true,
   'tag-type-deleted': true,
+  'tag-created': true,
+  'tag-deleted': true,
   'setting-created': true,
   'setting-updated': true,
   'user-created': true,

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';

@@ -319,6 +319,15 @@ async function dependenciesAndTags(call: CheckedCall): Promise<void> {
   await call('PUT', '/tag-types/team', { color: '#0b5394' });
   await call('POST', '/tag-types', { name: 'short-lived' });
   await call('DELETE', '/tag-types/short-lived');
+  await call('POST', '/tags', { type: 'team', value: 'waiting' });
+  await call('POST', '/tags', { type: 'team', value: 'short-lived' });
+  await call('DELETE', '/tags/team/short-lived');
+  await call('POST', `${FLAGS}/f1/link`, { url: 'https://tracker.example/1', title: 'Größe' });
+  const old = { id: 'old', url: 'https://tracker.example/2', title: null };
+  await call('POST', FLAGS, { name: 'wanders', links: [{ ...old, id: 'ticket' }, old] });
+  await call('PUT', `${FLAGS}/wanders/link/ticket`, { url: 'https://tracker.example/3' });
+  await call('DELETE', `${FLAGS}/wanders/link/old`);
+  await call('POST', `${FLAGS}/wanders/changeProject`, { newProjectId: 'named-by-its-name' });
 }
 
 /** Rolls the flag back to an early event, so that the events of a rollback follow the newest snapshot. */

@@ -4,7 +4,8 @@
  */
 
 import { RING_BYTES_MAX, RING_CHANGES_MAX } from '../../src/actors/change-feed.ts';
-import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS, UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
+import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-decider.ts';
+import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
@@ -12,7 +13,7 @@ import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-command
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
-import { API_TOKENS_MAX, PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/decide/token-commands.ts';
+import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
   CONTEXT_FIELDS_MAX,
@@ -23,13 +24,15 @@ import {
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
+import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
-import { TAG_TYPES_MAX } from '../../src/domain/flags/tag-type.ts';
+import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
+import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,
@@ -129,7 +132,9 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
       ),
+      row('links of a flag', number(LINKS_MAX), '409'),
       row('tag types', number(TAG_TYPES_MAX), '409'),
+      row('tags that were made by themselves', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),

@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../src/actors/store.ts';
-import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';

@@ -162,26 +162,26 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgets remembered responses in snapshots',
-    file: 'actors/world-snapshot.ts',
+    file: 'actors/state/world-snapshot.ts',
     find: "{ name: 'answers', records: [...directory.responses.values()] },",
     replace: '',
   },
   {
     name: 'records times that go backwards with the clock',
     file: 'actors/engine.ts',
-    find: 'return Math.max(this.#options.clock.now(), this.#lastAt);',
+    find: 'return Math.max(this.#options.clock.now(), this.lastAt);',
     replace: 'return this.#options.clock.now();',
   },
   {
     name: 'states in the mark what is not durable yet',
     file: 'persistence/journal/file-journal.ts',
-    find: 'const mark = this.#durable;',
+    find: 'durable: () => this.#durable,',
     replace:
-      'const mark = { ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId };',
+      'durable: () => ({ ...this.#durable, offset: this.#offset, chain: this.#appendedChain, lastId: this.#appendedId }),',
   },
   {
     name: 'loses a switch at replay',
-    file: 'actors/state-loader.ts',
+    file: 'actors/state/state-loader.ts',
     find: 'frame.events as readonly DomainEvent[],',
     replace: "(frame.events as DomainEvent[]).filter(({ type }) => type !== 'feature-environment-enabled'),",
   },
@@ -227,7 +227,7 @@ export const UPGRADE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'replays old frames by the newest rules',
-    file: 'actors/state-loader.ts',
+    file: 'actors/state/state-loader.ts',
     find: 'const { rules, lineage } = frame;',
     replace: 'const { lineage } = frame;\n  const rules = 2;',
   },

@@ -138,6 +138,18 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     operations: [{ op: 'replace', path: '/description', value: anyText(c.random) }],
   }),
   'clone-flag': (c) => ({ type: 'clone-flag', ...c.flag(), name: c.of(FLAGS), replaceGroupId: c.yes }),
+  'move-flag': (c) => ({ type: 'move-flag', ...c.flag(), newProject: c.project() }),
+  'change-link': (c) => {
+    const flag = c.flagIf((one) => one.links.length > 0);
+    const link = { url: 'https://a.example', title: anyText(c.random) };
+    if (flag === null || c.yes) return { type: 'change-link', ...c.flag(), id: null, link };
+    const { project, name, links } = flag;
+    return { type: 'change-link', project, flag: name, id: c.of(links).id, link };
+  },
+  'remove-link': (c) => {
+    const flag = c.flagIf((one) => one.links.length > 0);
+    return flag && { type: 'remove-link', project: flag.project, flag: flag.name, id: c.of(flag.links).id };
+  },
   'archive-flag': (c) => ({ type: 'archive-flag', ...c.flag() }),
   'archive-flags': (c) => ({ type: 'archive-flags', ...c.flagsIf(isActive) }),
   'revive-flags': (c) => ({ type: 'revive-flags', ...c.flagsIf(isArchived) }),
@@ -156,6 +168,12 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     added: [tagOf(c)],
     removed: c.yes ? [tagOf(c)] : [],
   }),
+  'create-tag': (c) => ({ type: 'create-tag', tag: tagOf(c) }),
+  'delete-tag': (c) => {
+    const flag = c.flagIf((one) => one.tags.length > 0);
+    if (flag === null) return { type: 'delete-tag', tag: tagOf(c), flags: [] };
+    return { type: 'delete-tag', tag: c.of(flag.tags), flags: [flag.name] };
+  },
   'mark-favorite': (c) => {
     const { project, flag } = c.flag();
     return { type: 'mark-favorite', project, flag: c.yes ? flag : null, userId: c.userId(), isMarked: c.yes };

@@ -5,7 +5,7 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
-  const { potentiallyStale, tagTypes, favorites } = directory;
+  const { potentiallyStale, tagTypes, tags, favorites } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -15,6 +15,7 @@ export function recountStateBytes({ directory, projects }: World): number {
     ]),
     ...potentiallyStale.values(),
     ...tagTypes.values(),
+    ...tags.values(),
     ...favorites.values(),
     ...directory.environments,
     ...[...projects.values()].flatMap(({ settings, members }) => [settings, ...members.values()]),

@@ -13,7 +13,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/actors/engine.ts';
-import { sectionsHash, snapshotSections } from '../../src/actors/world-snapshot.ts';
+import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { stateBytes } from '../../src/domain/state/records.ts';
 import type { LoggedEvent } from '../../src/persistence/event-log/logged-event.ts';

@@ -35,12 +35,20 @@ const ofFlags = { project, flags: fc.uniqueArray(newFlag, { minLength: 1, maxLen
 
 const tag = fc.record({ type: fc.constantFrom('simple', 'team'), value: fc.constantFrom('red', 'blue') });
 
+const linkId = fc.constantFrom('l1', 'l2', 'l3');
+const link = fc.record({
+  id: linkId,
+  url: fc.constantFrom('https://tracker.example/1', 'http://a'),
+  title: fc.option(text, { nil: null }),
+});
+
 const metadata = fc.record(
   {
     description: fc.option(text, { nil: null }),
     type: fc.constantFrom(...FLAG_TYPES),
     stale: fc.boolean(),
     impressionData: fc.boolean(),
+    links: fc.uniqueArray(link, { selector: ({ id }) => id, maxLength: 2 }),
   },
   { requiredKeys: [] },
 );
@@ -149,6 +157,7 @@ const formerFlag = fc.record({
   type: fc.constantFrom(...FLAG_TYPES),
   stale: fc.boolean(),
   impressionData: fc.boolean(),
+  links: fc.uniqueArray(link, { selector: ({ id }) => id, maxLength: 2 }),
   createdAt: expiresAt,
   archivedAt: fc.constant(null),
   environments: fc.uniqueArray(
@@ -233,6 +242,9 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'update-flag': [3, { ...ofFlag, name: fc.constantFrom(undefined, 'a'), metadata }],
   'patch-flag': [3, { ...ofFlag, operations: PATCH_OPERATIONS.flag }],
   'clone-flag': [4, { ...ofFlag, name: newFlag, replaceGroupId: fc.boolean() }],
+  'move-flag': [3, { ...ofFlag, newProject: project }],
+  'change-link': [2, { ...ofFlag, id: fc.option(linkId, { nil: null }), link }],
+  'remove-link': [1, { ...ofFlag, id: linkId }],
   'archive-flag': [2, { project, flag: newFlag }],
   'archive-flags': [1, ofFlags],
   'revive-flags': [3, ofFlags],
@@ -245,6 +257,8 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
     2,
     { ...ofFlags, added: fc.array(tag, { maxLength: 2 }), removed: fc.array(tag, { maxLength: 2 }) },
   ],
+  'create-tag': [1, { tag }],
+  'delete-tag': [1, { tag, flags: fc.uniqueArray(newFlag, { maxLength: 3 }) }],
   'mark-favorite': [2, { project, flag: fc.option(flag, { nil: null }), userId, isMarked: fc.boolean() }],
   'add-dependency': [4, { project, child, dependency }],
   'remove-dependency': [4, { project, child, parent }],

@@ -1,8 +1,8 @@
 /** What the suites of the interface share: flags to work on, users to act as, and what a call did to the service. */
 import assert from 'node:assert/strict';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
+import { knownRole } from '../../src/domain/access/roles.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
-import { knownRole } from '../../src/domain/state/roles.ts';
 import type { User } from '../../src/domain/state/world.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 import type { Call, ReceivedResponse, RequestOptions, TestServer } from './server.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { stateHash } from '../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../../src/cli/main.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import type { Call, TestServer } from './server.ts';

@@ -1,7 +1,7 @@
 /** A state without an engine: commands are decided and their events applied at once, with a clock that ticks. */
 
 import { type Command, decide } from '../../src/domain/decide/decide.ts';
-import type { Actor, Decision } from '../../src/domain/decide/decision.ts';
+import type { Actor, Decision } from '../../src/domain/decision/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../../src/domain/flags/growth-limits.ts';
 import { applyChange } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';

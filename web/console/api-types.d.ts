@@ -41,6 +41,7 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
+            links: components["schemas"]["FlagLink"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC.
@@ -233,6 +234,12 @@ export interface components {
             hasStrategies: boolean;
             /** @description False: the flag is off for applications there, whatever its switch says. */
             hasEnabledStrategies: boolean;
+        };
+        /** FlagLink */
+        FlagLink: {
+            id: string;
+            url: string;
+            title: string | null;
         };
         /** FlagSummary */
         FlagSummary: {
@@ -776,6 +783,7 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
+            links: components["schemas"]["FlagLink"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC.

@@ -63,7 +63,8 @@ async function run(plan: OpenLoopPlan): Promise<Latencies> {
     const now = performance.now();
     assert(now < dueAt(total) + PATIENCE_MS, `${total - latencies.length} requests were never answered`);
     while (sent < total && dueAt(sent) <= now) {
-      const connection = free.pop();
+      // In turn, so that none is silent for so long that the server closes it.
+      const connection = free.shift();
       if (connection === undefined) break;
       connection.send(
         fillUnique(requests[sent % requests.length] ?? '', plan.uniqueBase + sent),

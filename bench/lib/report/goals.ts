@@ -171,6 +171,22 @@ export const GOALS: readonly Goal[] = [
     isMet: atMost(5),
   },
   {
+    what: 'newest 10 events of a type among 1,000,000, 64 connections',
+    target: '≥ 20,000/s',
+    scenario: 'growth-events',
+    format: 'rate',
+    value: worstOf(Math.min, events(MOST_EVENTS, 'newestPerSecond')),
+    isMet: atLeast(20_000),
+  },
+  {
+    what: 'the same, p99',
+    target: '≤ 10 ms',
+    scenario: 'growth-events',
+    format: 'ms',
+    value: worstOf(Math.max, events(MOST_EVENTS, 'newestP99')),
+    isMet: atMost(10),
+  },
+  {
     what: 'event search by text among 1,000,000',
     target: '≤ 1 s',
     scenario: 'growth-events',

@@ -1,4 +1,6 @@
 /** Decisions on context fields and their legal values. */
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
   CONTEXT_FIELDS_MAX,
@@ -13,7 +15,6 @@ import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findContextField, locateContextField } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseLargerThan } from './guards.ts';
 
 /** Where a new field stands that is not told: behind the predefined ones. */

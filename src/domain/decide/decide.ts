@@ -2,9 +2,33 @@
  * The table that maps each command to its decision. A command is decided against the state at the moment of its turn.
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
+
+import type { DecideContext, Decision } from '../decision/decision.ts';
+import { type SetProjectAccess, setProjectAccess } from '../people/access-commands.ts';
+import {
+  type AddMember,
+  addMember,
+  type ChangeMember,
+  changeMember,
+  type RemoveMember,
+  removeMember,
+} from '../people/membership-commands.ts';
+import {
+  type CreatePersonalToken,
+  createPersonalToken,
+  type DeletePersonalToken,
+  deletePersonalToken,
+} from '../people/personal-token-commands.ts';
+import {
+  type CreateUser,
+  createUser,
+  type DeleteUser,
+  deleteUser,
+  type UpdateUser,
+  updateUser,
+} from '../people/user-commands.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type SetProjectAccess, setProjectAccess } from './access-commands.ts';
 import {
   type ArchiveFlag,
   type ArchiveFlags,
@@ -31,7 +55,6 @@ import {
   type UpdateContextField,
   updateContextField,
 } from './context-field-commands.ts';
-import type { DecideContext, Decision } from './decision.ts';
 import {
   type AddDependency,
   addDependency,
@@ -51,23 +74,20 @@ import {
   updateEnvironment,
 } from './environment-commands.ts';
 import {
+  type ChangeLink,
   type CloneFlag,
   type CreateFlag,
+  changeLink,
   cloneFlag,
   createFlag,
   type PatchFlag,
   patchFlag,
+  type RemoveLink,
+  removeLink,
   type UpdateFlag,
   updateFlag,
 } from './flag-commands.ts';
-import {
-  type AddMember,
-  addMember,
-  type ChangeMember,
-  changeMember,
-  type RemoveMember,
-  removeMember,
-} from './membership-commands.ts';
+import { type MoveFlag, moveFlag } from './move-command.ts';
 import {
   type MarkFavorite,
   markFavorite,
@@ -126,10 +146,14 @@ import {
 } from './strategy-type-commands.ts';
 import {
   type ChangeTags,
+  type CreateTag,
   type CreateTagType,
   changeTags,
+  createTag,
   createTagType,
+  type DeleteTag,
   type DeleteTagType,
+  deleteTag,
   deleteTagType,
   type TagFlag,
   tagFlag,
@@ -140,24 +164,12 @@ import {
 } from './tag-commands.ts';
 import {
   type CreateApiToken,
-  type CreatePersonalToken,
   createApiToken,
-  createPersonalToken,
   type DeleteApiToken,
-  type DeletePersonalToken,
   deleteApiToken,
-  deletePersonalToken,
   type UpdateApiToken,
   updateApiToken,
 } from './token-commands.ts';
-import {
-  type CreateUser,
-  createUser,
-  type DeleteUser,
-  deleteUser,
-  type UpdateUser,
-  updateUser,
-} from './user-commands.ts';
 import {
   type PatchVariants,
   type PushVariants,
@@ -172,6 +184,9 @@ export type Command =
   | UpdateFlag
   | PatchFlag
   | CloneFlag
+  | MoveFlag
+  | ChangeLink
+  | RemoveLink
   | RollbackFlag
   | ArchiveFlag
   | ArchiveFlags
@@ -182,6 +197,8 @@ export type Command =
   | TagFlag
   | UntagFlag
   | ChangeTags
+  | CreateTag
+  | DeleteTag
   | MarkFavorite
   | AddDependency
   | RemoveDependency
@@ -243,6 +260,9 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-flag': updateFlag,
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
+  'move-flag': moveFlag,
+  'change-link': changeLink,
+  'remove-link': removeLink,
   'rollback-flag': rollbackFlag,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
@@ -253,6 +273,8 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'change-tags': changeTags,
+  'create-tag': createTag,
+  'delete-tag': deleteTag,
   'mark-favorite': markFavorite,
   'add-dependency': addDependency,
   'remove-dependency': removeDependency,

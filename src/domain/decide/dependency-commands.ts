@@ -3,6 +3,7 @@
  * are one level deep, so nobody has to follow a chain, and no cycle can exist.
  */
 
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import type { Dependency, Flag } from '../flags/flag.ts';
 import { jsonEqual } from '../json/json.ts';
 import { aboutFlag, type DomainEvent } from '../state/events.ts';
@@ -10,7 +11,6 @@ import { type LocatedFlag, locateFlag, locateFlagAnywhere } from '../state/locat
 import { invalid, invalidOperation, notFound, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { dependenciesRemoved } from './archive-commands.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
 
 /** Parents of one flag. SDKs evaluate all of them each time they evaluate the flag. */

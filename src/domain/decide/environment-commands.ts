@@ -1,9 +1,10 @@
 /** Decisions that create, change, order and delete the environments of the service. */
+
+import type { Decision } from '../decision/decision.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { Environment, World } from '../state/world.ts';
-import type { Decision } from './decision.ts';
 import { tokensOfEnvironmentDeleted } from './token-commands.ts';
 
 /**

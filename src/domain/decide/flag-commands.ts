@@ -1,6 +1,8 @@
 /** Decisions that create, update, patch and clone a flag (docs/specification/flags.md). */
 
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { type Flag, type FlagData, flagData, flagDataOf, flagVariants } from '../flags/flag.ts';
+import { LINKS_MAX, type Link } from '../flags/link.ts';
 import { INITIAL_METADATA, type MetadataInput } from '../flags/metadata.ts';
 import {
   patchedMetadata,
@@ -13,9 +15,8 @@ import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
 import type { FlagRecord } from '../state/project-flags.ts';
-import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
+import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
@@ -95,6 +96,47 @@ function metadataOfPatched(before: FlagData, after: JsonValue): CheckedPatch {
   }
   return patchedMetadata(before, after);
 }
+
+export interface ChangeLink extends NamesFlag {
+  readonly type: 'change-link';
+  /** Null: a new one is added. */
+  readonly id: string | null;
+  readonly link: Omit<Link, 'id'>;
+}
+
+/** A link is metadata, so it is recorded as a change of that. */
+export function changeLink(world: World, command: ChangeLink, context: DecideContext): Decision {
+  const { project, flag: name, id } = command;
+  const located = unlessArchived(locateFlag(world, project, name));
+  if (located.refused) return located;
+  const { links } = located.record.flag;
+  const { url, title } = command.link;
+  if (id !== null) {
+    const at = links.findIndex((one) => one.id === id);
+    if (at === -1) return noLink(name, id);
+    return metadataEvents(world, located, { links: links.with(at, { id, url, title }) });
+  }
+  if (links.length >= LINKS_MAX) {
+    return invalidOperation(`The flag "${name}" has ${LINKS_MAX} links, and cannot have more.`);
+  }
+  return metadataEvents(world, located, { links: [...links, { id: context.newId(), url, title }] });
+}
+
+export interface RemoveLink extends NamesFlag {
+  readonly type: 'remove-link';
+  readonly id: string;
+}
+
+export function removeLink(world: World, { project, flag: name, id }: RemoveLink): Decision {
+  const located = unlessArchived(locateFlag(world, project, name));
+  if (located.refused) return located;
+  const { links } = located.record.flag;
+  const left = links.filter((one) => one.id !== id);
+  return left.length === links.length ? noLink(name, id) : metadataEvents(world, located, { links: left });
+}
+
+export const noLink = (flag: string, id: string): Refusal =>
+  notFound(`The flag "${flag}" has no link "${id}".`);
 
 export interface CloneFlag extends NamesFlag {
   readonly type: 'clone-flag';

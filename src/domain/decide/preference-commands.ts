@@ -1,4 +1,6 @@
 /** Decisions on what somebody prefers: favorites of users, and settings of the service. */
+
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
@@ -6,7 +8,6 @@ import { FRONTEND_SETTING_ID, type Setting } from '../state/frontend-origins.ts'
 import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 
 /** Of one user, of each kind. Bounds the record that is replaced with each mark. */
 export const FAVORITES_MAX = 1_000;

@@ -1,6 +1,9 @@
 /** Decisions that create, change and delete projects, and that add and remove their environments. */
 
+import { knownRole, OWNER_ROLE_ID } from '../access/roles.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
+import { membershipData } from '../people/membership-commands.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';
@@ -12,12 +15,9 @@ import {
   notFound,
   type Refusal,
 } from '../state/refusal.ts';
-import { knownRole, OWNER_ROLE_ID } from '../state/roles.ts';
 import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
-import { membershipData } from './membership-commands.ts';
 import { segmentsOfProjectDeleted } from './segment-commands.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 

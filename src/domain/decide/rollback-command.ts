@@ -5,6 +5,8 @@
  * A rollback does not change dependencies, since they concern other flags too; archiving, which has its own
  * endpoints; or environments that the project did not have then or no longer has. Strategies get their old ids back.
  */
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { nextSwitch } from '../flags/environment-switch.ts';
 import { environmentOf, type Flag, type FlagEnvironment, type Tag } from '../flags/flag.ts';
 import { hasEnabledStrategy, type Strategy } from '../flags/strategy.ts';
@@ -14,7 +16,6 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { metadataEvents } from './flag-commands.ts';
 import { refuseLargeFlag, unlessArchived } from './guards.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';

@@ -1,4 +1,6 @@
 /** Decisions on segments. */
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX, type Segment, type SegmentInput } from '../flags/segment.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
@@ -6,7 +8,6 @@ import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { locateSegment } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseLargerThan } from './guards.ts';
 
 export interface CreateSegment {

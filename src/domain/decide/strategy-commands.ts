@@ -2,6 +2,8 @@
  * Decisions on the strategies and the switch of a flag in an environment (docs/specification/strategies.md,
  * docs/specification/switches.md).
  */
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { nextSwitch } from '../flags/environment-switch.ts';
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import {
@@ -19,7 +21,6 @@ import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../st
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseOversized, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 import { refuseUnknownReferences } from './strategy-guards.ts';

@@ -1,4 +1,6 @@
 /** Decisions on strategy types. */
+
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import {
   predefinedStrategyType,
   STRATEGY_TYPE_BYTES_MAX,
@@ -11,7 +13,6 @@ import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findStrategyType, locateStrategyType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseLargerThan } from './guards.ts';
 
 export interface CreateStrategyType {

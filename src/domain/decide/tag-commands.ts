@@ -3,15 +3,21 @@
  * most once.
  */
 
-import type { Flag, Tag } from '../flags/flag.ts';
-import { SIMPLE_TAG_TYPE, TAG_TYPES_MAX, type TagType, type TagTypeInput } from '../flags/tag-type.ts';
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
+import { type Flag, type Tag, tagKey } from '../flags/flag.ts';
+import {
+  SIMPLE_TAG_TYPE,
+  TAG_TYPES_MAX,
+  TAGS_MAX,
+  type TagType,
+  type TagTypeInput,
+} from '../flags/tag-type.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, aboutFlag, type DomainEvent } from '../state/events.ts';
-import { locateFlag, locateFlags } from '../state/locate.ts';
+import { locateFlag, locateFlagAnywhere, locateFlags } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, notFound, type Refusal } from '../state/refusal.ts';
 import { findTagType, locateTagType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseArchived, unlessArchived } from './guards.ts';
 
 interface NamesTag {
@@ -151,4 +157,45 @@ export function deleteTagType(world: World, { name }: DeleteTagType): Decision {
     return invalidOperation(`The tag type "${name}" is always there and cannot be deleted.`);
   }
   return [{ type: 'tag-type-deleted', ...ABOUT_NOTHING, data: null, preData }];
+}
+
+export interface CreateTag {
+  readonly type: 'create-tag';
+  readonly tag: Tag;
+}
+
+/** A tag that no flag has yet. Whether one has it is found out before: it takes a walk over all flags. */
+export function createTag({ directory }: World, { tag }: CreateTag): Decision {
+  if (directory.tags.has(tagKey(tag))) return takenTag(tag);
+  if (directory.tags.size >= TAGS_MAX) {
+    return invalidOperation(
+      `There are ${TAGS_MAX} tags that were made by themselves, and there cannot be more.`,
+    );
+  }
+  const data: Tag = { type: tag.type, value: tag.value };
+  return [{ type: 'tag-created', ...ABOUT_NOTHING, data, preData: null }];
+}
+
+export const takenTag = ({ type, value }: Tag): Refusal =>
+  nameExists(`The tag "${type}:${value}" exists already.`);
+
+export interface DeleteTag {
+  readonly type: 'delete-tag';
+  readonly tag: Tag;
+  /** Those that had the tag when it was looked for; a flag that has got it since keeps it. */
+  readonly flags: readonly string[];
+}
+
+/** Flags lose the tag, archived ones too. */
+export function deleteTag(world: World, { tag, flags }: DeleteTag): Decision {
+  const preData: Tag = { type: tag.type, value: tag.value };
+  const events: DomainEvent[] = [];
+  for (const name of flags) {
+    const located = locateFlagAnywhere(world, name);
+    if (located.refused || !hasTag(located.record.flag, tag)) continue;
+    events.push({ type: 'feature-untagged', ...aboutFlag(located.record.flag), data: null, preData });
+  }
+  if (world.directory.tags.has(tagKey(tag)))
+    events.push({ type: 'tag-deleted', ...ABOUT_NOTHING, data: null, preData });
+  return events;
 }

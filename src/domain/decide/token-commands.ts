@@ -1,27 +1,20 @@
 /**
- * Decisions on API tokens and personal tokens. Commands carry the digest of a secret and never the secret itself, and
- * events carry the digest in a field that no reader sees.
+ * Decisions on API tokens. Commands carry the digest of a secret and never the secret itself, and events carry the
+ * digest in a field that no reader sees.
  */
-import {
-  ABOUT_NOTHING,
-  type ApiTokenData,
-  type DomainEvent,
-  type PersonalTokenData,
-} from '../state/events.ts';
-import { locatePersonalToken, locateUser, refuseUnknownProjects } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
-import { ADMIN_ROLE_ID } from '../state/roles.ts';
-import type { ApiToken, PersonalToken, World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { isExpired, refuseLastAdminToken } from '../people/personal-token-commands.ts';
+import { ABOUT_NOTHING, type ApiTokenData, type DomainEvent } from '../state/events.ts';
+import { refuseUnknownProjects } from '../state/locate.ts';
+import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
+import type { ApiToken, World } from '../state/world.ts';
 
 /** Stands for every project, or for every environment. */
 export const ALL = '*';
 
 /** API tokens of the service. All are held in memory; ten thousand take about 3 MiB. */
 export const API_TOKENS_MAX = 10_000;
-
-/** Personal tokens of one user. Stops a script that makes one at each run and never removes any. */
-export const PERSONAL_TOKENS_PER_USER_MAX = 100;
 
 export interface CreateApiToken {
   readonly type: 'create-api-token';
@@ -97,36 +90,6 @@ export function deleteApiToken(
   return refuseLastAdminToken(world, digest, clockMs) ?? [tokenDeleted(token)];
 }
 
-/**
- * Refuses to end the last token that is good for everything: an admin token, or a personal token of a root Admin.
- * Nobody could make another one over HTTP (docs/specification/rights.md#last-admin-token).
- */
-function refuseLastAdminToken(world: World, digest: string, clockMs: number): Refusal | null {
-  const { apiTokens, personalTokens, users } = world.directory;
-  const isAdminToken = (token: ApiToken) => token.type === 'admin' && !isExpired(token.expiresAt, clockMs);
-  const isOfAdmin = ({ userId, expiresAt }: PersonalToken) =>
-    users.get(userId)?.rootRole === ADMIN_ROLE_ID && !isExpired(expiresAt, clockMs);
-  let isAdmin = false;
-  for (const token of apiTokens.values()) {
-    if (!isAdminToken(token)) continue;
-    if (token.digest !== digest) return null;
-    isAdmin = true;
-  }
-  for (const token of personalTokens.values()) {
-    if (!isOfAdmin(token)) continue;
-    if (token.digest !== digest) return null;
-    isAdmin = true;
-  }
-  if (!isAdmin) return null;
-  return invalidOperation(
-    'This is the last token with the rights of an Admin; make another admin token, or a personal token of an Admin, first.',
-  );
-}
-
-function isExpired(expiresAt: string | null, clockMs: number): boolean {
-  return expiresAt !== null && Date.parse(expiresAt) <= clockMs;
-}
-
 export function tokensOfEnvironmentDeleted(world: World, environment: string): DomainEvent[] {
   const tokens = [...world.directory.apiTokens.values()];
   return tokens.filter((token) => token.environment === environment).map(tokenDeleted);
@@ -148,62 +111,4 @@ function tokenUpdated({ digest, ...preData }: ApiToken, after: ApiToken): Domain
 
 function tokenDeleted({ digest, ...preData }: ApiToken): DomainEvent {
   return { type: 'api-token-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
-}
-
-export interface CreatePersonalToken {
-  readonly type: 'create-personal-token';
-  readonly userId: number;
-  readonly digest: string;
-  readonly description: string;
-  readonly expiresAt: string;
-}
-
-/** The description tells the tokens of a user apart, so it must be unique. */
-export function createPersonalToken(
-  world: World,
-  { userId, digest, description, expiresAt }: CreatePersonalToken,
-  context: DecideContext,
-): Decision {
-  const user = locateUser(world, userId);
-  if (isRefusal(user)) return user;
-  if (isExpired(expiresAt, context.clockMs)) {
-    return invalid(`A personal token must expire in the future, not at ${expiresAt}.`, '/body/expiresAt');
-  }
-  const others = personalTokensOf(world, userId);
-  if (others.some((one) => one.description === description)) {
-    return nameExists(`The user ${userId} has a personal token described as "${description}" already.`);
-  }
-  if (others.length >= PERSONAL_TOKENS_PER_USER_MAX) {
-    return invalidOperation(
-      `The user ${userId} has ${PERSONAL_TOKENS_PER_USER_MAX} personal tokens, and cannot have more.`,
-    );
-  }
-  const id = world.directory.lastPersonalTokenId + 1;
-  const data: PersonalTokenData = { id, userId, description, createdAt: context.now, expiresAt };
-  return [{ type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
-}
-
-export interface DeletePersonalToken {
-  readonly type: 'delete-personal-token';
-  readonly userId: number;
-  readonly id: number;
-}
-
-export function deletePersonalToken(
-  world: World,
-  { userId, id }: DeletePersonalToken,
-  { clockMs }: DecideContext,
-): Decision {
-  const token = locatePersonalToken(world, userId, id);
-  if (isRefusal(token)) return token;
-  return refuseLastAdminToken(world, token.digest, clockMs) ?? [personalTokenDeleted(token)];
-}
-
-export function personalTokenDeleted({ digest, ...preData }: PersonalToken): DomainEvent {
-  return { type: 'pat-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest } };
-}
-
-/** In order of creation. */
-export function personalTokensOf(world: World, userId: number): PersonalToken[] {
-  return [...world.directory.personalTokens.values()].filter((token) => token.userId === userId);
 }

@@ -1,5 +1,6 @@
 /** Decisions on variants, of the whole flag or of one environment (docs/specification/variants.md). */
 
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { environmentOf, flagVariants } from '../flags/flag.ts';
 import { normaliseVariants, type Variant } from '../flags/variant.ts';
 import { type JsonValue, jsonEqual } from '../json/json.ts';
@@ -8,7 +9,6 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 import { refuseOversized, unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 

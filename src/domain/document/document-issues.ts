@@ -100,6 +100,7 @@ export class DocumentIssues {
       contextFields,
       strategyTypes,
       tagTypes,
+      tags,
       settings,
     } = this.#document;
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
@@ -109,6 +110,7 @@ export class DocumentIssues {
     this.#unique(contextFields, '/contextFields', (one) => ['/name', one.name]);
     this.#unique(strategyTypes, '/strategyTypes', (one) => ['/name', one.name]);
     this.#unique(tagTypes, '/tagTypes', (one) => ['/name', one.name]);
+    this.#unique(tags, '/tags', (one) => ['', `${one.type}:${one.value}`]);
     this.#unique(settings, '/settings', (one) => ['/id', one.id]);
     for (const [index, { project }] of segments.entries()) {
       if (project !== null)

@@ -10,6 +10,7 @@
  * later version added which field.
  */
 import * as v from 'valibot';
+import { ROLE_NAMES } from '../access/roles.ts';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
@@ -22,7 +23,6 @@ import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
-import { ROLE_NAMES } from '../state/roles.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
@@ -53,6 +53,8 @@ const TagText = v.pipe(
   v.minLength(TAG_LENGTH_MIN, TAG_PHRASE),
   v.maxLength(TAG_LENGTH_MAX, TAG_PHRASE),
 );
+
+const TagSchema = v.object({ type: TagText, value: TagText });
 
 const EnvironmentSchema = v.object({
   name: name((text) => urlNameIssue('environment name', text)),
@@ -104,7 +106,7 @@ export const FlagSchema = v.object({
     v.array(FlagEnvironmentSchema),
     v.description('Those in which anything was ever set; in the others the flag is disabled.'),
   ),
-  tags: v.array(v.object({ type: TagText, value: TagText })),
+  tags: v.array(TagSchema),
   dependencies: v.array(
     v.object({ feature: v.string(), enabled: v.boolean(), variants: v.array(v.string()) }),
   ),
@@ -202,6 +204,10 @@ export const StateDocumentSchema = v.pipe(
     contextFields: v.optional(v.array(ContextFieldSchema), []),
     strategyTypes: v.optional(v.array(StrategyTypeSchema), []),
     tagTypes: v.optional(v.array(TagTypeSchema), []),
+    tags: v.pipe(
+      v.optional(v.array(TagSchema), []),
+      v.description('Those that were made by themselves, whether or not a flag has them.'),
+    ),
     favorites: v.optional(v.array(FavoritesSchema), []),
     settings: v.optional(v.array(SettingSchema), []),
     credentials: v.exactOptional(CredentialsSchema),

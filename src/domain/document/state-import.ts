@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
+import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
@@ -18,7 +19,6 @@ import {
   inProject,
   ofEnvironment,
 } from '../state/events.ts';
-import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../state/roles.ts';
 import type { User } from '../state/world.ts';
 import { DocumentIssues, type FlagPosition, flagPointer } from './document-issues.ts';
 import {
@@ -169,6 +169,7 @@ function targetingEvents({
   contextFields,
   strategyTypes,
   tagTypes,
+  tags,
   settings,
 }: StateDocument): DomainEvent[] {
   return [
@@ -184,6 +185,7 @@ function targetingEvents({
     ...tagTypes.map(
       (data): DomainEvent => ({ type: 'tag-type-created', ...ABOUT_NOTHING, data, preData: null }),
     ),
+    ...tags.map((data): DomainEvent => ({ type: 'tag-created', ...ABOUT_NOTHING, data, preData: null })),
     ...settings.map(
       (data): DomainEvent => ({ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }),
     ),

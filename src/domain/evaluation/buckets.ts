@@ -4,7 +4,7 @@
  */
 import { contextReader } from './context.ts';
 import { Interned } from './interned.ts';
-import { Murmur3, utf8BytesOf } from './murmur3.ts';
+import { digestBehind, type Ending, Murmur3, utf8BytesOf } from './murmur3.ts';
 import type { Run } from './run.ts';
 
 /** Variants are hashed from another seed than rollouts, so that a rollout does not decide the variant as well. */
@@ -18,11 +18,15 @@ export type StickyReader = (run: Run) => string | undefined;
 
 /** `default`: the user, or else the session; `random`: nothing; any other: the field of the context so named. */
 export function stickyReader(stickiness: string): StickyReader {
-  if (stickiness === 'random') return () => undefined;
-  if (stickiness === 'default') return ({ context }) => context.userId || context.sessionId;
+  if (stickiness === 'random') return readNothing;
+  if (stickiness === 'default') return readUserOrSession;
   const read = contextReader(stickiness);
   return ({ context }) => read(context);
 }
+
+// One function each for all rules, which tells that two of them read the same.
+const readNothing: StickyReader = () => undefined;
+const readUserOrSession: StickyReader = ({ context }) => context.userId || context.sessionId;
 
 interface BucketOptions {
   readonly groupId: string;
@@ -36,27 +40,33 @@ interface Buckets extends BucketOptions {
 
 /** Puts the user of a run into a bucket; asked by several rules in one run, it hashes once. */
 export class Bucket {
-  readonly #group: Murmur3;
-  readonly #sticky: StickyReader;
+  /** Hashed up to where the user's id begins. */
+  readonly group: Murmur3;
+  readonly sticky: StickyReader;
   readonly #highest: number;
   #runId = 0;
   #bucket = 0;
 
   constructor({ groupId, sticky, seed, highest }: Buckets) {
-    this.#group = new Murmur3(seed).add(utf8BytesOf(`${groupId}:`));
-    this.#sticky = sticky;
+    this.group = new Murmur3(seed).add(utf8BytesOf(`${groupId}:`));
+    this.sticky = sticky;
     this.#highest = highest;
   }
 
   /** From 1 to the highest; 0 when there is nothing to be sticky on. */
   of(run: Run): number {
     if (this.#runId !== run.id) {
-      const text = this.#sticky(run);
-      this.#bucket = text ? (this.#group.digestWith(run.endings.of(text)) % this.#highest) + 1 : 0;
+      const text = this.sticky(run);
+      this.#bucket = text ? (this.group.digestWith(run.endings.of(text)) % this.#highest) + 1 : 0;
       this.#runId = run.id;
     }
     return this.#bucket;
   }
+}
+
+/** From 1 to 100: the bucket of a rollout whose group stands there, for a user with that ending. */
+export function rolloutBucketBehind(hash: number, block: number, length: number, ending: Ending): number {
+  return (digestBehind(hash, block, length, ending) % ROLLOUT_BUCKETS) + 1;
 }
 
 const rolloutBuckets = new Interned<Bucket>();

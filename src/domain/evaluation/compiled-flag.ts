@@ -112,15 +112,19 @@ function isConditional(
   return flag.dependencies.length > 0 || constraints.length > 0 || segments.length > 0;
 }
 
+function isConstant(kind: CompiledKind | null): boolean {
+  return kind !== null && kind.constant !== null;
+}
+
 function hitReason(flag: Flag, source: Strategy, kind: CompiledKind | null): Reason {
-  if (kind?.isConstant && !isConditional(flag, source)) return 'STATIC';
-  return kind?.rollout && !kind.isConstant ? 'SPLIT' : 'TARGETING_MATCH';
+  if (isConstant(kind) && !isConditional(flag, source)) return 'STATIC';
+  return kind?.rollout && !isConstant(kind) ? 'SPLIT' : 'TARGETING_MATCH';
 }
 
 /** For a context that the flag's parents or all of its strategies turn down. */
 function missReason(flag: Flag, strategies: readonly CompiledStrategy[]): Reason {
   const plain = strategies.filter(({ source, kind }) => kind !== null && !isConditional(flag, source));
   if (plain.length === 0 || plain.length < strategies.length) return 'TARGETING_MATCH';
-  if (plain.every(({ kind }) => kind?.isConstant)) return 'STATIC';
+  if (plain.every(({ kind }) => isConstant(kind))) return 'STATIC';
   return plain.every(({ kind }) => kind?.rollout) ? 'SPLIT' : 'TARGETING_MATCH';
 }

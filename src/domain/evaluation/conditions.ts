@@ -22,6 +22,10 @@ export class Conditions {
     this.segments = segments;
   }
 
+  get isEmpty(): boolean {
+    return this.constraints.length === 0 && this.segments.length === 0;
+  }
+
   /** Tested once in a run, however many strategies have them. A segment that is not there holds for nobody. */
   hold(run: Run, scope: Segments): boolean {
     if (this.#runId !== run.id) {

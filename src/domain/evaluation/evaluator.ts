@@ -10,6 +10,7 @@ import { type Outcome, unknownFlagOutcome } from './outcome.ts';
 import { type CompiledScope, outcomeOf } from './rules.ts';
 import { type EvaluationInput, Run } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
+import { SortedFlags } from './sorted-flags.ts';
 
 export interface EvaluationScope {
   readonly environment: string;
@@ -23,8 +24,7 @@ export interface EvaluationScope {
 export class Evaluator {
   readonly #scope: CompiledScope;
   readonly #flags = new Map<string, CompiledFlag>();
-  /** By name, in the order of UTF-16 units. */
-  readonly #sorted: CompiledFlag[];
+  readonly #sorted: SortedFlags;
   readonly #environment: string;
 
   constructor({ environment, environmentEnabled, flags, segments }: EvaluationScope) {
@@ -32,7 +32,7 @@ export class Evaluator {
     for (const flag of flags) {
       if (flag.archivedAt === null) this.#flags.set(flag.name, compileFlag(flag, environment));
     }
-    this.#sorted = [...this.#flags.values()].sort((a, b) => (a.flag.name < b.flag.name ? -1 : 1));
+    this.#sorted = new SortedFlags(this.#flags.values());
     this.#scope = {
       environmentEnabled,
       flag: (name) => this.#flags.get(name),
@@ -47,36 +47,31 @@ export class Evaluator {
       return;
     }
     const compiled = compileFlag(flag, this.#environment);
-    this.#sorted.splice(this.#positionOf(flag.name), this.#flags.has(flag.name) ? 1 : 0, compiled);
+    this.#sorted.set(compiled);
     this.#flags.set(flag.name, compiled);
   }
 
   /** A flag that was deleted, or moved out of the scope. */
   delete(name: string): void {
-    if (this.#flags.delete(name)) this.#sorted.splice(this.#positionOf(name), 1);
+    if (this.#flags.delete(name)) this.#sorted.delete(name);
   }
 
   /** A flag that is not in the scope is off. */
   evaluate(name: string, input: EvaluationInput): Outcome {
     const compiled = this.#flags.get(name);
-    return compiled === undefined ? unknownFlagOutcome(name) : this.#outcome(compiled, new Run(input));
+    return compiled === undefined
+      ? unknownFlagOutcome(name)
+      : outcomeOf(compiled, this.#scope, new Run(input));
   }
 
   /** Of every flag, on or off, by name. */
   evaluateAll(input: EvaluationInput): Outcome[] {
-    const run = new Run(input);
-    return this.#sorted.map((compiled) => this.#outcome(compiled, run));
+    return this.#outcomes(input, false);
   }
 
   /** Of the flags that are on, by name. */
   evaluateEnabled(input: EvaluationInput): Outcome[] {
-    const run = new Run(input);
-    const enabled: Outcome[] = [];
-    for (const compiled of this.#sorted) {
-      const outcome = this.#outcome(compiled, run);
-      if (outcome.enabled) enabled.push(outcome);
-    }
-    return enabled;
+    return this.#outcomes(input, true);
   }
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
@@ -87,25 +82,17 @@ export class Evaluator {
 
   /** How many flags are in the scope. */
   get size(): number {
-    return this.#sorted.length;
+    return this.#flags.size;
   }
 
   has(name: string): boolean {
     return this.#flags.has(name);
   }
 
-  /** In the list of sorted flags: of the one of that name, or where it would be. */
-  #positionOf(name: string): number {
-    let [start, end] = [0, this.#sorted.length];
-    while (start < end) {
-      const middle = (start + end) >> 1;
-      if (this.#sorted[middle]!.flag.name < name) start = middle + 1;
-      else end = middle;
-    }
-    return start;
-  }
-
-  #outcome(compiled: CompiledFlag, run: Run): Outcome {
-    return outcomeOf(compiled, this.#scope, run);
+  #outcomes(input: EvaluationInput, onlyEnabled: boolean): Outcome[] {
+    const run = new Run(input);
+    const outcomes: Outcome[] = [];
+    for (const block of this.#sorted.blocks) block.columns.evaluate(run, this.#scope, onlyEnabled, outcomes);
+    return outcomes;
   }
 }

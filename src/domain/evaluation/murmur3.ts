@@ -53,14 +53,24 @@ export class Murmur3 {
 
   /** Of what was added to this one, followed by `ending`; this one stays as it is. */
   digestWith(ending: Ending): number {
-    const { head, isHeadWhole, blocks, rest } = ending.behind(this.#blockLength);
-    const length = this.#length + ending.length;
-    const first = scramble(this.#block | head);
-    if (!isHeadWhole) return finished(this.#hash ^ first, length);
-    let hash = mixed(this.#hash, first);
-    for (let at = 0; at < blocks.length; at += 1) hash = mixed(hash, blocks[at]!);
-    return finished(hash ^ rest, length);
+    return digestBehind(this.#hash, this.#block, this.#length, ending);
   }
+
+  /** Where it stands, for `digestBehind`: whoever has many keeps the numbers in columns. */
+  get standing(): { readonly hash: number; readonly block: number; readonly length: number } {
+    return { hash: this.#hash, block: this.#block, length: this.#length };
+  }
+}
+
+/** What `digestWith` of the one that stands there gives, from 0 to 2³² - 1. */
+export function digestBehind(hash: number, block: number, length: number, ending: Ending): number {
+  const { head, isHeadWhole, blocks, rest } = ending.behind(length & (BLOCK_BYTES - 1));
+  const whole = length + ending.length;
+  const first = scramble(block | head);
+  if (!isHeadWhole) return finished(hash ^ first, whole);
+  let mixing = mixed(hash, first);
+  for (let at = 0; at < blocks.length; at += 1) mixing = mixed(mixing, blocks[at]!);
+  return finished(mixing ^ rest, whole);
 }
 
 /** An ending as it is cut into blocks behind a beginning that leaves some bytes of a block over. */

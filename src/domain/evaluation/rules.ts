@@ -41,7 +41,8 @@ function takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, run
   return kind !== null && conditions.hold(run, scope) && kind.test(run);
 }
 
-function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
+/** Of a flag that the strategy has turned on. */
+export function outcomeBy(strategy: CompiledStrategy, flag: CompiledFlag, run: Run): Outcome {
   return chosen(strategy.choice, run) ?? chosen(flag.choice, run) ?? strategy.on;
 }
 

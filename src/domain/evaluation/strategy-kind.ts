@@ -13,13 +13,17 @@ export interface Rollout {
   readonly groupId: string;
   /** From 1 to 100; 0 when the context lacks the field that the rollout is sticky on. */
   bucket(run: Run): number;
+  /** That of whoever has something to be sticky on. */
+  readonly sticky: Bucket;
+  /** Whether a user with nothing to be sticky on gets a random bucket rather than none. */
+  readonly drawsWithout: boolean;
 }
 
 export interface CompiledKind {
   test(run: Run): boolean;
   readonly rollout: Rollout | null;
-  /** On for everybody, or for nobody. */
-  readonly isConstant: boolean;
+  /** Whether it is on, where that is the same for everybody; otherwise null. */
+  readonly constant: boolean | null;
 }
 
 /** Null for a kind that is not built in: its strategies are never on. */
@@ -34,8 +38,8 @@ export function isInRollout(bucket: number, percentage: number): boolean {
 
 type ReadParameter = (key: string) => string;
 
-const KINDS: ReadonlyMap<string, (read: ReadParameter) => CompiledKind> = new Map([
-  ['default', () => ({ test: () => true, rollout: null, isConstant: true })],
+const KINDS = new Map<string, (read: ReadParameter) => CompiledKind>([
+  ['default', () => ({ test: () => true, rollout: null, constant: true })],
   ['userWithId', (read) => tested(isListedUser(read('userIds')))],
   ['remoteAddress', (read) => tested(isListedAddress(read('IPs')))],
   ['applicationHostname', (read) => tested(isListedHost(read('hostNames')))],
@@ -45,7 +49,7 @@ const KINDS: ReadonlyMap<string, (read: ReadParameter) => CompiledKind> = new Ma
   ['gradualRolloutRandom', (read) => gradualRollout(read, 'random')],
 ]);
 
-const tested = (test: Test): CompiledKind => ({ test, rollout: null, isConstant: false });
+const tested = (test: Test): CompiledKind => ({ test, rollout: null, constant: null });
 
 function listOf(text: string): string[] {
   return text.split(',').map((item) => item.trim());
@@ -105,28 +109,24 @@ function gradualRollout(read: ReadParameter, stickiness: 'userId' | 'sessionId' 
   });
 }
 
-interface RolloutParts extends Omit<Rollout, 'bucket'> {
-  readonly sticky: Bucket;
-  /** Whether a user with nothing to be sticky on gets a random bucket rather than none. */
-  readonly drawsWithout: boolean;
-}
+type RolloutParts = Omit<Rollout, 'bucket'>;
 
 /** Of one class and without closures, because an evaluation of many flags spends its time in waiting for memory. */
 class CompiledRollout implements CompiledKind, Rollout {
   readonly percentage: number;
   readonly stickiness: string;
   readonly groupId: string;
-  readonly isConstant: boolean;
-  readonly #sticky: Bucket;
-  readonly #drawsWithout: boolean;
+  readonly constant: boolean | null;
+  readonly sticky: Bucket;
+  readonly drawsWithout: boolean;
 
   constructor({ percentage, stickiness, groupId, sticky, drawsWithout }: RolloutParts) {
     this.percentage = percentage;
     this.stickiness = stickiness;
     this.groupId = groupId;
-    this.isConstant = drawsWithout && (percentage >= 100 || !(percentage >= 1));
-    this.#sticky = sticky;
-    this.#drawsWithout = drawsWithout;
+    this.constant = drawsWithout && (percentage >= 100 || !(percentage >= 1)) ? percentage >= 100 : null;
+    this.sticky = sticky;
+    this.drawsWithout = drawsWithout;
   }
 
   get rollout(): Rollout {
@@ -134,11 +134,10 @@ class CompiledRollout implements CompiledKind, Rollout {
   }
 
   bucket(run: Run): number {
-    return this.#sticky.of(run) || (this.#drawsWithout ? run.draw(100) : 0);
+    return this.sticky.of(run) || (this.drawsWithout ? run.draw(100) : 0);
   }
 
   test(run: Run): boolean {
-    if (this.isConstant) return this.percentage >= 100;
-    return isInRollout(this.bucket(run), this.percentage);
+    return this.constant ?? isInRollout(this.bucket(run), this.percentage);
   }
 }

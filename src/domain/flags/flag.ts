@@ -28,6 +28,9 @@ export interface Tag {
   readonly value: string;
 }
 
+/** Different for different tags: a type may have a colon in it too. */
+export const tagKey = ({ type, value }: Tag): string => JSON.stringify([type, value]);
+
 /**
  * The flag is evaluated only when its parent `feature` is enabled (or disabled), with one of `variants` if there are
  * any.
@@ -97,6 +100,7 @@ export function flagOf(
     type: metadata.type,
     stale: metadata.stale,
     impressionData: metadata.impressionData,
+    links: metadata.links,
     createdAt: body.createdAt,
     archivedAt: body.archivedAt,
     environments,
@@ -124,6 +128,7 @@ export function flagDataOf({ identity, metadata, variants, archived }: FlagDataP
     type: metadata.type,
     stale: metadata.stale,
     impressionData: metadata.impressionData,
+    links: metadata.links,
     createdAt: identity.createdAt,
     lastSeenAt: null,
     variants: variants.length > 0 ? variants : null,

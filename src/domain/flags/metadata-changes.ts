@@ -1,6 +1,7 @@
 /** What requests, patches and clones make of a flag's metadata, for all fields of the table alike (metadata.ts). */
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { type Issue, issuesOf } from '../json/issues.ts';
+import { issuesOf } from '../json/issues.ts';
 import { type JsonObject, jsonEqual } from '../json/json.ts';
 import {
   type FlagMetadata,
@@ -61,15 +62,22 @@ export function patchedMetadata(before: FlagMetadata, patched: JsonObject): Patc
   for (const field of METADATA_FIELDS) {
     if (jsonEqual(patched[field], before[field])) continue;
     const value = patched[field] === undefined ? METADATA_ROWS[field].removed : patched[field];
-    const issue = issueOf(field, value === undefined ? {} : { [field]: value });
-    if (issue !== undefined) return { ok: false, field, message: issue.message };
-    input[field] = value;
+    const parsed = parseField(field, value === undefined ? {} : { [field]: value });
+    if (!parsed.ok) return { ok: false, field, message: parsed.message };
+    input[field] = parsed.value;
   }
   return { ok: true, value: input as MetadataInput };
 }
 
-function issueOf(field: MetadataField, value: object): Issue | undefined {
+type ParsedField =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string };
+
+/** The value without what its schema does not know. */
+function parseField(field: MetadataField, value: object): ParsedField {
   const schema = FIELD_SCHEMAS.get(field);
-  const parsed = schema === undefined ? undefined : v.safeParse(schema, value);
-  return parsed?.issues === undefined ? undefined : issuesOf(parsed.issues)[0];
+  assert(schema !== undefined, 'each field of the metadata has a schema');
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return { ok: true, value: (parsed.output as Editable)[field] };
+  return { ok: false, message: issuesOf(parsed.issues)[0]?.message ?? '' };
 }

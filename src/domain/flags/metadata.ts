@@ -9,6 +9,7 @@
  */
 import * as v from 'valibot';
 import { FLAG_TYPES } from './flag-type.ts';
+import { LinksSchema } from './link.ts';
 
 interface FieldRow<S extends v.GenericSchema> {
   /** Checks what clients send and what documents hold, and describes what responses show. Never transforms. */
@@ -67,6 +68,14 @@ const FLAG_METADATA = {
     cloned: 'kept',
     listed: true,
     added: null,
+  }),
+  links: row({
+    schema: LinksSchema,
+    initial: [],
+    removed: [],
+    cloned: 'initial',
+    listed: false,
+    added: { release: '0.2.0', contentVersion: 2, documentVersion: 3, older: [] },
   }),
 };
 

@@ -6,6 +6,9 @@ import * as v from 'valibot';
 import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from './flag.ts';
 
 export const TAG_TYPES_MAX = 200;
+
+/** Tags that were made by themselves. Lists of tags show them all. */
+export const TAGS_MAX = 5_000;
 const TEXT_LENGTH_MAX = 1_000;
 
 const TEXT_PHRASE = `a text of at most ${TEXT_LENGTH_MAX} characters`;

@@ -45,6 +45,7 @@ function growthByEvent(world: World, event: DomainEvent): number {
       return memoryGrowth(null, event.featureName);
     case 'project-favorited':
       return memoryGrowth(null, event.project);
+    case 'feature-project-change':
     case 'feature-unfavorited':
     case 'project-unfavorited':
       return 0;

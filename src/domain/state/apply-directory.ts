@@ -1,4 +1,5 @@
 /** `apply` for events that belong to no project: environments, users, tokens. */
+import { tagKey } from '../flags/flag.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { DirectoryEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
@@ -49,6 +50,12 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
       return;
     case 'tag-type-deleted':
       dropRecord(world, directory.tagTypes, event.preData.name);
+      return;
+    case 'tag-created':
+      putRecord(world, directory.tags, tagKey(event.data), event.data);
+      return;
+    case 'tag-deleted':
+      dropRecord(world, directory.tags, tagKey(event.preData));
       return;
     case 'setting-created':
     case 'setting-updated':

@@ -34,6 +34,10 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
       return create(world, project, event, stamp);
     case 'feature-deleted':
       return remove(world, project, event.featureName);
+    case 'feature-project-change':
+      return event.hidden === undefined
+        ? leave(world, project, recordOf(project, event.featureName, stamp).flag)
+        : arrive(world, project, event.hidden, stamp);
     case 'feature-potentially-stale-on':
       return note(world, recordOf(project, event.featureName, stamp).flag);
     case 'feature-favorited':
@@ -102,6 +106,7 @@ type ChangeEvent = Exclude<
     type:
       | 'feature-created'
       | 'feature-deleted'
+      | 'feature-project-change'
       | 'feature-potentially-stale-on'
       | 'feature-favorited'
       | 'feature-unfavorited';
@@ -280,6 +285,24 @@ function remove(world: World, project: ProjectState, name: string): void {
   dropRecord(world, world.directory.potentiallyStale, name);
   forgetFavorite(world, 'flags', name);
   noteFlag(world, record.flag, null);
+}
+
+/** Its name stays taken, and what is noted of it by its name stays: it arrives elsewhere with the next event. */
+function leave(world: World, project: ProjectState, flag: Flag): void {
+  project.flags.delete(flag.name);
+  noteFlag(world, flag, null);
+}
+
+function arrive(
+  world: World,
+  project: ProjectState,
+  { flag, createdBy }: { readonly flag: Flag; readonly createdBy: number | null },
+  stamp: EventStamp,
+): void {
+  if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
+  project.flags.add({ flag, revision: stamp.id, createdBy });
+  noteFlag(world, null, flag);
+  world.directory.flagProjects.set(flag.name, project.settings.id);
 }
 
 /** Nothing of the flag changes, and so none of its responses. */

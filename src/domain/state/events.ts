@@ -7,7 +7,7 @@
  */
 
 import type { ContextField } from '../flags/context-field.ts';
-import type { Dependency, FlagData, Tag } from '../flags/flag.ts';
+import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
@@ -83,6 +83,11 @@ export interface FavoriteData {
   readonly userId: number;
 }
 
+export interface ProjectChangeData {
+  readonly oldProject: string;
+  readonly newProject: string;
+}
+
 export type ApiTokenData = Omit<ApiToken, 'digest'>;
 export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
 
@@ -93,6 +98,10 @@ export type FlagEvent =
         /** Id of the user who created the flag; absent in events that are older than the field. */
         readonly createdBy?: number;
       };
+    })
+  /** Recorded twice for a flag that moves: of the project that it leaves, and, with the whole flag, of the one it comes to. */
+  | (About<'feature-project-change', OfFlag, ProjectChangeData> & {
+      readonly hidden?: { readonly flag: Flag; readonly createdBy: number | null };
     })
   | About<'feature-metadata-updated', OfFlag, FlagData, FlagData>
   | About<'feature-stale-on', OfFlag>
@@ -150,6 +159,8 @@ export type DirectoryEvent =
   | About<'tag-type-created', Nothing, TagType>
   | About<'tag-type-updated', Nothing, TagType, TagType>
   | About<'tag-type-deleted', Nothing, null, TagType>
+  | About<'tag-created', Nothing, Tag>
+  | About<'tag-deleted', Nothing, null, Tag>
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
   | About<'user-created', Nothing, User>

@@ -1,6 +1,8 @@
 /**
  * The first events of a new data folder, recorded like all others (docs/specification/companions.md#new-data-folder).
  */
+
+import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../access/roles.ts';
 import {
   ABOUT_NOTHING,
   type ApiTokenData,
@@ -9,7 +11,6 @@ import {
   type MembershipData,
   ofEnvironment,
 } from './events.ts';
-import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from './roles.ts';
 import type { ApiTokenType, Environment, ProjectSettings, User } from './world.ts';
 
 export const DEFAULT_PROJECT = 'default';

@@ -9,6 +9,7 @@
  */
 
 import type { ContextField } from '../flags/context-field.ts';
+import type { Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { TagType } from '../flags/tag-type.ts';
@@ -114,6 +115,8 @@ export interface DirectoryState {
   readonly strategyTypes: Map<string, StrategyType>;
   /** By name: those that were made, and the predefined one where it was changed. */
   readonly tagTypes: Map<string, TagType>;
+  /** By `tagKey`: those that were made by themselves, whether or not a flag has them. */
+  readonly tags: Map<string, Tag>;
   /** By user id: of users who have some. */
   readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
@@ -158,6 +161,7 @@ export function emptyWorld(): World {
       contextFields: new Map(),
       strategyTypes: new Map(),
       tagTypes: new Map(),
+      tags: new Map(),
       favorites: new Map(),
       settings: new Map(),
       flagProjects: new Map(),

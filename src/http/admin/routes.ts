@@ -8,6 +8,8 @@ import { flagCheckRoutes } from './flags/flag-checks.ts';
 import { flagEnvironmentRoutes } from './flags/flag-environments.ts';
 import { flagRoutes } from './flags/flags.ts';
 import { historyRoutes } from './flags/history.ts';
+import { linkRoutes } from './flags/links.ts';
+import { moveRoutes } from './flags/move.ts';
 import { strategyRoutes } from './flags/strategies.ts';
 import { tagRoutes } from './flags/tags.ts';
 import { variantRoutes } from './flags/variants.ts';
@@ -48,6 +50,8 @@ export const ROUTES: readonly Route[] = [
   ...flagSearchRoutes,
   ...flagCreatorRoutes,
   ...historyRoutes,
+  ...linkRoutes,
+  ...moveRoutes,
   ...strategyRoutes,
   ...variantRoutes,
   ...memberRoutes,

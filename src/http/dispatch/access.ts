@@ -6,9 +6,9 @@
  * kind of bad token gets the same response.
  */
 import { createHash } from 'node:crypto';
-import { type Actor, SYSTEM } from '../../domain/decide/decision.ts';
+import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/access/roles.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
-import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/state/roles.ts';
+import { type Actor, SYSTEM } from '../../domain/decision/decision.ts';
 import type { ApiToken, ApiTokenType, User, World } from '../../domain/state/world.ts';
 import { CallerCache } from './caller-cache.ts';
 

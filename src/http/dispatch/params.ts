@@ -22,6 +22,7 @@ export const PARAM_NAMES = [
   'tagType',
   'appName',
   'ticket',
+  'linkId',
 ] as const;
 
 export type ParamName = (typeof PARAM_NAMES)[number];

@@ -15,7 +15,7 @@ import { RepeatedResponses } from './repeated-responses.ts';
 import { keyOf, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
- * Of all kept evaluators together. Each flag of each evaluator takes some 100 bytes, so these are 50 MB; what a flag was compiled into
+ * Of all kept evaluators together. Each flag of each evaluator takes some 200 bytes, half of them its columns, so these are 100 MB; what a flag was compiled into
  * is kept beside the flag, once for each environment.
  */
 const FLAGS_MAX = 500_000;

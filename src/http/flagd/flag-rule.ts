@@ -60,7 +60,7 @@ function strategyRule(
 function kindRule(name: string, parameters: Strategy['parameters']): Translated {
   const kind = compileKind(name, parameters);
   if (kind === null) return false;
-  if (kind.rollout !== null) return rolloutRule(kind.rollout, kind.isConstant);
+  if (kind.rollout !== null) return rolloutRule(kind.rollout, kind.constant !== null);
   if (name === 'default') return true;
   if (name !== 'userWithId') return leaveOut(`it has a strategy of the type ${name}`);
   const userIds = parameterReader(parameters)('userIds');

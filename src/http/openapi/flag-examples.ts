@@ -37,6 +37,12 @@ const STRATEGY = {
   featureName: 'checkout-redesign',
 };
 
+const LINK = {
+  id: '7c9f1a52-1c1e-4a53-8a4d-5b1d3c2e9f10',
+  url: 'https://tracker.example/SHOP-17',
+  title: 'The ticket',
+};
+
 const FLAG = {
   name: 'checkout-redesign',
   project: 'default',
@@ -121,6 +127,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   ArchivedFlags: { version: 2, features: [ARCHIVED_FLAG] },
   BatchFeatures: { features: ['checkout-redesign'] },
   BatchStale: { features: ['checkout-redesign'], stale: true },
+  ChangeProject: { newProjectId: 'checkout' },
   CloneFlag: { name: 'checkout-redesign-2', replaceGroupId: true },
   Constraint: CONSTRAINT,
   ConstraintInput: { contextName: 'country', operator: 'IN', values: ['NO', 'SE'] },
@@ -166,6 +173,9 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   StrategyOrder: [{ id: STRATEGY.id, sortOrder: 0 }],
   StrategyVariant: { name: 'one-page', weight: 1000, weightType: 'variable', stickiness: 'userId' },
   Tags: { version: 1, tags: [{ type: 'simple', value: 'checkout' }] },
+  TagWithVersion: { version: 1, tag: { type: 'simple', value: 'checkout' } },
+  FlagLink: LINK,
+  SetFlagLink: { url: LINK.url, title: LINK.title },
   Tag: { type: 'simple', value: 'checkout' },
   UpdateFlag: { description: 'The checkout on one page.', type: 'experiment' },
   ValidateFeature: { name: 'checkout-redesign-2', projectId: 'default' },

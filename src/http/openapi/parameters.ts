@@ -33,6 +33,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
   appName: { description: 'Name of the application.', example: 'shop' },
   strategyName: { description: 'Name of the strategy type.', example: 'flexibleRollout' },
   tagType: { description: 'Name of the tag type.', example: 'team' },
+  linkId: { description: 'Id of the link.', example: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f' },
   ticket: { description: 'Of a token, as an evaluation names it.', example: '0'.repeat(32) },
   type: { description: 'Type of the tag.', example: 'simple' },
   value: { description: 'Value of the tag.', example: 'checkout' },

@@ -23,7 +23,7 @@ export type RouteMatch<T> =
   | {
       readonly kind: 'found';
       readonly found: T /** In the order of the pattern. */;
-      readonly params: string[];
+      readonly params: readonly string[];
     }
   | { readonly kind: 'not-found' }
   | { readonly kind: 'method-not-allowed' /** Sorted, HEAD with GET. */; readonly allowed: string[] }
@@ -45,8 +45,16 @@ export function compileRoutes<T>(routes: readonly Route<T>[], basePath = ''): Ro
     leaf.values.set(method, value);
   }
   addHead(root);
-  const trunk = trunkOf(root, routes.length);
-  return { match: (method, rawPath) => match(root, trunk, method, rawPath) };
+  const tree: Tree<T> = { root, trunk: trunkOf(root, routes.length), plain: new Map() };
+  addPlain(tree, root, '');
+  return { match: (method, rawPath) => match(tree, method, rawPath) };
+}
+
+interface Tree<T> {
+  readonly root: Branch<T>;
+  readonly trunk: Trunk<T>;
+  /** Of patterns without parameters, by method and path. Saves searching those that SDKs ask for all the time. */
+  readonly plain: Map<string, Map<string, RouteMatch<T>>>;
 }
 
 /** The fixed prefix that most patterns share, and the branch at its end. Saves searching its segments one by one. */
@@ -105,15 +113,18 @@ interface Search<T> {
   others: Branch<T>[] | null;
 }
 
+const NO_PARAMS: readonly string[] = [];
 const NOT_FOUND = { kind: 'not-found' } as const;
 const BAD_ENCODING = { kind: 'bad-encoding' } as const;
 const SEMICOLON = ';';
 
-function match<T>(root: Branch<T>, trunk: Trunk<T>, method: string, path: string): RouteMatch<T> {
-  if (path.charCodeAt(0) !== 0x2f || path.includes(SEMICOLON)) return NOT_FOUND;
-  const search: Search<T> = { method, path, params: [], others: null };
+function match<T>({ root, trunk, plain }: Tree<T>, method: string, path: string): RouteMatch<T> {
   // Four times as fast as `startsWith`.
   const isOnTrunk = path.slice(0, trunk.path.length) === trunk.path;
+  const known = isOnTrunk ? undefined : plain.get(method)?.get(path);
+  if (known !== undefined) return known;
+  if (path.charCodeAt(0) !== 0x2f || path.includes(SEMICOLON)) return NOT_FOUND;
+  const search: Search<T> = { method, path, params: [], others: null };
   const leaf = isOnTrunk ? descend(search, trunk.branch, trunk.path.length) : descend(search, root, 1);
   if (leaf !== null) return decodeParams(leaf.values.get(method)!, search.params);
   if (search.others === null) return NOT_FOUND;
@@ -177,6 +188,19 @@ function addHead<T>(branch: Branch<T>): void {
   if (get !== undefined && !branch.values.has('HEAD')) branch.values.set('HEAD', get);
   for (const child of branch.fixed.values()) addHead(child);
   if (branch.parameter !== null) addHead(branch.parameter);
+}
+
+/** `path`: of the branch. */
+function addPlain<T>({ plain }: Pick<Tree<T>, 'plain'>, branch: Branch<T>, path: string): void {
+  for (const [method, found] of branch.values) {
+    let matches = plain.get(method);
+    if (matches === undefined) {
+      matches = new Map();
+      plain.set(method, matches);
+    }
+    matches.set(path, { kind: 'found', found, params: NO_PARAMS });
+  }
+  for (const [segment, child] of branch.fixed) addPlain({ plain }, child, `${path}/${segment}`);
 }
 
 /** A single slash at the end names the page of a folder: it is an empty last segment, and no other spelling of it. */

@@ -9,8 +9,8 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
-import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
+import { loaderOf, replayFrame } from '../../actors/state/state-loader.ts';
+import { snapshotSections, stateHash } from '../../actors/state/world-snapshot.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { createDataFolder, type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, withFile } from '../../persistence/disk/file-system.ts';

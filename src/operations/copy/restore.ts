@@ -6,8 +6,8 @@
  * the source had at that event.
  */
 import { statSync } from 'node:fs';
-import { loaderOf } from '../../actors/state-loader.ts';
-import { snapshotSections, stateHash } from '../../actors/world-snapshot.ts';
+import { loaderOf } from '../../actors/state/state-loader.ts';
+import { snapshotSections, stateHash } from '../../actors/state/world-snapshot.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { type DataFolder, dataFolder } from '../../persistence/disk/data-folder.ts';
 import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';

@@ -4,8 +4,9 @@
  *
  * Digests of tokens are no part of it: a picture is shown.
  */
+
+import { knownRole } from '../../domain/access/roles.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import { knownRole } from '../../domain/state/roles.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
 export const THING_KINDS = ['environment', 'user', 'api-token', 'project', 'flag'] as const;

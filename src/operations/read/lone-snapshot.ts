@@ -1,5 +1,5 @@
 /** Loads a single snapshot file into a separate state, to work with it or only to see whether that can be done. */
-import { loaderOf } from '../../actors/state-loader.ts';
+import { loaderOf } from '../../actors/state/state-loader.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../../persistence/disk/file-system.ts';

@@ -8,7 +8,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { loaderOf, replayFrame } from '../../actors/state-loader.ts';
+import { loaderOf, replayFrame } from '../../actors/state/state-loader.ts';
 import { emptyWorld, type World } from '../../domain/state/world.ts';
 import { dataFolder } from '../../persistence/disk/data-folder.ts';
 import { type FileSystem, isMissing } from '../../persistence/disk/file-system.ts';

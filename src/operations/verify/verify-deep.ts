@@ -3,7 +3,7 @@
  * event and from each snapshot, and the hashes of the states are compared at every snapshot and at the end. A
  * difference means a fault of the program, or events written by a version with other rules.
  */
-import { stateHash } from '../../actors/world-snapshot.ts';
+import { stateHash } from '../../actors/state/world-snapshot.ts';
 import { StateAt, type StateProgress } from '../read/state-at.ts';
 import type { FolderVerification, VerifiedSnapshot, VerifyOptions } from './verify-folder.ts';
 import type { Damage } from './verify-journal.ts';

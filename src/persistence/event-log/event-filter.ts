@@ -5,6 +5,8 @@
 import type { SegmentView } from './event-columns.ts';
 import type { NameTable } from './name-table.ts';
 
+type Columns = SegmentView['columns'];
+
 /** One name, or several of which any will do. */
 export type Names = string | readonly string[];
 
@@ -17,15 +19,19 @@ export interface EventFilter {
   readonly authors?: readonly string[];
 }
 
-/** By code: 1 where the name is wanted; null when every one is. */
-type CodeTable = Uint8Array | null;
+/** The wanted codes of one column; at least one. */
+export interface Condition {
+  readonly codes: readonly number[];
+  /** By code: 1 where the name is wanted. Null when one code is wanted, which is compared. */
+  readonly table: Uint8Array | null;
+}
 
-/** Plain data, so that it can be handed to another thread. */
+/** Plain data, so that it can be handed to another thread. A condition is null when every name is wanted. */
 export interface CodeFilter {
-  readonly types: CodeTable;
-  readonly projects: CodeTable;
-  readonly features: CodeTable;
-  readonly authors: CodeTable;
+  readonly types: Condition | null;
+  readonly projects: Condition | null;
+  readonly features: Condition | null;
+  readonly authors: Condition | null;
   /** Older events do not match. */
   readonly oldestId: number;
 }
@@ -47,21 +53,33 @@ export interface EventNames {
 
 /** Null when no event can match. */
 export function compileFilter(filter: EventFilter, names: EventNames, oldestId = 0): CodeFilter | null {
-  const types = codeTable(filter.types, names.types);
-  const projects = codeTable(filter.project, names.projects);
-  const features = codeTable(filter.feature, names.features);
-  const authors = codeTable(filter.authors, names.authors);
-  const isImpossible = [types, projects, features, authors].some((table) => table?.includes(1) === false);
-  return isImpossible ? null : { types, projects, features, authors, oldestId };
+  const types = condition(filter.types, names.types);
+  const projects = condition(filter.project, names.projects);
+  const features = condition(filter.feature, names.features);
+  const authors = condition(filter.authors, names.authors);
+  if (types === NOTHING || projects === NOTHING || features === NOTHING || authors === NOTHING) return null;
+  return { types, projects, features, authors, oldestId };
 }
 
-function codeTable(wanted: Names | undefined, names: NameTable): CodeTable {
+const NOTHING = Symbol('no event has such a name');
+
+function condition(wanted: Names | undefined, names: NameTable): Condition | null | typeof NOTHING {
   if (wanted === undefined) return null;
-  const table = new Uint8Array(names.size);
+  const codes = new Set<number>();
   for (const name of typeof wanted === 'string' ? [wanted] : wanted) {
     const code = names.find(name);
-    if (code !== null) table[code] = 1;
+    if (code !== null) codes.add(code);
   }
+  if (codes.size === 0) return NOTHING;
+  return { codes: [...codes], table: codes.size === 1 ? null : tableOf(codes) };
+}
+
+/** No longer than the greatest code: a column can have many more names than are asked for. */
+function tableOf(codes: ReadonlySet<number>): Uint8Array {
+  let greatest = 0;
+  for (const code of codes) greatest = Math.max(greatest, code);
+  const table = new Uint8Array(greatest + 1);
+  for (const code of codes) table[code] = 1;
   return table;
 }
 
@@ -69,9 +87,11 @@ export const matchesAll = ({ types, projects, features, authors, oldestId }: Cod
   types === null && projects === null && features === null && authors === null && oldestId === 0;
 
 export function rowMatches(filter: CodeFilter, view: SegmentView, row: number): boolean {
-  const { type, project, feature, by } = view.columns;
+  return row >= firstRow(filter, view) && codesMatch(filter, view.columns, row);
+}
+
+function codesMatch(filter: CodeFilter, { type, project, feature, by }: Columns, row: number): boolean {
   return (
-    row >= firstRow(filter, view) &&
     isWanted(filter.features, feature[row]) &&
     isWanted(filter.projects, project[row]) &&
     isWanted(filter.types, type[row]) &&
@@ -79,9 +99,13 @@ export function rowMatches(filter: CodeFilter, view: SegmentView, row: number): 
   );
 }
 
-const isWanted = (table: CodeTable, code = 0): boolean => table === null || table[code] === 1;
+function isWanted(condition: Condition | null, code = 0): boolean {
+  if (condition === null) return true;
+  return condition.table === null ? condition.codes[0] === code : condition.table[code] === 1;
+}
 
-const firstRow = ({ oldestId }: CodeFilter, { firstId }: SegmentView): number =>
+/** The first row of the segment that is not too old. */
+export const firstRow = ({ oldestId }: CodeFilter, { firstId }: SegmentView): number =>
   Math.max(0, oldestId - firstId);
 
 /**
@@ -113,23 +137,13 @@ export class IdPage {
   }
 }
 
-/**
- * Goes through a segment from its newest row to its oldest. Call it for the newest segment first.
- *
- * The condition is that of `rowMatches`, written out so that the columns are looked up once and not once a row: that
- * halves the time, and this is the loop that every filtered listing runs over the whole log to count its matches.
- */
+/** Goes through a segment from its newest row to its oldest. Call it for the newest segment first. */
 export function collectMatches(filter: CodeFilter, view: SegmentView, page: IdPage): void {
-  const { types, projects, features, authors } = filter;
-  const { firstId, columns } = view;
-  const { type, project, feature, by } = columns;
+  const { columns } = view;
   const oldestRow = firstRow(filter, view);
   for (let row = view.count - 1; row >= oldestRow; row--) {
-    if (features !== null && features[feature[row] as number] !== 1) continue;
-    if (projects !== null && projects[project[row] as number] !== 1) continue;
-    if (types !== null && types[type[row] as number] !== 1) continue;
-    if (authors !== null && authors[by[row] as number] !== 1) continue;
+    if (!codesMatch(filter, columns, row)) continue;
     page.total++;
-    page.offer(firstId + row);
+    page.offer(view.firstId + row);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The index of the event log: for every event in the journal, where it lies and what the filters ask about.
  *
- * Holds no events, only columns of numbers per segment and the tables of names behind the codes. It is derived
+ * Holds no events, only columns of numbers per segment, the tables of names behind the codes, and the posting lists. It is derived
  * from the journal and may be dropped and rebuilt at any time. Ids are contiguous: from `firstId`, the first event
  * of the oldest segment that is kept, to `lastId`, the last one added. It knows events before they are durable;
  * who may see them is the caller's business (event-log.ts), who passes the last visible id to `views`.
@@ -13,6 +13,7 @@ import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
+import { PostingLists } from './posting-lists.ts';
 
 export class EventIndex {
   readonly names: EventNames & { readonly environments: NameTable } = {
@@ -22,6 +23,7 @@ export class EventIndex {
     environments: new NameTable(),
     authors: new NameTable(),
   };
+  readonly lists = new PostingLists();
   /** Oldest first. */
   readonly #segments: EventColumns[] = [];
 
@@ -36,14 +38,15 @@ export class EventIndex {
     return this.#segments.length === 0 ? 0 : this.lastId - this.firstId + 1;
   }
   get bytesAllocated(): number {
-    return this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
+    const columnBytes = this.#segments.reduce((sum, segment) => sum + segment.bytesAllocated, 0);
+    return columnBytes + this.lists.bytesAllocated;
   }
 
   /** Adds a frame that follows the last one, in the same segment or as the first of the next. */
   add(frame: Frame, position: FramePosition): void {
     const segment = this.#segmentFor(frame.id, position);
     const by = this.names.authors.codeOf(frame.by);
-    for (const event of frame.events) segment.push(this.#row(event, position.offset, by));
+    for (const event of frame.events) this.#push(segment, this.#row(event, position.offset, by));
   }
 
   /** The same from a frame's outline, which a rebuild has instead of the frame. */
@@ -51,8 +54,13 @@ export class EventIndex {
     const segment = this.#segmentFor(id, position);
     const by = this.names.authors.codeOf(outline.by);
     for (let event = 0; event < outline.eventCount; event++) {
-      segment.push(this.#row(outline.names(event), position.offset, by));
+      this.#push(segment, this.#row(outline.names(event), position.offset, by));
     }
+  }
+
+  #push(segment: EventColumns, row: EventRow): void {
+    segment.push(row);
+    this.lists.push(row);
   }
 
   #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
@@ -85,6 +93,7 @@ export class EventIndex {
     );
     open?.seal();
     this.#segments.push(columns);
+    this.lists.adopt(columns.view());
     return columns;
   }
 
@@ -96,13 +105,16 @@ export class EventIndex {
       segment.audit();
       nextId = segment.lastId + 1;
     }
+    this.lists.audit(this.views(this.lastId));
   }
 
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
   dropSegmentsBefore(id: number): readonly number[] {
     const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
     const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
-    return this.#segments.splice(0, Math.max(kept, 0)).map((segment) => segment.firstId);
+    const dropped = this.#segments.splice(0, Math.max(kept, 0));
+    for (const segment of dropped) this.lists.dropOldest(segment.view());
+    return dropped.map((segment) => segment.firstId);
   }
 
   /** The rows of events with ids up to `lastId`, oldest segment first. */

@@ -6,11 +6,12 @@
  * it is. So every method takes `durableId`, the last event whose sync has returned (invariant 4), and a crash cannot
  * take back what was shown. Rows up to it are final, so a search needs neither locks nor snapshots.
  *
- * Filters run here on columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
+ * Filters run here on posting lists and columns of numbers, in slices that never hold up other requests. Free text and large pages go to a
  * LogReader, which reads the segment files elsewhere. Everything but the journal is derived, so losing it only costs
  * time.
  */
 import assert from 'node:assert/strict';
+import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
@@ -19,7 +20,6 @@ import type { ReplayExtent } from '../journal/journal.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import {
   type CodeFilter,
-  collectMatches,
   compileFilter,
   type EventFilter,
   IdPage,
@@ -31,12 +31,10 @@ import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from '
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
+import { searchIndex } from './index-search.ts';
 import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
-
-/** Rows looked at between two turns of the event loop: about a millisecond's worth. */
-const ROWS_PER_SLICE = 500_000;
 
 export interface EventLogOptions {
   readonly fs: FileSystem;
@@ -100,6 +98,11 @@ interface SearchScope {
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
 
+/** Protects the memory; some ten thousand usual events. */
+const KEPT_TEXT_BYTES_MAX = 8 * 1024 * 1024;
+/** What an entry of the cache and its buffer take beside the text. */
+const KEPT_TEXT_OVERHEAD_BYTES = 384;
+
 const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered: 0, nextOffset: null };
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -109,6 +112,12 @@ export class EventLog {
   readonly #index = new EventIndex();
   readonly #indexFiles: IndexFileStore;
   readonly #yield: () => Promise<void>;
+  /** Of the events that were listed last, since most who ask want to see the newest. Events never change. */
+  readonly #texts = new LRUCache<number, Buffer>({
+    maxSize: KEPT_TEXT_BYTES_MAX,
+    maxEntrySize: KEPT_TEXT_BYTES_MAX / 64,
+    sizeCalculation: (text) => text.length + KEPT_TEXT_OVERHEAD_BYTES,
+  });
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -231,7 +240,8 @@ export class EventLog {
   ): Promise<RenderedPage> {
     const { fs, folder, logReader } = this.#options;
     const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
-    return bytesOf(places) <= IN_PLACE_BYTES_MAX ? renderPage(fs, request) : logReader.page(request, signal);
+    if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, signal);
+    return renderPage(fs, request, this.#texts);
   }
 
   async #searchColumns({ filter, views, page, signal }: SearchScope): Promise<TextMatches> {
@@ -239,16 +249,11 @@ export class EventLog {
       pageOfAll(views, page);
       return page;
     }
-    let rows = 0;
-    for (const view of views.toReversed()) {
-      if (rows > 0 && rows + view.count > ROWS_PER_SLICE) {
-        await this.#yield();
-        signal?.throwIfAborted();
-        rows = 0;
-      }
-      collectMatches(filter, view, page);
-      rows += view.count;
-    }
+    const pause = async (): Promise<void> => {
+      await this.#yield();
+      signal?.throwIfAborted();
+    };
+    await searchIndex({ index: this.#index, filter, views, page, pause });
     return page;
   }
 

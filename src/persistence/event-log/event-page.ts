@@ -35,16 +35,29 @@ export interface RenderedPage {
   readonly missing: readonly number[];
 }
 
-export async function renderPage(fs: FileSystem, request: PageRequest): Promise<RenderedPage> {
+/** Events by id, as JSON in UTF-8. */
+export interface EventTexts {
+  get(id: number): Buffer | undefined;
+  set(id: number, text: Buffer): unknown;
+}
+
+/** Events that `known` has are not read again, and those that are read are made known to it. */
+export async function renderPage(
+  fs: FileSystem,
+  request: PageRequest,
+  known?: EventTexts,
+): Promise<RenderedPage> {
   const { folder, ids, places, bytesMax } = request;
   const texts = new Map<number, Buffer>();
-  await readFrames({ fs, folder, isKept: () => false }, places, (frame, place) => {
+  const unread = known === undefined ? places : places.filter((place) => !recall(place.ids, known, texts));
+  await readFrames({ fs, folder, isKept: () => false }, unread, (frame, place) => {
     let bytes = 0;
     for (const id of place.ids) {
       // This frame alone fills the page: what is older is not on it.
       if (bytes >= bytesMax) break;
-      const text = Buffer.from(JSON.stringify(toLoggedEvent(frame, id)));
+      const text = bytesOf(JSON.stringify(toLoggedEvent(frame, id)));
       texts.set(id, text);
+      known?.set(id, text);
       bytes += text.length;
     }
   });
@@ -65,6 +78,23 @@ export async function renderPage(fs: FileSystem, request: PageRequest): Promise<
   }
   const json = parts.length === 0 ? EMPTY : Buffer.concat([...parts, CLOSING]);
   return { json, covered, missing };
+}
+
+/** In memory of its own: a part of Node's shared pool, once kept, would keep all of it. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
+/** Whether all of these events are known; then `texts` has them. */
+function recall(ids: readonly number[], known: EventTexts, texts: Map<number, Buffer>): boolean {
+  for (const id of ids) {
+    const text = known.get(id);
+    if (text === undefined) return false;
+    texts.set(id, text);
+  }
+  return true;
 }
 
 const OPENING = Buffer.from('[');

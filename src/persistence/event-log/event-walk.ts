@@ -2,16 +2,20 @@
  * Walks over the ids of the wanted events in order, oldest or newest first, for exports, comparisons and the history
  * of a flag.
  *
- * The walk covers the rows that exist when it begins. It returns one batch of ids at a time, and yields to the event
- * loop between slices, however long the log is and however few of its events are wanted.
+ * The walk covers the rows that exist when it begins. Where short posting lists hold all that is wanted, it looks at no
+ * other row. Otherwise it goes through all rows, and yields to the event loop between slices, however long the log is.
  */
 import assert from 'node:assert/strict';
 import type { SegmentView } from './event-columns.ts';
 import { type CodeFilter, compileFilter, type EventFilter, MATCH_ALL, rowMatches } from './event-filter.ts';
 import type { EventIndex } from './event-index.ts';
+import { type Lists, shortestLists } from './index-search.ts';
 
 /** Takes about a millisecond. */
 const ROWS_PER_SLICE = 50_000;
+
+/** Events of lists that are gathered in one go, which takes some milliseconds at most. */
+const LISTED_MAX = 20_000;
 
 /** Ids handed out at once: enough to read their frames together, few enough to hold. */
 const BATCH_LENGTH = 100;
@@ -35,6 +39,14 @@ export async function* walkIds(
   assert(walk.to <= index.lastId, `event ${walk.to} does not exist yet`);
   const filters = compileFilters(walk.anyOf, index);
   if (filters.length === 0) return;
+  const listed = listedIds(index, walk, filters);
+  if (listed !== null) {
+    for (let start = 0; start < listed.length; start += BATCH_LENGTH) {
+      yield listed.slice(start, start + BATCH_LENGTH);
+      walk.signal?.throwIfAborted();
+    }
+    return;
+  }
   let ids: number[] = [];
   for (const slice of slicesOf(index, walk)) {
     collectWanted(filters, slice, ids);
@@ -51,6 +63,35 @@ export async function* walkIds(
 function compileFilters(anyOf: readonly EventFilter[] | undefined, index: EventIndex): readonly CodeFilter[] {
   if (anyOf === undefined) return [MATCH_ALL];
   return anyOf.map((filter) => compileFilter(filter, index.names)).filter((filter) => filter !== null);
+}
+
+/** The ids of the walk, in its order, where short lists hold all that can be wanted; null where they do not. */
+function listedIds(
+  index: EventIndex,
+  { from, to, newestFirst = false }: Walk,
+  filters: readonly CodeFilter[],
+): readonly number[] | null {
+  const listsOfFilters: Lists[] = [];
+  for (const filter of filters) {
+    const lists = shortestLists(index, filter);
+    if (lists === null) return null;
+    listsOfFilters.push(lists);
+  }
+  if (listsOfFilters.reduce((sum, { count }) => sum + count, 0) > LISTED_MAX) return null;
+  const ids = new Set<number>();
+  for (const [place, { column, codes }] of listsOfFilters.entries()) {
+    for (const code of codes) {
+      for (const walk = index.lists.walk(column, code); walk.id >= from && walk.id > 0; walk.toOlder()) {
+        if (walk.id <= to && hasMatch(index, filters[place]!, walk.id)) ids.add(walk.id);
+      }
+    }
+  }
+  return [...ids].sort((one, other) => (newestFirst ? other - one : one - other));
+}
+
+function hasMatch(index: EventIndex, filter: CodeFilter, id: number): boolean {
+  const view = index.viewOf(id);
+  return view !== null && rowMatches(filter, view, id - view.firstId);
 }
 
 function isWanted(filters: readonly CodeFilter[], view: SegmentView, row: number): boolean {

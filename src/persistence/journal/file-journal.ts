@@ -27,6 +27,7 @@ import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
 import type { CommitObservation, Journal, JournalStats, JournalTail } from './journal.ts';
 import { JournalFailure } from './journal-failure.ts';
+import { MarkKeeper, realTimer, type Timer } from './mark-keeper.ts';
 import { PREALLOCATED_BYTES_DEFAULT, Preallocation } from './preallocation.ts';
 import { lostFile, Presence } from './presence.ts';
 import {
@@ -39,21 +40,6 @@ import {
 
 /** Protects the heap when the disk hangs while commands keep arriving. Beyond it, writes are refused. */
 export const PENDING_BYTES_MAX = 64 * 1024 * 1024;
-
-/**
- * All syncs within this time share one mark, because a mark after each batch would cost a tenth of the throughput at
- * 50,000 writes a second. A crash within this time leaves the mark a few batches behind.
- */
-export const MARK_DELAY_MS = 50;
-
-/** Calls `run` later, once; returns what cancels it. */
-export type Timer = (delayMs: number, run: () => void) => () => void;
-
-/** Does not keep the process alive, because a mark is not worth that. */
-const realTimer: Timer = (delayMs, run) => {
-  const timeout = setTimeout(run, delayMs).unref();
-  return () => clearTimeout(timeout);
-};
 
 export interface FileJournalOptions {
   readonly fs: FileSystem;
@@ -89,11 +75,10 @@ export class FileJournal implements Journal {
   readonly #folder: string;
   readonly #segmentBytes: number;
   readonly #monotonicMs: () => number;
-  readonly #timer: Timer;
   readonly #options: FileJournalOptions;
   readonly #commitLog: CommitLog;
   readonly #space: FreeSpace;
-  readonly #markFile: DurableMarkFile;
+  readonly #marks: MarkKeeper;
   readonly #preallocation: Preallocation;
   readonly #presence: Presence;
 
@@ -111,9 +96,6 @@ export class FileJournal implements Journal {
   #appendedChain: number;
 
   #durable: DurableMark;
-  #markedId: number;
-  #cancelMark: (() => void) | null = null;
-  #marking: Promise<void> | null = null;
 
   #failure: JournalFailure | null = null;
   #closed = false;
@@ -126,7 +108,7 @@ export class FileJournal implements Journal {
     const journal = new FileJournal(options);
     await journal.#openFile();
     // Recovery has made the tail durable; a crash before the next write must not make it look torn.
-    if (options.tail.segment !== null) await journal.#writeMark();
+    if (options.tail.segment !== null) await journal.#marks.write();
     if (journal.#failure !== null) throw journal.#failure;
     await journal.#space.check();
     return journal;
@@ -138,7 +120,6 @@ export class FileJournal implements Journal {
     this.#folder = folder;
     this.#options = options;
     this.#monotonicMs = monotonicMs;
-    this.#timer = options.timer ?? realTimer;
     this.#commitLog = options.commitLog ?? new LocalCommitLog();
     this.#segmentBytes = options.segmentBytes ?? SEGMENT_BYTES_DEFAULT;
     this.#space = new FreeSpace({
@@ -147,7 +128,6 @@ export class FileJournal implements Journal {
       monotonicMs,
       reserveBytes: options.reserveBytes ?? RESERVE_BYTES_DEFAULT,
     });
-    this.#markFile = new DurableMarkFile(fs, folder);
     this.#preallocation = this.#newPreallocation();
     this.#presence = new Presence({ monotonicMs, holdsLock: options.holdsLock ?? (async () => true) });
     this.#olderSegment = tail.isEndAppendable ? null : tail.segment;
@@ -161,7 +141,7 @@ export class FileJournal implements Journal {
       offset: tail.offset,
       chain: tail.chain,
     };
-    this.#markedId = tail.lastId;
+    this.#marks = this.#newMarks();
   }
 
   #newPreallocation(): Preallocation {
@@ -170,6 +150,15 @@ export class FileJournal implements Journal {
       segmentBytes: this.#segmentBytes,
       hasRoomFor: (bytes) => this.#space.hasRoomFor(bytes),
       onFailure: (segment, offset, cause) => this.#fail(this.#pathOf(segment), offset, cause),
+    });
+  }
+
+  #newMarks(): MarkKeeper {
+    return new MarkKeeper({
+      file: new DurableMarkFile(this.#fs, this.#folder),
+      durable: () => this.#durable,
+      timer: this.#options.timer ?? realTimer,
+      onFailure: (cause) => this.#fail(join(this.#folder, MARK_FILE_NAME), 0, cause),
     });
   }
 
@@ -320,7 +309,7 @@ export class FileJournal implements Journal {
     this.commit();
     this.#options.onDurable(lastId);
     this.#wakeWaiters(lastId);
-    this.#scheduleMark();
+    this.#marks.schedule();
     this.#space.checkIfDue();
     this.#preallocation.keepAhead(this.#segment, this.#offset);
   }
@@ -338,35 +327,11 @@ export class FileJournal implements Journal {
     const known = isMissing(cause) ? lostFile(file) : cause;
     const failure = new JournalFailure({ file, offset, durableId, cause: known });
     this.#failure = failure;
+    void this.#marks.stop();
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) waiter.reject(failure);
     this.#options.onFailure(failure);
-  }
-
-  /** Schedules a mark, which states what is durable when it is written. */
-  #scheduleMark(): void {
-    if (this.#cancelMark !== null || this.#closed) return;
-    this.#cancelMark = this.#timer(MARK_DELAY_MS, () => {
-      this.#cancelMark = null;
-      if (this.#failure !== null) return;
-      if (this.#marking === null) this.#marking = this.#writeMark();
-      else this.#scheduleMark();
-    });
-  }
-
-  async #writeMark(): Promise<void> {
-    const mark = this.#durable;
-    try {
-      await this.#markFile.write(mark);
-      assert(mark.lastId >= this.#markedId && mark.lastId <= this.durableId, 'a mark states what is durable');
-      this.#markedId = mark.lastId;
-    } catch (cause) {
-      // The mark proves less than it could, but a disk that fails here is not to be trusted with the next batch.
-      this.#fail(join(this.#folder, MARK_FILE_NAME), 0, cause);
-    } finally {
-      this.#marking = null;
-    }
   }
 
   flush(): Promise<void> {
@@ -385,17 +350,16 @@ export class FileJournal implements Journal {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    const marked = this.#marks.stop();
     await this.flush();
-    this.#cancelMark?.();
-    await this.#marking;
+    await marked;
     await this.#preallocation.cut(this.#durable.offset);
     if (this.#failure !== null) throw this.#failure;
     assert(
       this.pendingFrames === 0 && this.durableId === this.#appendedId,
       'a closed journal has all on disk',
     );
-    if (this.#durable.lastId > this.#markedId) await this.#markFile.write(this.#durable);
-    await this.#markFile.close();
+    await this.#marks.close();
     await this.#file?.close();
     this.#file = null;
   }

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import { OWNER_ROLE_ID } from '../../../src/domain/access/roles.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { growthBy } from '../../../src/domain/growth/refuse-memory.ts';
 import { isEventType } from '../../../src/domain/state/event-types.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
-import { OWNER_ROLE_ID } from '../../../src/domain/state/roles.ts';
 import type { ProjectState, World } from '../../../src/domain/state/world.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { exportState, planImport } from '../../support/documents/state-document.ts';
@@ -131,7 +131,13 @@ describe('after any commands', () => {
   });
 
   it('the same command again records nothing, is refused, or names something new', () => {
-    const repeatable = new Set(['add-strategy', 'create-user', 'create-personal-token', 'create-api-token']);
+    const repeatable = new Set([
+      'add-strategy',
+      'change-link',
+      'create-user',
+      'create-personal-token',
+      'create-api-token',
+    ]);
     check(
       fc.property(anyCommands, (list) => {
         const state = new TestWorld();

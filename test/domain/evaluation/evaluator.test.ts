@@ -98,9 +98,11 @@ describe('an evaluator whose flags change', () => {
     const evaluator = new Evaluator({ ...scope, flags: [] });
     const names = (one: Evaluator) =>
       one.evaluateAll(inputOf({})).map(({ name, enabled }) => [name, enabled]);
-    for (let round = 0; round < 300; round += 1) {
-      const flag = flagOf(feature({ name: `flag-${random.below(12)}`, enabled: random.chance(0.7) }));
-      if (random.chance(0.3)) {
+    // Few flags at first, and then so many that they stand in several blocks, and few again.
+    for (let round = 0; round < 1_200; round += 1) {
+      const name = `flag-${random.below(round < 200 ? 12 : 250)}`;
+      const flag = flagOf(feature({ name, enabled: random.chance(0.7) }));
+      if (random.chance(round < 800 ? 0.2 : 0.8)) {
         flags.delete(flag.name);
         if (random.chance(0.5)) evaluator.delete(flag.name);
         else evaluator.set({ ...flag, archivedAt: '2024-05-01T12:00:00.000Z' });
@@ -110,6 +112,7 @@ describe('an evaluator whose flags change', () => {
       }
       const anew = new Evaluator({ ...scope, flags: flags.values() });
       assert.deepEqual(names(evaluator), names(anew));
+      assert.equal(evaluator.size, flags.size);
       assert.equal(evaluator.has(flag.name), flags.has(flag.name));
     }
   });

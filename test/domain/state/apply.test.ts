@@ -24,6 +24,7 @@ const created = (name: string): DomainEvent => {
     type: 'release',
     stale: false,
     impressionData: false,
+    links: [],
     createdAt: AT,
     lastSeenAt: null,
     variants: null,

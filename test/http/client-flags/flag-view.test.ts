@@ -37,6 +37,7 @@ function viewOf(strategies: readonly Strategy[], inlineSegments = false) {
     type: 'release',
     stale: false,
     impressionData: false,
+    links: [],
     createdAt: '2024-01-01T00:00:00.000Z',
     archivedAt: null,
     environments: [environment],

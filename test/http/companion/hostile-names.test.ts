@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import '../../support/check-responses.ts';
 import { invalidAt } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';

@@ -44,6 +44,7 @@ const STRATEGY_TYPE: Request = ['POST', '/strategies', { name: '$' }];
 const TAG_TYPE: Request = ['POST', '/tag-types', { name: '$' }];
 const BULK_SWITCH = (position: 'on' | 'off') =>
   `/projects/default/bulk_features/environments/development/${position}`;
+const LINK = { id: 'ticket', url: 'https://tracker.example/1', title: null };
 const VARIANTS = [{ name: 'a', weight: 1 }];
 const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
 
@@ -308,6 +309,36 @@ const ROWS: Readonly<Record<string, Row>> = {
       { features: ['$', '$.parent'], tags: { addedTags: [{ value: 'new' }], removedTags: [] } },
     ],
     events: ['feature-tagged', 'feature-tagged'],
+  },
+  changeProject: {
+    given: [FLAG, PROJECT],
+    when: [`${FEATURES}/$/changeProject`, { newProjectId: '$' }],
+    events: ['feature-project-change', 'feature-project-change'],
+  },
+  createTag: { when: ['/tags', { type: 'row', value: '$' }], events: ['tag-created'] },
+  deleteTag: {
+    given: [
+      ['POST', '/tags', { type: 'row', value: '$' }],
+      FLAG,
+      ['POST', '/features/$/tags', { type: 'row', value: '$' }],
+    ],
+    when: ['/tags/row/$'],
+    events: ['feature-untagged', 'tag-deleted'],
+  },
+  createFeatureLink: {
+    given: [FLAG],
+    when: [`${FEATURES}/$/link`, { url: 'https://tracker.example/1' }],
+    events: ['feature-metadata-updated'],
+  },
+  updateFeatureLink: {
+    given: [['POST', FEATURES, { name: '$', links: [LINK] }]],
+    when: [`${FEATURES}/$/link/ticket`, { url: 'https://tracker.example/2' }],
+    events: ['feature-metadata-updated'],
+  },
+  deleteFeatureLink: {
+    given: [['POST', FEATURES, { name: '$', links: [LINK] }]],
+    when: [`${FEATURES}/$/link/ticket`],
+    events: ['feature-metadata-updated'],
   },
   createTagType: { when: ['/tag-types', { name: '$' }], events: ['tag-type-created'] },
   updateTagType: {

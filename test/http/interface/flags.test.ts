@@ -36,6 +36,7 @@ describeInterface('flags', (server) => {
         type: 'release',
         stale: false,
         impressionData: false,
+        links: [],
         createdAt: '',
         lastSeenAt: null,
         variants: null,

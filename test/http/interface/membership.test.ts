@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { addProject, addUser, recording, refused } from '../../support/interface.ts';
 import { describeInterface, type ReceivedResponse } from '../../support/server.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
 import { dropOldEvents } from '../../../src/persistence/event-log/retention.ts';

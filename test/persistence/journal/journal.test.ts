@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { realFileSystem } from '../../../src/persistence/disk/file-system.ts';
-import {
-  FileJournal,
-  MARK_DELAY_MS,
-  PENDING_BYTES_MAX,
-} from '../../../src/persistence/journal/file-journal.ts';
+import { FileJournal, PENDING_BYTES_MAX } from '../../../src/persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../../../src/persistence/journal/journal.ts';
 import { JournalFailure } from '../../../src/persistence/journal/journal-failure.ts';
+import { MARK_DELAY_MS } from '../../../src/persistence/journal/mark-keeper.ts';
 import { recover } from '../../../src/persistence/recovery/recovery.ts';
 import {
   FIRST_SEGMENT,

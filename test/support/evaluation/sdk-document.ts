@@ -50,6 +50,7 @@ export function flagOf(feature: SdkFeature): Flag {
     type: 'release',
     stale: false,
     impressionData: feature.impressionData ?? false,
+    links: [],
     createdAt: '2024-05-01T12:00:00.000Z',
     archivedAt: null,
     environments: [

@@ -43,6 +43,7 @@ export async function compareWithUnleashClient({
       client.load(document);
       for (let count = 0; count < CONTEXTS_PER_DOCUMENT; count += 1) {
         const context = anyContext(random);
+        assertListsAgree(evaluator, document, context);
         for (const feature of document.features) {
           const ours = evaluate(evaluator, feature.name, context);
           if (ours === null) {
@@ -65,6 +66,21 @@ export async function compareWithUnleashClient({
 interface Result {
   readonly enabled: boolean;
   readonly variant: { readonly name: string; readonly enabled: boolean; readonly payload?: unknown };
+}
+
+/** Lists of all flags are evaluated in a way of their own, and yet give the very outcomes that each flag has by itself. */
+function assertListsAgree(evaluator: Evaluator, { features }: SdkDocument, context: RandomContext): void {
+  const input: EvaluationInput = { ...inputOf(context, { hostName: HOST_NAME }), random: () => 0.5 };
+  const all = evaluator.evaluateAll(input);
+  assert.equal(all.length, features.length);
+  for (const outcome of all) {
+    const details = JSON.stringify({ context, feature: features.find(({ name }) => name === outcome.name) });
+    assert.equal(outcome, evaluator.evaluate(outcome.name, input), `${outcome.name} in a list: ${details}`);
+  }
+  assert.deepEqual(
+    evaluator.evaluateEnabled(input),
+    all.filter(({ enabled }) => enabled),
+  );
 }
 
 /** Null when chance had a part in it. */

@@ -3,9 +3,9 @@
  * and replica of each, on a disk and a link of its own.
  */
 import assert from 'node:assert/strict';
+import { stateHash } from '../../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../../src/actors/store.ts';
 import type { Outcome, Submission } from '../../../src/actors/submission.ts';
-import { stateHash } from '../../../src/actors/world-snapshot.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';

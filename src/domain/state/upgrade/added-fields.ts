@@ -49,8 +49,15 @@ function withFields(step: UpgradeStep | undefined, added: readonly AddedField[])
 const METADATA_EVENTS: ReadonlySet<string> = new Set(METADATA_EVENT_TYPES);
 
 function eventWith(event: RecordedEvent, fields: object): RecordedEvent {
+  if (event.type === 'feature-project-change') return { ...event, hidden: hiddenWith(event.hidden, fields) };
   if (!METADATA_EVENTS.has(event.type)) return event;
   return { ...event, data: dataWith(event.data, fields), preData: dataWith(event.preData, fields) };
 }
 
 const dataWith = (data: unknown, fields: object): unknown => (data === null ? null : { ...data, ...fields });
+
+/** A flag that moves is recorded whole. */
+function hiddenWith(hidden: unknown, fields: object): unknown {
+  const { flag, ...rest } = (hidden ?? {}) as { readonly flag?: object };
+  return flag === undefined ? hidden : { ...rest, flag: { ...flag, ...fields } };
+}

@@ -1,29 +1,15 @@
 /** Tags of a flag. */
 import * as v from 'valibot';
-import { TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
-import { isDotSegment } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
-import { FlagNamesSchema, lineOfText } from '../requests/bodies.ts';
+import { FlagNamesSchema, TagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { TagsSchema } from '../schemas/directory-schemas.ts';
 import { TagSchema } from '../schemas/schemas.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const TAGS = '/features/:featureName/tags';
-
-/** Both are in the path that removes a tag, so neither may be "..". */
-const tagText = (what: string) =>
-  v.pipe(
-    lineOfText(what, TAG_LENGTH_MIN, TAG_LENGTH_MAX),
-    v.check((text) => !isDotSegment(text), 'something other than "..", which is a path'),
-  );
-
-const TagBody = v.pipe(
-  v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
-  v.title('AddTag'),
-);
 
 /** Tags that one request adds or removes. */
 const TAGS_MAX = 100;

@@ -1,7 +1,7 @@
 /** Routes that read and replace all members of a project. Routes for a single member are in members.ts. */
 import * as v from 'valibot';
+import { MEMBER_ROLE_ID, OWNER_ROLE_ID, ROLES } from '../../../domain/access/roles.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { MEMBER_ROLE_ID, OWNER_ROLE_ID, ROLES } from '../../../domain/state/roles.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';

@@ -1,12 +1,12 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
+import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/access/roles.ts';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
-import { flagNameIssue } from '../../../domain/flags/flag.ts';
+import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
-import { urlNameIssue } from '../../../domain/flags/url-name.ts';
+import { isDotSegment, urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { isEmail } from '../../../domain/state/email.ts';
-import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/state/roles.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>
@@ -106,4 +106,16 @@ export const FlagNamesSchema = v.pipe(
   v.minLength(1, 'a list of at least one flag name'),
   v.maxLength(BULK_FLAGS_MAX, `a list of at most ${BULK_FLAGS_MAX} flag names`),
   v.description('Names of flags of the project.'),
+);
+
+/** Both are in the path that removes a tag, so neither may be "..". */
+const tagText = (what: string) =>
+  v.pipe(
+    lineOfText(what, TAG_LENGTH_MIN, TAG_LENGTH_MAX),
+    v.check((text) => !isDotSegment(text), 'something other than "..", which is a path'),
+  );
+
+export const TagBody = v.pipe(
+  v.object({ type: v.optional(tagText('a tag type'), 'simple'), value: tagText('a tag value') }),
+  v.title('AddTag'),
 );

@@ -1,8 +1,9 @@
 /** Finds what the paths of the routes name. */
 
 import { locateDependency } from '../../../domain/decide/dependency-commands.ts';
-import { locateMembership } from '../../../domain/decide/membership-commands.ts';
+import { noLink } from '../../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
+import { locateMembership } from '../../../domain/people/membership-commands.ts';
 import {
   locateEnvironment,
   locateFlag,
@@ -33,6 +34,12 @@ export const parentFlag = (world: World, { projectId, parent }: Params) =>
   locateFlag(world, projectId, parent);
 
 export const childFlag = (world: World, { projectId, child }: Params) => locateFlag(world, projectId, child);
+
+export function link(world: World, params: Params) {
+  const located = flag(world, params);
+  if (located.refused || located.record.flag.links.some(({ id }) => id === params.linkId)) return located;
+  return noLink(params.featureName, params.linkId);
+}
 
 export const flagEnvironment = (world: World, { projectId, featureName, environment }: Params) =>
   locateFlagEnvironment(world, projectId, featureName, environment);

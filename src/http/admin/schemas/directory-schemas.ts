@@ -1,9 +1,9 @@
 /** Schemas of responses about projects as a whole, environments, users, roles and tokens. */
 import * as v from 'valibot';
+import { ROLE_NAMES } from '../../../domain/access/roles.ts';
 import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
-import { ROLE_NAMES } from '../../../domain/state/roles.ts';
 import {
   CompanionUserSchema,
   EventsSchema,
@@ -269,6 +269,11 @@ export const MeSchema = v.pipe(
 );
 
 export const TagsSchema = v.pipe(v.object({ version: Version, tags: v.array(TagSchema) }), v.title('Tags'));
+
+export const TagWithVersionSchema = v.pipe(
+  v.object({ version: Version, tag: TagSchema }),
+  v.title('TagWithVersion'),
+);
 
 export const ArchivedFlagsSchema = v.pipe(
   v.object({

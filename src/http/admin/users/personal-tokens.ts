@@ -1,6 +1,6 @@
 /** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
 import * as v from 'valibot';
-import { personalTokensOf } from '../../../domain/decide/token-commands.ts';
+import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { Permission } from '../../dispatch/access.ts';

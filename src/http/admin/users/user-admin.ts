@@ -3,7 +3,7 @@
  * in users.ts.
  */
 import * as v from 'valibot';
-import { ROLES } from '../../../domain/state/roles.ts';
+import { ROLES } from '../../../domain/access/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';

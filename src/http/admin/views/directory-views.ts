@@ -1,8 +1,8 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
+import { ROLES, type Role } from '../../../domain/access/roles.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
-import { ROLES, type Role } from '../../../domain/state/roles.ts';
 import {
   type ApiToken,
   type Environment,

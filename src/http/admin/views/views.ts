@@ -1,6 +1,6 @@
 /** Small responses that are not cached: users and profiles. */
 import { createHash } from 'node:crypto';
-import { knownRole, roleByName } from '../../../domain/state/roles.ts';
+import { knownRole, roleByName } from '../../../domain/access/roles.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import type { Caller } from '../../dispatch/access.ts';
 

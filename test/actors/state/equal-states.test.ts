@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { loadSnapshotRecord, snapshotSections, stateHash } from '../../src/actors/world-snapshot.ts';
-import type { Command } from '../../src/domain/decide/decide.ts';
-import { emptyWorld, type World } from '../../src/domain/state/world.ts';
-import { pack, unpack } from '../../src/persistence/codec/message-pack.ts';
-import { openTestEngine, settle, type TestEngine } from '../support/engine.ts';
-import { COMMAND_TYPES, commands, withRealIds } from '../support/every-command.ts';
-import type { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { loadSnapshotRecord, snapshotSections, stateHash } from '../../../src/actors/state/world-snapshot.ts';
+import type { Command } from '../../../src/domain/decide/decide.ts';
+import { emptyWorld, type World } from '../../../src/domain/state/world.ts';
+import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
+import { openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
+import { COMMAND_TYPES, commands, withRealIds } from '../../support/every-command.ts';
+import type { MemoryFileSystem } from '../../support/memory-file-system.ts';
 
 const COMMANDS = 10_000;
 /** Of those, the ones before a snapshot that is asked for; others are taken on the way. */

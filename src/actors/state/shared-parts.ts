@@ -6,7 +6,7 @@
  * This saves memory and promises none: the memory budget counts the state as if nothing were shared.
  */
 import { createHash } from 'node:crypto';
-import { jsonSize } from '../domain/json/json.ts';
+import { jsonSize } from '../../domain/json/json.ts';
 
 const SHARED_FIELDS: ReadonlySet<string> = new Set(['constraints', 'parameters', 'variants']);
 

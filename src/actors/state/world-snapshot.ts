@@ -8,17 +8,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
-import type { ContextField } from '../domain/flags/context-field.ts';
-import type { Flag } from '../domain/flags/flag.ts';
-import type { Segment } from '../domain/flags/segment.ts';
-import type { StrategyType } from '../domain/flags/strategy-type.ts';
-import type { TagType } from '../domain/flags/tag-type.ts';
-import type { Setting } from '../domain/state/frontend-origins.ts';
-import { type DatedResponse, IdempotencyCache } from '../domain/state/idempotency-cache.ts';
-import type { LineageEntry } from '../domain/state/lineage.ts';
-import { ProjectFlags } from '../domain/state/project-flags.ts';
-import { noteFlag, putRecord } from '../domain/state/records.ts';
-import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
+import type { ContextField } from '../../domain/flags/context-field.ts';
+import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
+import type { Segment } from '../../domain/flags/segment.ts';
+import type { StrategyType } from '../../domain/flags/strategy-type.ts';
+import type { TagType } from '../../domain/flags/tag-type.ts';
+import type { Setting } from '../../domain/state/frontend-origins.ts';
+import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
+import type { LineageEntry } from '../../domain/state/lineage.ts';
+import { ProjectFlags } from '../../domain/state/project-flags.ts';
+import { noteFlag, putRecord } from '../../domain/state/records.ts';
+import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -29,9 +29,9 @@ import type {
   StalenessNote,
   User,
   World,
-} from '../domain/state/world.ts';
-import { emptyWorld } from '../domain/state/world.ts';
-import type { SnapshotSection } from '../persistence/snapshots/snapshot-writer.ts';
+} from '../../domain/state/world.ts';
+import { emptyWorld } from '../../domain/state/world.ts';
+import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { SharedParts } from './shared-parts.ts';
 import { SharedStrings } from './shared-strings.ts';
 
@@ -79,6 +79,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'contextFields', records: [...directory.contextFields.values()] },
     { name: 'strategyTypes', records: [...directory.strategyTypes.values()] },
     { name: 'tagTypes', records: [...directory.tagTypes.values()] },
+    { name: 'tags', records: [...directory.tags.values()] },
     { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
@@ -144,6 +145,9 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       return;
     case 'tagTypes':
       putRecord(world, directory.tagTypes, (record as TagType).name, record as TagType);
+      return;
+    case 'tags':
+      putRecord(world, directory.tags, tagKey(record as Tag), record as Tag);
       return;
     case 'favorites':
       putRecord(world, directory.favorites, (record as Favorites).userId, record as Favorites);

@@ -4,8 +4,8 @@
  * response shows it.
  */
 import assert from 'node:assert/strict';
-import { References } from '../domain/state/references.ts';
-import type { ProjectState, World } from '../domain/state/world.ts';
+import { References } from '../../domain/state/references.ts';
+import type { ProjectState, World } from '../../domain/state/world.ts';
 
 /** `lastId`: the newest event that the state contains. */
 export function auditWorld(world: World, lastId: number): void {

@@ -1,10 +1,11 @@
 /** The decision that replaces all members of a project at once. */
+
+import { knownRole, OWNER_ROLE_ID } from '../access/roles.ts';
+import type { Decision } from '../decision/decision.ts';
 import { type DomainEvent, inProject } from '../state/events.ts';
 import { locateProject } from '../state/locate.ts';
 import { isRefusal, type Refusal } from '../state/refusal.ts';
-import { knownRole, OWNER_ROLE_ID } from '../state/roles.ts';
 import type { ProjectState, World } from '../state/world.ts';
-import type { Decision } from './decision.ts';
 import { locateMembership, membershipData, NEEDS_OWNER } from './membership-commands.ts';
 
 export interface Member {

@@ -1,9 +1,9 @@
 /** Flags that shared their parts while the server ran share them again when it has started anew. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PART_SIZE_MIN, SharedParts } from '../../src/actors/shared-parts.ts';
-import type { Variant } from '../../src/domain/flags/variant.ts';
-import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
+import { PART_SIZE_MIN, SharedParts } from '../../../src/actors/state/shared-parts.ts';
+import type { Variant } from '../../../src/domain/flags/variant.ts';
+import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 
 const OF = { project: 'default', flag: 'original' } as const;
 const variants: readonly Variant[] = [

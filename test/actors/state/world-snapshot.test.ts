@@ -6,11 +6,11 @@ import {
   loadSnapshotRecord,
   snapshotSections,
   stateHash,
-} from '../../src/actors/world-snapshot.ts';
-import { stateBytes } from '../../src/domain/state/records.ts';
-import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';
-import { emptyWorld, type World } from '../../src/domain/state/world.ts';
-import { TestWorld } from '../support/test-world.ts';
+} from '../../../src/actors/state/world-snapshot.ts';
+import { stateBytes } from '../../../src/domain/state/records.ts';
+import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
+import { emptyWorld, type World } from '../../../src/domain/state/world.ts';
+import { TestWorld } from '../../support/test-world.ts';
 
 const STRATEGY = {
   name: 'default',

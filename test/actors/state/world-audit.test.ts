@@ -1,9 +1,9 @@
 /** Each way in which a state could be broken without anybody noticing is found by going through it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { auditWorld } from '../../src/actors/world-audit.ts';
-import type { World } from '../../src/domain/state/world.ts';
-import { createFlag, openTestEngine } from '../support/engine.ts';
+import { auditWorld } from '../../../src/actors/state/world-audit.ts';
+import type { World } from '../../../src/domain/state/world.ts';
+import { createFlag, openTestEngine } from '../../support/engine.ts';
 
 async function stateWithFlag(): Promise<{ readonly world: World; readonly lastId: number }> {
   const { store, execute } = await openTestEngine({ audited: true });

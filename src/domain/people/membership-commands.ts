@@ -2,12 +2,13 @@
  * Decisions that add, change and remove members of a project (docs/specification/membership.md#rules). A user holds
  * at most one role in a project, and a project keeps at least one Owner.
  */
+
+import { knownRole, OWNER_ROLE_ID, type Role, roleById } from '../access/roles.ts';
+import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { inProject, type MembershipData } from '../state/events.ts';
 import { locateProject, locateUser } from '../state/locate.ts';
 import { isRefusal, notFound, type Refusal, refuse } from '../state/refusal.ts';
-import { knownRole, OWNER_ROLE_ID, type Role, roleById } from '../state/roles.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
-import { type Decision, UNCHANGED } from './decision.ts';
 
 interface NamesMembership {
   readonly project: string;

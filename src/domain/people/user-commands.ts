@@ -1,13 +1,14 @@
 /** Decisions that create, update and delete a user (docs/specification/users.md). */
+
+import { ADMIN_ROLE_ID } from '../access/roles.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
-import { ADMIN_ROLE_ID } from '../state/roles.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
 import { memberRemoved } from './access-commands.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { isSoleOwner } from './membership-commands.ts';
-import { personalTokenDeleted, personalTokensOf } from './token-commands.ts';
+import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 
 /** The fields that a client may set. An undefined field keeps its value; null removes the value. */
 export interface UserFields {

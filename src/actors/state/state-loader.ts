@@ -1,12 +1,12 @@
 /** Rebuilds the state from a snapshot and frames of the journal, for a start and for every tool that needs it. */
 import assert from 'node:assert/strict';
-import { applyChange } from '../domain/state/apply.ts';
-import type { DomainEvent } from '../domain/state/events.ts';
-import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
-import type { World } from '../domain/state/world.ts';
-import type { EventLog } from '../persistence/event-log/event-log.ts';
-import type { RecordedFrame } from '../persistence/journal/frame.ts';
-import type { Loader } from '../persistence/recovery/recovery.ts';
+import { applyChange } from '../../domain/state/apply.ts';
+import type { DomainEvent } from '../../domain/state/events.ts';
+import type { RememberedResponse } from '../../domain/state/idempotency-cache.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { EventLog } from '../../persistence/event-log/event-log.ts';
+import type { RecordedFrame } from '../../persistence/journal/frame.ts';
+import type { Loader } from '../../persistence/recovery/recovery.ts';
 import { PART_SIZE_MIN } from './shared-parts.ts';
 import { clearWorld, loadSnapshotRecord, shareParts } from './world-snapshot.ts';
 

@@ -1,0 +1,118 @@
+/**
+ * The one way to change what the process holds: a change is applied to the state, appended to the journal as one frame, and
+ * noted in the event log and in the feed, which therefore never differ (invariants 1 and 2). Commands decided here, events
+ * recorded without one, and the changes of another node all go through it.
+ *
+ * On failure: an event that cannot be applied, or a frame that cannot be appended, stops the process (invariant 6), because the
+ * state in memory would no longer be what a restart rebuilds.
+ */
+import assert from 'node:assert/strict';
+import type { Actor } from '../domain/decision/decision.ts';
+import { applyChange } from '../domain/state/apply.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
+import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
+import { RULES_VERSION } from '../domain/state/upgrade/replay-rules.ts';
+import type { World } from '../domain/state/world.ts';
+import type { EventLog } from '../persistence/event-log/event-log.ts';
+import { type FramePosition, lastEventId } from '../persistence/journal/frame.ts';
+import type { FrameBody } from '../persistence/journal/frame-format.ts';
+import type { Journal } from '../persistence/journal/journal.ts';
+import type { Change, ChangeFeed } from './change-feed.ts';
+
+export interface RecorderOptions {
+  readonly world: World;
+  readonly journal: Journal;
+  readonly eventLog: EventLog;
+  /** A random name of eight hexadecimal digits for what this start records (lineage.ts). */
+  newName(): string;
+  /** Time of the newest event in the journal; 0 in a new one. */
+  readonly lastAt: number;
+  /** Called when the state can no longer be trusted; must end the process. */
+  stop(error: Error): void;
+}
+
+export class ChangeRecorder {
+  readonly #options: RecorderOptions;
+  readonly #world: World;
+  readonly #journal: Journal;
+  readonly #eventLog: EventLog;
+  readonly #feed: ChangeFeed;
+  #lastAt: number;
+  /** Whether the newest name in the lineage is this start's own. */
+  #hasName = false;
+
+  constructor(options: RecorderOptions, feed: ChangeFeed) {
+    this.#options = options;
+    this.#world = options.world;
+    this.#journal = options.journal;
+    this.#eventLog = options.eventLog;
+    this.#feed = feed;
+    this.#lastAt = options.lastAt;
+  }
+
+  /** Id of the newest event, durable or not. */
+  get lastId(): number {
+    return this.#journal.appendedId;
+  }
+
+  /** Time of the newest event, durable or not; 0 without one. */
+  get lastAt(): number {
+    return this.#lastAt;
+  }
+
+  /** The first change that this start records gives it a name. */
+  change(actor: Actor, events: readonly RecordedEvent[], at: number): Change {
+    const change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
+    if (this.#hasName) return change;
+    return { ...change, lineage: this.#world.lineage.mark(this.#options.newName()) };
+  }
+
+  /** Before anything that the change makes is shown: its ETag carries the name. */
+  adoptName({ id, lineage }: Change, isOwn: boolean): void {
+    if (lineage !== undefined) this.#world.lineage.adopt(id, lineage);
+    this.#hasName = isOwn;
+  }
+
+  /** Applies the events of the next change to the state. */
+  apply(events: readonly DomainEvent[], createdAt: string, rules = RULES_VERSION): void {
+    const id = this.lastId + 1;
+    try {
+      applyChange(this.#world, events, { id, createdAt, rules });
+    } catch (error) {
+      this.#options.stop(
+        new Error(`the change that begins with event ${id} could not be applied to the state`, {
+          cause: error,
+        }),
+      );
+      throw error;
+    }
+  }
+
+  /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
+  append(change: Change, response: RememberedResponse | undefined, body: FrameBody): void {
+    assert(change.at >= this.#lastAt, 'recorded times never go back');
+    const position = this.#appendToJournal(change, body);
+    assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
+    this.#lastAt = change.at;
+    this.#eventLog.add(change, position);
+    assert(this.#eventLog.lastId === this.lastId, 'the event log has each event that the journal has');
+    this.#feed.add(change, position.length);
+    if (response !== undefined) this.#world.directory.responses.remember(response, change.at, body.rules);
+  }
+
+  /**
+   * The state already holds the events, so a frame that cannot be encoded would leave it ahead of the journal for
+   * good.
+   */
+  #appendToJournal(change: Change, body: FrameBody): FramePosition {
+    try {
+      return this.#journal.append(change, body);
+    } catch (error) {
+      this.#options.stop(
+        new Error(`event ${change.id} could not be appended to the journal`, { cause: error }),
+      );
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * From a command in its turn to what it comes to: events that are encoded and not yet applied, or an outcome without any. Nothing
+ * is changed here, so a fault in a rule fails the one command and affects no other.
+ */
+import { decide } from '../domain/decide/decide.ts';
+import type { Actor, DecideContext } from '../domain/decision/decision.ts';
+import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import {
+  RESPONSE_LIFETIME_MS,
+  type RememberedResponse,
+  withinLimit,
+} from '../domain/state/idempotency-cache.ts';
+import { invalidOperation, isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
+import type { RecordedEvent } from '../domain/state/upgrade/recorded-event.ts';
+import type { World } from '../domain/state/world.ts';
+import { EncodingError } from '../persistence/codec/message-pack.ts';
+import type { FrameEncoder } from '../persistence/journal/frame-payload.ts';
+import type { Journal } from '../persistence/journal/journal.ts';
+import type { Change } from './change-feed.ts';
+import type { ChangeRecorder } from './change-recorder.ts';
+import type { Outcome, Retry, Submission } from './submission.ts';
+
+/** A command that waited longer is not started: its client has given up, or will before the response. */
+export const QUEUE_DEADLINE_MS = 10_000;
+
+/**
+ * Bytes that the events of one command may take in the journal. Leaves room for the response in a frame, and bounds how
+ * long one command holds everybody up while it is encoded. What is recorded before there are requests may fill a frame.
+ */
+export const CHANGE_BYTES_MAX = 4 * 2 ** 20;
+
+export interface DeciderOptions {
+  readonly world: World;
+  readonly journal: Journal;
+  newId(): string;
+  readonly limits?: GrowthLimits;
+  /** What the state may take of memory, in bytes; without a bound unless given. */
+  readonly memoryBudgetBytes?: number;
+  /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
+  refusalToDecide?(): string | null;
+}
+
+/** When the turn of a command began. */
+export interface TurnTime {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Milliseconds since 1970, by the clock as it is. */
+  readonly clockMs: number;
+  /** `at` as ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Milliseconds from any fixed point. */
+  readonly monotonic: number;
+}
+
+/** What a command comes to, encoded and not yet applied; `change` is null when it changes nothing. */
+export interface Decided {
+  readonly events: readonly DomainEvent[];
+  readonly change: Change | null;
+  /** Without the response; overwritten by the next change. */
+  readonly payload: Buffer;
+}
+
+const UNCHANGED: Decided = { events: [], change: null, payload: Buffer.alloc(0) };
+
+export class CommandDecider {
+  readonly #options: DeciderOptions;
+  readonly #world: World;
+  readonly #recorder: ChangeRecorder;
+  readonly #encoder: FrameEncoder;
+  readonly memoryBudgetBytes: number;
+
+  constructor(options: DeciderOptions, recorder: ChangeRecorder, encoder: FrameEncoder) {
+    this.#options = options;
+    this.#world = options.world;
+    this.#recorder = recorder;
+    this.#encoder = encoder;
+    this.memoryBudgetBytes = options.memoryBudgetBytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
+  decide(
+    { command, actor, mayStart, retry, precondition }: Submission<unknown>,
+    queuedAt: number,
+    turnTime: TurnTime,
+  ): Outcome<unknown> | Decided {
+    const unwanted = mayStart?.(this.#world) ?? null;
+    if (unwanted !== null) return { kind: 'refusal', refusal: unwanted };
+    const earlier = this.#earlierOutcome(retry, turnTime.at);
+    if (earlier !== null) return earlier;
+    const refusal = this.#refusalBefore(turnTime.monotonic - queuedAt) ?? precondition?.(this.#world) ?? null;
+    if (refusal !== null) return { kind: 'refusal', refusal };
+    const { createdAt: now, clockMs } = turnTime;
+    const { newId, limits = DEFAULT_GROWTH_LIMITS } = this.#options;
+    const { memoryBudgetBytes } = this;
+    const context: DecideContext = { now, clockMs, actor, limits, memoryBudgetBytes, newId };
+    const decision = decide(this.#world, command, context);
+    if (isRefusal(decision)) return { kind: 'refusal', refusal: decision };
+    return this.#encode(actor, decision, turnTime.at);
+  }
+
+  /** What cannot be recorded never happens: the frame is encoded before anything of it is applied. */
+  #encode(actor: Actor, events: readonly DomainEvent[], at: number): Outcome<unknown> | Decided {
+    if (events.length === 0) return UNCHANGED;
+    const change = this.#recorder.change(
+      actor,
+      events.map((event) => this.#withTags(event)),
+      at,
+    );
+    try {
+      return { events, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
+    } catch (error) {
+      if (!(error instanceof EncodingError)) throw error;
+      return { kind: 'refusal', refusal: tooLarge(error) };
+    }
+  }
+
+  #refusalBefore(waitedMs: number): Refusal | null {
+    const elsewhere = this.#options.refusalToDecide?.() ?? null;
+    if (elsewhere !== null) return refuse('ServiceUnavailableError', elsewhere);
+    const { journal } = this.#options;
+    if (!journal.writable) {
+      return refuse('ServiceUnavailableError', journal.refusalReason ?? 'The journal accepts no writes.');
+    }
+    if (waitedMs > QUEUE_DEADLINE_MS) {
+      return refuse(
+        'ServiceUnavailableError',
+        'The command waited too long for the disk and was not started.',
+      );
+    }
+    return null;
+  }
+
+  /** The outcome that a retry gets; null for a request that was not seen before. */
+  #earlierOutcome(retry: Retry<unknown> | undefined, now: number): Outcome<unknown> | null {
+    if (retry === undefined) return null;
+    const remembered = this.#world.directory.responses.get(retry.key);
+    if (remembered === undefined || remembered.at + RESPONSE_LIFETIME_MS <= now) return null;
+    if (remembered.fingerprint === retry.fingerprint) {
+      return { kind: 'response', response: retry.fromMemory(remembered) };
+    }
+    const message =
+      'The Idempotency-Key was sent with another request before; a new request needs a new key.';
+    return { kind: 'refusal', refusal: invalidOperation(message) };
+  }
+
+  /** An event about a flag carries the flag's tags as they were before it. */
+  #withTags(event: DomainEvent): RecordedEvent {
+    // A new flag has no tags, and looking for what is not there is dear among many flags.
+    if (event.featureName === null || event.type === 'feature-created') return event;
+    const tags = this.#world.projects.get(event.project)?.flags.get(event.featureName)?.flag.tags;
+    return tags === undefined || tags.length === 0 ? event : { ...event, tags };
+  }
+}
+
+/** What a retry of the command will get; undefined where it would be decided anew. */
+export function rememberable(
+  retry: Retry<unknown> | undefined,
+  outcome: Outcome<unknown>,
+): RememberedResponse | undefined {
+  if (retry === undefined || outcome.kind !== 'response') return undefined;
+  const { key, fingerprint } = retry;
+  return withinLimit({ key, fingerprint, ...retry.toRemember(outcome.response) });
+}
+
+function tooLarge({ message }: EncodingError): Refusal {
+  return refuse(
+    'PayloadTooLargeError',
+    `The change cannot be recorded, because it has ${message}. Split it into parts.`,
+  );
+}

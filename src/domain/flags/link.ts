@@ -1,0 +1,49 @@
+/** Links of a flag to where it is spoken of: a ticket, a design, a dashboard (docs/specification/flags.md#links). */
+import * as v from 'valibot';
+import { differentBy, list } from '../json/list-schema.ts';
+
+/** Of one flag. They are part of every response about the flag. */
+export const LINKS_MAX = 20;
+const URL_LENGTH_MAX = 2_000;
+const TITLE_LENGTH_MAX = 255;
+const ID_LENGTH_MAX = 100;
+
+/** Pages show links to be clicked, so nothing that a browser would run may be one. */
+const URL_PHRASE = `an address that begins with http:// or https://, of at most ${URL_LENGTH_MAX} characters`;
+const TITLE_PHRASE = `a text of at most ${TITLE_LENGTH_MAX} characters, or null`;
+const ID_PHRASE = `a text of 1 to ${ID_LENGTH_MAX} letters, digits, "_", "." and "-"`;
+const LINKS_PHRASE = `a list of at most ${LINKS_MAX} links`;
+
+export const LINK_ENTRIES = {
+  url: v.pipe(
+    v.string(URL_PHRASE),
+    v.maxLength(URL_LENGTH_MAX, URL_PHRASE),
+    v.regex(/^https?:\/\/[^\s/?#]+\S*$/, URL_PHRASE),
+  ),
+  title: v.nullable(v.pipe(v.string(TITLE_PHRASE), v.maxLength(TITLE_LENGTH_MAX, TITLE_PHRASE))),
+} as const;
+
+const LinkSchema = v.pipe(
+  v.object({
+    id: v.pipe(
+      v.string(ID_PHRASE),
+      v.maxLength(ID_LENGTH_MAX, ID_PHRASE),
+      v.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, ID_PHRASE),
+    ),
+    ...LINK_ENTRIES,
+  }),
+  v.title('FlagLink'),
+);
+
+export interface Link {
+  readonly id: string;
+  readonly url: string;
+  readonly title: string | null;
+}
+
+/** For the table of metadata. */
+export const LinksSchema = v.pipe(
+  list(LinkSchema, LINKS_PHRASE),
+  v.maxLength(LINKS_MAX, LINKS_PHRASE),
+  differentBy('id', 'Links'),
+);

@@ -1,0 +1,104 @@
+/** Tags by themselves, and links of flags. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import '../../support/check-responses.ts';
+import { archive, FEATURES, invalidAt, makeFlag, recording, refused } from '../../support/interface.ts';
+import { describeInterface } from '../../support/server.ts';
+
+describeInterface('tags by themselves', (server) => {
+  const tag = { type: 'team', value: 'checkout' };
+
+  it('are listed with those of flags, each once, also after a restart', async () => {
+    const { call } = server();
+    const made = await call('POST', '/tags', tag);
+    assert.deepEqual([made.status, made.body], [201, { version: 1, tag }]);
+    await refused(server(), 409, 'NameExistsError', { method: 'POST', path: '/tags', body: tag });
+    await makeFlag(call, 'tagged');
+    await call('POST', '/features/tagged/tags', { value: 'red' });
+    await call('POST', '/features/tagged/tags', tag);
+    const taken = { method: 'POST', path: '/tags', body: { value: 'red' } };
+    await refused(server(), 409, 'NameExistsError', taken);
+    await server().restart();
+    const red = { type: 'simple', value: 'red' };
+    assert.deepEqual((await call('GET', '/tags')).body.tags, [red, tag]);
+    assert.deepEqual((await call('GET', '/tags/team')).body.tags, [tag]);
+    assert.deepEqual((await call('GET', '/tags/team/checkout')).body, { version: 1, tag });
+    assert.deepEqual((await call('GET', '/tags/simple/red')).body, { version: 1, tag: red });
+    await refused(server(), 404, 'NotFoundError', { method: 'GET', path: '/tags/simple/blue' });
+  });
+
+  it('that are deleted leave all flags, archived ones too, in one step', async () => {
+    const { call } = server();
+    await makeFlag(call, 'old');
+    await call('POST', '/features/old/tags', tag);
+    await archive(call, 'old');
+    const { events } = await recording(server(), () => call('DELETE', '/tags/team/checkout'));
+    const shown = events.map(({ type, featureName }) => `${type} ${featureName}`);
+    assert.deepEqual(shown, ['feature-untagged tagged', 'feature-untagged old', 'tag-deleted null']);
+    assert.deepEqual((await call('GET', '/features/old/tags')).body.tags, []);
+    await refused(server(), 404, 'NotFoundError', { method: 'DELETE', path: '/tags/team/checkout' });
+  });
+
+  it('are not deleted from more flags than one request changes', async () => {
+    const { call } = server();
+    const names = Array.from({ length: 1_001 }, (_, at) => `many.${at}`);
+    for (const name of names) await makeFlag(call, name);
+    const tags = { addedTags: [{ value: 'many' }], removedTags: [] };
+    for (const features of [names.slice(0, 1_000), names.slice(1_000)]) {
+      assert.equal((await call('PUT', '/projects/default/tags', { features, tags })).status, 200);
+    }
+    const path = '/tags/simple/many';
+    await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path });
+    await call('DELETE', '/features/many.7/tags/simple/many');
+    assert.equal((await call('DELETE', path)).status, 200);
+    await refused(server(), 404, 'NotFoundError', { method: 'GET', path });
+  });
+});
+
+describeInterface('links of a flag', (server) => {
+  const LINK = `${FEATURES}/linked/link`;
+  const links = async (flag = 'linked') => (await server().call('GET', `${FEATURES}/${flag}`)).body.links;
+
+  it('are added, replaced and removed, and are metadata of the flag', async () => {
+    const { call } = server();
+    assert.deepEqual((await makeFlag(call, 'linked')).links, []);
+    await call('POST', LINK, { url: 'https://tracker.example/1', title: 'The ticket' });
+    await call('POST', LINK, { url: 'https://design.example/a?b#c' });
+    const [ticket, design] = await links();
+    assert.deepEqual([ticket.url, ticket.title], ['https://tracker.example/1', 'The ticket']);
+    assert.deepEqual([design.url, design.title], ['https://design.example/a?b#c', null]);
+    const changed = { url: 'https://tracker.example/2', title: null };
+    assert.equal((await call('PUT', `${LINK}/${ticket.id}`, { url: changed.url })).status, 204);
+    await server().restart();
+    assert.deepEqual(await links(), [{ id: ticket.id, ...changed }, design]);
+    assert.equal((await call('DELETE', `${LINK}/${design.id}`)).status, 204);
+    const remove = [{ op: 'remove', path: '/links/0' }];
+    assert.deepEqual((await call('PATCH', `${FEATURES}/linked`, remove)).body.links, []);
+    const junk = [{ op: 'add', path: '/links/-', value: { ...ticket, junk: 'x'.repeat(1000) } }];
+    assert.deepEqual((await call('PATCH', `${FEATURES}/linked`, junk)).body.links, [ticket]);
+    await call('POST', `${FEATURES}/linked/clone`, { name: 'unlinked' });
+    assert.deepEqual(await links('unlinked'), []);
+    await call('DELETE', `${FEATURES}/linked`);
+    const { id } = ticket;
+    await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path: `${LINK}/${id}` });
+  });
+
+  it('are bounded, and are nothing that a browser would run', async () => {
+    const { call } = server();
+    await makeFlag(call, 'bounded');
+    const path = `${FEATURES}/bounded/link`;
+    for (const url of ['javascript:alert(1)', 'tracker', `https://a/${'x'.repeat(2_000)}`, 'https://a b', 7])
+      await invalidAt(server(), '/body/url', { method: 'POST', path, body: { url } });
+    for (let count = 0; count < 20; count += 1) await call('POST', path, { url: 'http://a' });
+    await refused(server(), 409, 'InvalidOperationError', {
+      method: 'POST',
+      path,
+      body: { url: 'http://a' },
+    });
+    const none = { method: 'PUT', path: `${path}/none`, body: { url: 'http://a' } };
+    await refused(server(), 404, 'NotFoundError', none);
+    const twice = [1, 2].map(() => ({ id: 'same', url: 'http://a', title: null }));
+    const update = { method: 'PUT', path: `${FEATURES}/bounded`, body: { links: twice } };
+    await invalidAt(server(), '/body/links/1/id', update);
+  });
+});

@@ -1,0 +1,190 @@
+/** Searches by filter and walks over posting lists, against a look at every event. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { compileFilter, type EventFilter, IdPage } from '../../../src/persistence/event-log/event-filter.ts';
+import { EventIndex } from '../../../src/persistence/event-log/event-index.ts';
+import { walkIds } from '../../../src/persistence/event-log/event-walk.ts';
+import { searchIndex } from '../../../src/persistence/event-log/index-search.ts';
+import { SEGMENT_HEADER_BYTES } from '../../../src/persistence/journal/segment.ts';
+import { event } from '../../support/event-journal.ts';
+
+interface Row {
+  readonly id: number;
+  readonly type: string;
+  readonly project: string | null;
+  readonly featureName: string | null;
+  readonly by: string;
+}
+
+const TYPES = ['feature-created', 'feature-archived', 'feature-revived'];
+const PROJECTS = ['shop', 'blog', null];
+const FEATURES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', null];
+const AUTHORS = ['ann', 'bob'];
+
+const rowArbitrary = fc.record({
+  type: fc.constantFrom(...TYPES),
+  project: fc.constantFrom(...PROJECTS),
+  featureName: fc.constantFrom(...FEATURES),
+  by: fc.constantFrom(...AUTHORS),
+  /** Whether the event is the first of a segment. */
+  rolls: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+});
+
+const names = (of: readonly string[]): fc.Arbitrary<readonly string[]> =>
+  fc.subarray([...of], { minLength: 1, maxLength: of.length });
+
+const filterArbitrary = fc.record(
+  {
+    types: names(TYPES),
+    project: names(['shop', 'blog']),
+    feature: fc.oneof(names(['a', 'b', 'unknown']), names(FEATURES.filter((name) => name !== null))),
+    authors: names(AUTHORS),
+  },
+  { requiredKeys: [] },
+);
+
+const searchArbitrary = fc.record({
+  filter: filterArbitrary,
+  limit: fc.integer({ min: 1, max: 12 }),
+  skip: fc.integer({ min: 0, max: 6 }),
+  offset: fc.nat(90),
+  durable: fc.nat(90),
+  oldestId: fc.nat(40),
+  dropped: fc.nat(50),
+});
+
+function indexOf(rows: readonly (Omit<Row, 'id'> & { readonly rolls: boolean })[]): EventIndex {
+  const index = new EventIndex();
+  let segment = 1;
+  let offset = SEGMENT_HEADER_BYTES;
+  for (const [place, { rolls, by, ...names }] of rows.entries()) {
+    const id = place + 1;
+    if (rolls && id > 1) {
+      segment = id;
+      offset = SEGMENT_HEADER_BYTES;
+    }
+    index.add({ id, at: id, by, userId: 1, events: [event(names)] }, { segment, offset, length: 10 });
+    offset += 10;
+  }
+  return index;
+}
+
+function matches(row: Row, { types, project, feature, authors }: EventFilter): boolean {
+  const isWanted = (wanted: string | readonly string[] | undefined, name: string | null): boolean =>
+    wanted === undefined || (name !== null && wanted.includes(name));
+  return (
+    isWanted(types, row.type) &&
+    isWanted(project, row.project) &&
+    isWanted(feature, row.featureName) &&
+    isWanted(authors, row.by)
+  );
+}
+
+const noPause = async (): Promise<void> => undefined;
+
+test('a search finds what a look at every event finds, whatever is asked, hidden or dropped', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(rowArbitrary, { minLength: 1, maxLength: 80 }),
+      searchArbitrary,
+      async (rows, asked) => {
+        const index = indexOf(rows);
+        index.dropSegmentsBefore(asked.dropped);
+        index.audit();
+        const { filter, limit, skip } = asked;
+        const newestId = Math.min(asked.durable, index.lastId);
+        const searched = rows
+          .map((row, place): Row => ({ ...row, id: place + 1 }))
+          .filter(({ id }) => id >= Math.max(index.firstId, asked.oldestId) && id <= newestId);
+        const expected = searched.filter((row) => matches(row, filter)).map(({ id }) => id);
+        const start = asked.offset > 0 ? Math.min(asked.offset, newestId) : newestId;
+        const listed = expected.filter((id) => id <= start).reverse();
+
+        const compiled = compileFilter(filter, index.names, asked.oldestId);
+        const page = new IdPage(start, limit, skip);
+        const views = index.views(newestId);
+        if (compiled !== null && Object.values(filter).length > 0) {
+          await searchIndex({ index, filter: compiled, views, page, pause: noPause });
+        } else if (compiled !== null) return;
+        assert.deepEqual(
+          { ids: page.ids, total: page.total },
+          {
+            ids: listed.slice(skip, skip + limit),
+            total: expected.length,
+          },
+        );
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test('a walk gives what a look at every event gives, in either direction', async () => {
+  const walkArbitrary = fc.record({
+    anyOf: fc.array(filterArbitrary, { minLength: 1, maxLength: 3 }),
+    from: fc.nat(40),
+    to: fc.nat(80),
+    newestFirst: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(rowArbitrary, { minLength: 1, maxLength: 80 }),
+      walkArbitrary,
+      async (rows, asked) => {
+        const index = indexOf(rows);
+        const walk = { ...asked, to: Math.min(asked.to, index.lastId) };
+        const walked: number[] = [];
+        for await (const ids of walkIds(index, walk, noPause)) walked.push(...ids);
+        const expected = rows
+          .map((row, place): Row => ({ ...row, id: place + 1 }))
+          .filter((row) => row.id >= walk.from && row.id <= walk.to)
+          .filter((row) => walk.anyOf.some((filter) => matches(row, filter)))
+          .map(({ id }) => id);
+        assert.deepEqual(walked, walk.newestFirst ? expected.reverse() : expected);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+/** 200,000 events of one flag, each but the first of one type. */
+function longIndex(): EventIndex {
+  const index = new EventIndex();
+  for (let id = 1; id <= 200_000; id += 1) {
+    const type = id === 1 ? 'feature-created' : 'feature-updated';
+    index.add(
+      {
+        id,
+        at: id,
+        by: 'ann',
+        userId: 1,
+        events: [event({ type, featureName: 'dark', project: id % 2 ? 'shop' : 'blog' })],
+      },
+      { segment: 1, offset: SEGMENT_HEADER_BYTES + (id - 1) * 10, length: 10 },
+    );
+  }
+  return index;
+}
+
+test('the newest of a name are found without a look at the others, a page far back too, and a long search gives way', async () => {
+  const index = longIndex();
+  const pausesOf = async (
+    filter: EventFilter,
+    offset = index.lastId,
+  ): Promise<readonly [number, readonly number[], number]> => {
+    const compiled = compileFilter(filter, index.names);
+    assert(compiled !== null);
+    const page = new IdPage(offset, 2);
+    let pauses = 0;
+    const pause = async (): Promise<void> => {
+      pauses += 1;
+    };
+    await searchIndex({ index, filter: compiled, views: index.views(index.lastId), page, pause });
+    return [pauses, page.ids, page.total];
+  };
+  assert.deepEqual(await pausesOf({ feature: 'dark' }), [0, [200_000, 199_999], 200_000]);
+  assert.deepEqual(await pausesOf({ types: ['feature-created'] }), [0, [1], 1]);
+  assert.deepEqual(await pausesOf({ feature: 'dark' }, 100), [0, [100, 99], 200_000]);
+  assert.deepEqual(await pausesOf({ feature: 'dark', types: ['feature-created'] }), [0, [1], 1]);
+});
