@@ -30,6 +30,8 @@ export interface LongForm {
 /** A broken build has to show within so many seeds. */
 const SEEDS_PER_MUTANT = 3_000;
 
+const SOAK_MINUTES = 30;
+
 const ALL_MUTANTS = [...MUTANTS, ...MORE_MUTANTS];
 
 /** Seeds of the random ones that are not simulated follow from the number of the batch: every run is the same. */
@@ -77,12 +79,14 @@ export const LONG_FORMS: readonly LongForm[] = [
     },
   },
   {
-    // In minutes.
+    // In minutes: all on one folder, or as many as there is time for, each on its own.
     name: 'soak',
-    total: 30,
-    batch: 1,
+    total: SOAK_MINUTES,
+    batch: process.env.FAULTS_BUDGET_SECONDS === undefined ? SOAK_MINUTES : 1,
     run: async (minutes, first) => {
-      const { hostile: _, ...counts } = await soak({ seconds: minutes * 60, kills: minutes, seed: first });
+      const seconds = minutes * 60;
+      const { hostile, ...counts } = await soak({ seconds, kills: minutes, seed: first, say: console.log });
+      console.log(hostile);
       return counts;
     },
   },

@@ -5,9 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
 import {
@@ -20,12 +21,24 @@ import {
 } from '../../support/server.ts';
 import { FriendlyClient } from './friendly.ts';
 import type { HostileTally, HostileTarget } from './hostile.ts';
+import { PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
 
 const FRIENDLY_CLIENTS = 8;
 const HEAP_MIB = 512;
 const CLIENT_TOKEN = 'default:development.friendly-client';
 const FRONTEND_TOKEN = 'default:development.friendly-frontend';
 const PROJECT = 'hostile';
+/** Hostile clients use none of them. */
+const FRIENDLY_ROUTES = [
+  'PUT /api/admin/projects/:projectId/features/:featureName',
+  'DELETE /api/admin/projects/:projectId/features/:featureName',
+  'POST /api/admin/projects/:projectId/features/:featureName/environments/:environment/on',
+  'POST /api/admin/projects/:projectId/features/:featureName/environments/:environment/off',
+  'GET /api/admin/projects/:projectId/features',
+  'GET /api/client/features',
+];
+const PROBE_FILE = fileURLToPath(new URL('./server-probe.ts', import.meta.url));
+
 /** So many nearly fill a flag. */
 const LARGE_STRATEGIES = 4;
 
@@ -34,6 +47,8 @@ export interface SoakOptions {
   /** Each is followed by a start on the same folder. */
   readonly kills: number;
   readonly seed: number;
+  /** Told once for each life of the server. */
+  readonly say?: (line: string) => void;
 }
 
 export interface SoakResult {
@@ -43,7 +58,14 @@ export interface SoakResult {
   /** Of friendly clients, answered 429, 503 or 507. */
   readonly refused: number;
   readonly friendlyRequests: number;
+  /** As the clients see it. They share the cores with the server and with those who attack. */
   readonly friendlyP99MsMost: number;
+  /** In the server, from the arrival of a request to its response, of routes that only friendly clients use. */
+  readonly friendlyServerP99MsMost: number;
+  /** How late the server's event loop was, for 1 in 100 looks at it. */
+  readonly loopDelayP99MsMost: number;
+  /** Of the time, how much the server's main thread could have run and had no core, in percent. */
+  readonly waitedForCorePercentMost: number;
   readonly hostileRequests: number;
   readonly residentBytes: number;
 }
@@ -53,8 +75,13 @@ export interface SoakReport extends SoakResult {
   readonly hostile: HostileTally;
 }
 
-export async function soak({ seconds, kills, seed }: SoakOptions): Promise<SoakReport> {
-  const run = new SoakRun(seededRandom(seed));
+export async function soak({
+  seconds,
+  kills,
+  seed,
+  say = () => undefined,
+}: SoakOptions): Promise<SoakReport> {
+  const run = new SoakRun(seededRandom(seed), say);
   try {
     await run.prepare();
     for (let life = 0; life <= kills; life += 1) {
@@ -74,14 +101,21 @@ class SoakRun {
   readonly #random: SeededRandom;
   readonly #clients: FriendlyClient[];
   readonly #latenciesMs: number[] = [];
+  readonly #say: (line: string) => void;
+  readonly #probeFolder = temporaryFolder();
+  /** Counts for PROBE_BOUNDS, and one for what is above them. */
+  readonly #serverTimes = new Array<number>(PROBE_BOUNDS.length + 1).fill(0);
+  #loopDelayP99Ms = 0;
+  #waitedPercent = 0;
   readonly #tally: HostileTally = {};
   #target: HostileTarget | null = null;
   #hostile: ChildProcess | null = null;
   #kills = 0;
   #residentBytes = 0;
 
-  constructor(random: SeededRandom) {
+  constructor(random: SeededRandom, say: (line: string) => void) {
     this.#random = random;
+    this.#say = say;
     this.#clients = Array.from({ length: FRIENDLY_CLIENTS }, (_, index) => new FriendlyClient(index));
   }
 
@@ -94,7 +128,8 @@ class SoakRun {
   async #start(): Promise<ServerProcess> {
     this.server = await spawnServer(this.folder, {
       // The second as `npm start` does.
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64`,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64 --import tsx --import ${PROBE_FILE}`,
+      SOAK_PROBE_FILE: this.#probeFile,
       INIT_CLIENT_API_TOKENS: CLIENT_TOKEN,
       INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN,
     });
@@ -107,15 +142,52 @@ class SoakRun {
     assert(server !== null && this.#target !== null, 'the server was started');
     this.#attack({ ...this.#target, origin: server.origin });
     let isOver = false;
+    const coreBefore = coreTimes(server);
     const working = this.#clients.map((client) => this.#work(client, server, () => isOver));
     await Promise.race([delay(seconds * 1_000), Promise.all(working)]);
     this.#residentBytes = Math.max(this.#residentBytes, residentBytes(server));
+    this.#look(coreBefore, coreTimes(server));
     isOver = true;
     if (!endsByKill) return void (await Promise.all(working));
     await server.kill();
     await Promise.all(working);
     this.#kills += 1;
     await this.#check();
+  }
+
+  get #probeFile(): string {
+    return join(this.#probeFolder, 'probe.json');
+  }
+
+  /** What the probe has written, and how long the main thread waited for a core. */
+  #look(before: CoreTimes, now: CoreTimes): void {
+    const { routes, loopDelayP99Ms } = JSON.parse(readFileSync(this.#probeFile, 'utf8')) as ProbeReading;
+    for (const route of FRIENDLY_ROUTES) {
+      for (const [at, count] of (routes[route] ?? []).entries()) this.#serverTimes[at]! += count;
+    }
+    this.#loopDelayP99Ms = Math.max(this.#loopDelayP99Ms, loopDelayP99Ms);
+    const waited = (100 * (now.waitedMs - before.waitedMs)) / (now.atMs - before.atMs);
+    this.#waitedPercent = Math.max(this.#waitedPercent, waited);
+    const mib = Math.round(this.#residentBytes / 2 ** 20);
+    this.#say(
+      `life ${this.#kills + 1}: p99 ${this.#p99Ms()} ms, in the server up to ${this.#serverP99Ms()} ms; loop delay p99 ${loopDelayP99Ms.toFixed(1)} ms; waited for a core ${waited.toFixed(0)} %; ${this.#latenciesMs.length} requests; at most ${mib} MiB`,
+    );
+  }
+
+  #p99Ms(): number {
+    const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
+    return Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0);
+  }
+
+  /** The bound below which 99 of 100 are. */
+  #serverP99Ms(): number {
+    const total = sum(this.#serverTimes);
+    let below = 0;
+    const at = this.#serverTimes.findIndex((count) => {
+      below += count;
+      return below >= total * 0.99;
+    });
+    return PROBE_BOUNDS[at] ?? Number.POSITIVE_INFINITY;
   }
 
   async #work(client: FriendlyClient, server: ServerProcess, isOver: () => boolean): Promise<void> {
@@ -156,13 +228,16 @@ class SoakRun {
     assert.equal(await this.server?.terminate(), 0, 'the server stops cleanly');
     // Kept when something was lost.
     rmSync(this.folder, { recursive: true });
-    const sorted = this.#latenciesMs.toSorted((a, b) => a - b);
+    rmSync(this.#probeFolder, { recursive: true });
     return {
       kills: this.#kills,
       acknowledged: sum(this.#clients.map((client) => client.acknowledged)),
       refused: sum(this.#clients.map((client) => client.refused)),
-      friendlyRequests: sorted.length,
-      friendlyP99MsMost: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
+      friendlyRequests: this.#latenciesMs.length,
+      friendlyP99MsMost: this.#p99Ms(),
+      friendlyServerP99MsMost: this.#serverP99Ms(),
+      loopDelayP99MsMost: Math.round(this.#loopDelayP99Ms),
+      waitedForCorePercentMost: Math.round(this.#waitedPercent),
       hostileRequests: sum(Object.values(this.#tally).flatMap((counts) => Object.values(counts))),
       residentBytes: this.#residentBytes,
       hostile: this.#tally,
@@ -256,6 +331,17 @@ function addTally(into: HostileTally, more: HostileTally): void {
   }
 }
 
+interface CoreTimes {
+  readonly atMs: number;
+  /** Of the main thread, so far: ready to run, without a core. */
+  readonly waitedMs: number;
+}
+
+function coreTimes({ child }: ServerProcess): CoreTimes {
+  const schedule = readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, 'utf8');
+  return { atMs: performance.now(), waitedMs: Number(schedule.split(' ')[1]) / 1e6 };
+}
+
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
 async function main(): Promise<void> {
@@ -268,7 +354,9 @@ async function main(): Promise<void> {
   });
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
   process.stdout.write(`seed ${seed}\n`);
-  const report = await soak({ seconds: Number(values.minutes) * 60, kills: Number(values.kills), seed });
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const seconds = Number(values.minutes) * 60;
+  const report = await soak({ seconds, kills: Number(values.kills), seed, say });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
 }
 
