@@ -378,6 +378,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/admin/flags',
       'http/admin/schemas',
+      'http/admin/views',
       'http/dispatch',
       'http/evaluation',
     ],

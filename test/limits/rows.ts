@@ -41,7 +41,11 @@ import {
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
-import { EVALUATIONS_MAX, RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/playground.ts';
+import {
+  EVALUATIONS_MAX,
+  RESPONSE_LENGTH_MAX,
+  TRIED_FIELDS_MAX,
+} from '../../src/http/admin/playground/playground.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { SUMMARIES_BYTES_MAX } from '../../src/http/admin/views/render-project.ts';
@@ -230,6 +234,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         '400',
       ),
       row('evaluations of a request to the playground', number(EVALUATIONS_MAX), '400'),
+      row('fields of their contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
       row('characters of a response of the playground', number(RESPONSE_LENGTH_MAX), '400'),
       row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),
       row('issues that a refusal lists', number(ISSUES_MAX), 'the first ones are listed'),

@@ -144,6 +144,24 @@ describeInterface('the playground', (server) => {
     }
   });
 
+  it('refuses contexts with more fields over all evaluations than it goes through', async () => {
+    const { call } = server();
+    await addProject(server(), 'lonely');
+    const properties = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`p${at}`, 1]));
+    const valuesOf = (count: number) => Array.from({ length: count }, (_, at) => at).join(',');
+    for (const [count, status] of [
+      [900, 200],
+      [1_000, 400],
+    ] as const) {
+      const { status: given, body } = await call('POST', '/playground/advanced', {
+        ...{ projects: ['lonely'], environments: ['development'] },
+        context: { userId: valuesOf(count), properties },
+      });
+      assert.equal(given, status, body.message);
+      if (status === 400) assert.equal(body.details[0].path, '/body/context');
+    }
+  });
+
   it('refuses projects that have more flags than it evaluates', async () => {
     const { call } = server();
     await addProject(server(), 'crowded');

@@ -5,12 +5,12 @@
 import * as v from 'valibot';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import type { ProjectState } from '../../../domain/state/world.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { DependencySchema } from '../schemas/schemas.ts';
+import { projectFigures } from '../views/project-figures.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const DEPENDENCIES = '/projects/:projectId/features/:child/dependencies';
@@ -110,7 +110,10 @@ export const dependencyRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: v.boolean() },
-    read: (context, project) => settledResponse(context, hasDependencies(project)),
+    read: async (context, project) => {
+      const [figures] = await projectFigures([project], context.now(), context.asker);
+      return settledResponse(context, figures!.childCount > 0);
+    },
   }),
 ];
 
@@ -121,9 +124,4 @@ function variantNames({ environments }: Flag): string[] {
     ...strategies.map((strategy) => strategy.variants),
   ]);
   return [...new Set(lists.flat().map(({ name }) => name))];
-}
-
-function hasDependencies({ flags }: ProjectState): boolean {
-  for (const { flag } of flags.values()) if (flag.dependencies.length > 0) return true;
-  return false;
 }

@@ -11,18 +11,21 @@ import { isJsonObject } from '../../../domain/json/json.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { World } from '../../../domain/state/world.ts';
 import { JSON_HEADERS } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { ContextSchema } from '../../evaluation/request-input.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
 import { playgroundInput } from './explain.ts';
 import { explanationView } from './explanation-view.ts';
 
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
 export const EVALUATIONS_MAX = 15_000;
+
+/** Of the contexts of all evaluations of a request, each counted as often as it is tried: so many take a second. */
+export const TRIED_FIELDS_MAX = 2_000_000;
 
 /** Of a response, in characters: explanations repeat strategies and segments, which may be large. */
 export const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
@@ -76,17 +79,26 @@ interface NamedFlag {
 }
 
 /** By name. Refuses more than one request evaluates before it goes through all of them. */
-function flagsOf(world: World, projects: Projects): NamedFlag[] | Refusal {
+async function flagsOf(
+  { world, asker }: RequestContext<unknown>,
+  projects: Projects,
+): Promise<NamedFlag[] | Refusal> {
   const unknown = projects === ALL ? null : refuseUnknownProjects(world, projects);
   if (unknown !== null) return unknown;
   const found: NamedFlag[] = [];
-  for (const [project, { flags }] of world.projects) {
-    if (projects !== ALL && !projects.includes(project)) continue;
-    for (const { flag } of flags.values()) {
-      if (flag.archivedAt === null) found.push({ name: flag.name, project });
-      if (found.length > EVALUATIONS_MAX) return TOO_MANY_FLAGS;
-    }
-  }
+  const wanted = new Set(projects);
+  const named = [...world.projects.values()].filter(
+    ({ settings }) => projects === ALL || wanted.has(settings.id),
+  );
+  const flags = flagsNow(named);
+  await inSlices(() => {
+    const { done, value } = flags.next();
+    if (done === true) return true;
+    const { name, project, archivedAt } = value.record.flag;
+    if (archivedAt === null) found.push({ name, project });
+    return found.length > EVALUATIONS_MAX;
+  }, asker);
+  if (found.length > EVALUATIONS_MAX) return TOO_MANY_FLAGS;
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -100,6 +112,14 @@ function refuseNumber(flags: number, contexts: number, environments: number): Re
   return invalid(
     `One request evaluates at most ${EVALUATIONS_MAX} times, and these are ${flags} flags, ${contexts} contexts and ${environments} environments; name fewer projects, values or environments.`,
     '/body',
+  );
+}
+
+function refuseFields(evaluations: number, fields: number): Refusal | null {
+  if (evaluations * fields <= TRIED_FIELDS_MAX) return null;
+  return invalid(
+    `The contexts of one request may have at most ${TRIED_FIELDS_MAX} fields over all evaluations, and these are ${evaluations} evaluations with ${fields} fields; send fewer fields, values, projects or environments.`,
+    '/body/context',
   );
 }
 
@@ -139,7 +159,10 @@ function evaluationOf(
  * JSON made in slices: `next` gives the next piece of text, and undefined at the end. Pieces are counted one by one, because those of
  * one flag may be longer than a whole response.
  */
-async function joined(next: () => string | undefined): Promise<string | Refusal> {
+async function joined(
+  { asker }: RequestContext<unknown>,
+  next: () => string | undefined,
+): Promise<string | Refusal> {
   const pieces: string[] = [];
   let length = 0;
   await inSlices(() => {
@@ -148,7 +171,7 @@ async function joined(next: () => string | undefined): Promise<string | Refusal>
     pieces.push(piece);
     length += piece.length;
     return length > RESPONSE_LENGTH_MAX;
-  });
+  }, asker);
   if (length <= RESPONSE_LENGTH_MAX) return `[${pieces.join('')}]`;
   return invalid(
     `The explanations are longer than ${RESPONSE_LENGTH_MAX} characters; name fewer projects, values or environments.`,
@@ -164,8 +187,8 @@ function jsonOf(input: unknown, features: string, rest = ''): ReadResponse['resp
 async function play(
   context: RequestContext<v.InferOutput<typeof PlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
-  const { world, engine, body } = context;
-  const flags = flagsOf(world, body.projects);
+  const { engine, body } = context;
+  const flags = await flagsOf(context, body.projects);
   if (isRefusal(flags)) return flags;
   const input = playgroundInput(body.context, context.now());
   if (isRefusal(input)) return input;
@@ -173,7 +196,7 @@ async function play(
   if (isRefusal(place)) return place;
   let at = 0;
   let separator = '';
-  const features = await joined(() => {
+  const features = await joined(context, () => {
     const flag = flags[at++];
     if (flag === undefined) return undefined;
     const evaluation = evaluationOf(flag, place, input);
@@ -189,13 +212,16 @@ async function play(
 async function playAdvanced(
   context: RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
-  const { world, engine, body } = context;
-  const flags = flagsOf(world, body.projects);
+  const { engine, body } = context;
+  const flags = await flagsOf(context, body.projects);
   if (isRefusal(flags)) return flags;
   const environments = [...new Set(body.environments)];
   const choices = choicesIn(body.context);
   const contextCount = choices.reduce((product, { values }) => product * values.length, 1);
-  const tooMany = refuseNumber(Math.max(1, flags.length), contextCount, environments.length);
+  const flagCount = Math.max(1, flags.length);
+  const tooMany =
+    refuseNumber(flagCount, contextCount, environments.length) ??
+    refuseFields(flagCount * contextCount * environments.length, choices.length);
   if (tooMany !== null) return tooMany;
   const places: Place[] = [];
   for (const environment of environments) {
@@ -203,9 +229,10 @@ async function playAdvanced(
     if (isRefusal(place)) return place;
     places.push(place);
   }
-  const inputs = await inputsOf(context, choices, contextCount);
-  if (isRefusal(inputs)) return inputs;
-  const features = await joined(featureSteps(flags, places, inputs));
+  const refusal = await refuseContexts(context, choices, contextCount);
+  if (refusal !== null) return refusal;
+  const contexts = { count: contextCount, at: (index: number) => triedContext(context, choices, index) };
+  const features = await joined(context, featureSteps(flags, places, contexts));
   if (isRefusal(features)) return features;
   const warnings = ',"warnings":{"invalidContextProperties":[]}';
   return { revision: engine.lastId, response: jsonOf(body, features, warnings) };
@@ -213,16 +240,22 @@ async function playAdvanced(
 
 interface TriedContext {
   readonly sent: SentContext;
-  readonly input: EvaluationInput;
+  readonly input: EvaluationInput | Refusal;
+}
+
+/** Made one by one: thousands of them, each with thousands of properties, would take gigabytes. */
+interface TriedContexts {
+  readonly count: number;
+  at(index: number): TriedContext;
 }
 
 /** Each step evaluates one flag for one context in one environment, and gives the next piece of the JSON. */
 function featureSteps(
   flags: readonly NamedFlag[],
   places: readonly Place[],
-  contexts: readonly TriedContext[],
+  contexts: TriedContexts,
 ): () => string | undefined {
-  const perFlag = places.length * contexts.length;
+  const perFlag = places.length * contexts.count;
   let step = 0;
   /** Before the next evaluation in the list of its environment. */
   let separator = '';
@@ -230,9 +263,10 @@ function featureSteps(
     const flag = flags[Math.floor(step / perFlag)];
     if (flag === undefined) return undefined;
     const inFlag = step % perFlag;
-    const placeAt = Math.floor(inFlag / contexts.length);
-    const contextAt = inFlag % contexts.length;
-    const [place, tried] = [places[placeAt]!, contexts[contextAt]!];
+    const placeAt = Math.floor(inFlag / contexts.count);
+    const contextAt = inFlag % contexts.count;
+    const place = places[placeAt]!;
+    const { sent, input } = contexts.at(contextAt);
     const { environment } = place;
     let piece = '';
     if (inFlag === 0) piece += `${step === 0 ? '' : ','}${openingOf(flag)}`;
@@ -240,12 +274,12 @@ function featureSteps(
       piece += `${placeAt === 0 ? '' : ','}${JSON.stringify(environment)}:[`;
       separator = '';
     }
-    const evaluation = evaluationOf(flag, place, tried.input);
+    const evaluation = isRefusal(input) ? null : evaluationOf(flag, place, input);
     if (evaluation !== null) {
-      piece += separator + JSON.stringify({ ...evaluation, environment, context: tried.sent });
+      piece += separator + JSON.stringify({ ...evaluation, environment, context: sent });
       separator = ',';
     }
-    if (contextAt === contexts.length - 1) piece += ']';
+    if (contextAt === contexts.count - 1) piece += ']';
     step += 1;
     return inFlag === perFlag - 1 ? `${piece}}}` : piece;
   };
@@ -278,22 +312,30 @@ function valuesIn(value: unknown): readonly unknown[] {
   );
 }
 
-/** Every combination of the values. */
-async function inputsOf(
+function triedContext(
+  { now }: RequestContext<unknown>,
+  choices: readonly Choice[],
+  index: number,
+): TriedContext {
+  const sent = combination(choices, index);
+  return { sent, input: playgroundInput(sent, now()) };
+}
+
+/** Of every combination of the values the first that cannot be evaluated. */
+async function refuseContexts(
   context: RequestContext<unknown>,
   choices: readonly Choice[],
   count: number,
-): Promise<readonly TriedContext[] | Refusal> {
-  const found: TriedContext[] = [];
+): Promise<Refusal | null> {
   let refusal: Refusal | null = null;
+  let at = 0;
   await inSlices(() => {
-    const sent = combination(choices, found.length);
-    const input = playgroundInput(sent, context.now());
+    const { input } = triedContext(context, choices, at);
     if (isRefusal(input)) refusal = input;
-    else found.push({ sent, input });
-    return refusal !== null || found.length >= count;
-  });
-  return refusal ?? found;
+    at += 1;
+    return refusal !== null || at >= count;
+  }, context.asker);
+  return refusal;
 }
 
 /** The last field changes fastest. */
@@ -309,6 +351,11 @@ function combination(choices: readonly Choice[], index: number): SentContext {
   return { ...Object.fromEntries(fields), ...below };
 }
 
+/** Few at a time, because what each puts together may take megabytes. */
+function inTurn<Body>(play: (context: RequestContext<Body>) => Promise<ReadResponse | Refusal>) {
+  return (context: RequestContext<Body>) => context.reads.walk(() => play(context), context.asker);
+}
+
 export const playgroundRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',
@@ -320,7 +367,7 @@ export const playgroundRoutes: readonly Route[] = [
     body: PlaygroundBody,
     success: { status: 200, schema: PlaygroundSchema },
     refusals: ['ValidationError'],
-    read: play,
+    read: inTurn(play),
   }),
   readRoute({
     method: 'POST',
@@ -332,6 +379,6 @@ export const playgroundRoutes: readonly Route[] = [
     body: AdvancedPlaygroundBody,
     success: { status: 200, schema: AdvancedPlaygroundSchema },
     refusals: ['ValidationError'],
-    read: playAdvanced,
+    read: inTurn(playAdvanced),
   }),
 ];

@@ -19,7 +19,7 @@ interface Validity {
 }
 
 export interface ProjectFigures extends Validity {
-  /** The number of unarchived flags; all figures here count only those. */
+  /** The number of unarchived flags; figures count only those, unless they say otherwise. */
   readonly flagCount: number;
   readonly staleCount: number;
   /** Neither stale nor older than their type's lifetime. */
@@ -32,6 +32,8 @@ export interface ProjectFigures extends Validity {
   readonly firstFlag: string | null;
   /** Ids of those who created the flags. */
   readonly creators: ReadonlySet<number>;
+  /** How many flags depend on others, archived ones included. */
+  readonly childCount: number;
 }
 
 /** Also not valid before they were computed, because clocks are sometimes set back. */
@@ -97,6 +99,7 @@ export function projectFigures(
 function figuresOfShelf({ flags, records }: ShelvedFlags, now: number): ProjectFigures {
   const figures = new Figures(now);
   for (const [at, flag] of flags.entries()) {
+    if (flag.dependencies.length > 0) figures.childCount += 1;
     if (flag.archivedAt !== null) continue;
     figures.firstFlag ??= flag.name;
     figures.flagCount += 1;
@@ -123,6 +126,7 @@ function sumOf(parts: readonly ProjectFigures[], now: number): ProjectFigures {
     sum.flagCount += part.flagCount;
     sum.staleCount += part.staleCount;
     sum.healthyCount += part.healthyCount;
+    sum.childCount += part.childCount;
     for (const [name, more] of part.enabledCounts) count(sum.enabledCounts, name, more);
     for (const [type, more] of part.typeCounts) count(sum.typeCounts, type, more);
     for (const id of part.creators) sum.creators.add(id);
@@ -137,6 +141,7 @@ class Figures implements ProjectFigures {
   flagCount = 0;
   staleCount = 0;
   healthyCount = 0;
+  childCount = 0;
   firstFlag: string | null = null;
   readonly enabledCounts = new Map<string, number>();
   readonly typeCounts = new Map<FlagType, number>();
