@@ -14,6 +14,7 @@ import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from './installation.ts';
 import { ConfigError, type Environment, oneOf, text } from './settings.ts';
+import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -64,6 +65,8 @@ export interface Config {
   readonly importFile: string | null;
   /** Null where the server runs alone. */
   readonly cluster: ClusterConfig | null;
+  /** Null where no traces are recorded. */
+  readonly tracing: TracingConfig | null;
 }
 
 export interface InitialToken {
@@ -99,6 +102,7 @@ export function readConfig(env: Environment): Config {
     streamingHint: oneOf(env, 'STREAMING_HINT', STREAMING_HINTS, 'off'),
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
     ...clusterSettings(env),
+    tracing: tracingConfig(env),
   };
 }
 

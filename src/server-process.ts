@@ -17,6 +17,7 @@ import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
 import { NewerRecordError } from './replication/record-format.ts';
 import { type Server, startServer } from './server.ts';
 import { ConfigError } from './settings.ts';
+import { openTracer } from './tracing.ts';
 
 /** Resolves when the server listens; what it cannot do ends the process with a line and an exit code. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {
@@ -32,10 +33,15 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   if (ignored.length > 0)
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
   const startedAt = performance.now();
-  const signals = stopOnSignals((message) => log.info({}, message));
+  const tracer = config.tracing === null ? null : await openTracer(config.tracing, log);
+  const signals = stopOnSignals(
+    (message) => log.info({}, message),
+    () => tracer?.close(),
+  );
   const server = await startServer({
     config,
     log,
+    tracer,
     stop: (error) => {
       log.fatal({ err: error }, error.message);
       process.exit(exitCodeOf(error));
@@ -73,7 +79,10 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
  * which loses nothing either. The listeners exist from the first moment, because the first process of a container
  * ignores signals for which it has no listener.
  */
-function stopOnSignals(say: (message: string) => void): { server: Server | null } {
+function stopOnSignals(
+  say: (message: string) => void,
+  afterwards: () => Promise<void> | undefined,
+): { server: Server | null } {
   const signals: { server: Server | null } = { server: null };
   let stopping = false;
   const stop = (signal: string): void => {
@@ -81,7 +90,11 @@ function stopOnSignals(say: (message: string) => void): { server: Server | null 
     if (stopping || server === null) process.exit(EXIT.ok);
     stopping = true;
     say(`${signal}: finishing the requests under way, then stopping`);
-    server.close().then(
+    const close = async (): Promise<void> => {
+      await server.close();
+      await afterwards();
+    };
+    close().then(
       () => process.exit(EXIT.ok),
       (error: unknown) => fail(error),
     );

@@ -28,6 +28,7 @@ import { selectTransport } from './http/select-transport.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
 import { sessionSurfaces } from './http/session-surfaces.ts';
 import { surfacesOf } from './http/surfaces.ts';
+import type { Tracer } from './http/tracing/tracer.ts';
 import type { Transport } from './http/transport/transport.ts';
 import { VERSION } from './installation.ts';
 import type { Log } from './log.ts';
@@ -52,6 +53,8 @@ export interface ServerOptions {
   announceToken(secret: string): void;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
+  /** Told of requests; nobody is unless given. */
+  readonly tracer?: Tracer | null;
   /** For tests: in place of the log that the configuration names. */
   readonly replicatedLog?: ReplicatedLog;
 }
@@ -252,7 +255,7 @@ function createFront(front: Front, { config, log }: ServerOptions): Promise<Tran
 
 function createHandler(
   { store, cluster, usage, transport, commits, front }: Parts,
-  { config, log }: ServerOptions,
+  { config, log, tracer = null }: ServerOptions,
 ): Api {
   const { engine, keeper } = store;
   const replica = cluster === null ? null : () => cluster.replica.view;
@@ -329,6 +332,7 @@ function createHandler(
     monotonicMs: () => performance.now(),
     metered: config.metrics,
     cluster: cluster?.access ?? null,
+    tracer,
   });
   meters.push(...api.meters);
   return api;

@@ -225,8 +225,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/logging',
       'http/routing',
       'http/session',
+      'http/tracing',
       'http/transport',
     ],
+  },
+  'http/tracing': {
+    purpose: 'what requests tell of themselves for traces, and OpenTelemetry',
+    imports: ['http/logging', 'http/transport'],
   },
   'http/probes': {
     purpose: 'health, readiness and metrics',
@@ -605,6 +610,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/pages',
       'http/probes',
       'http/serving',
+      'http/tracing',
       'http/transport',
       'persistence/disk',
       'persistence/event-log',

@@ -14,7 +14,7 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 /** Of a request that a follower hands on; its value is the follower's name. */
 export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 
-/** What the leader decides by. */
+/** What the leader decides by, and what its logs and traces tell. */
 const REQUEST_HEADERS = [
   'authorization',
   'cookie',
@@ -27,6 +27,8 @@ const REQUEST_HEADERS = [
   'idempotency-key',
   'x-request-id',
   'user-agent',
+  'traceparent',
+  'tracestate',
 ] as const;
 
 /** Those of one connection, those that depend on who asked, and those that the transport writes. */

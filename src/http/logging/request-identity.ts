@@ -12,13 +12,27 @@ export function givenRequestId(head: TransportRequestHead): string {
 
 /** Of the header `traceparent`: https://www.w3.org/TR/trace-context/#traceparent-header. */
 const TRACE_PARENT_PATTERN =
-  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:-|$)/;
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
 
-/** The trace that the request belongs to, for a line of the log; nothing without a good `traceparent`. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly parentId: string;
+  /** A byte; its lowest bit says that the caller records the trace. */
+  readonly flags: number;
+}
+
+/** The trace that the request belongs to; null without a good `traceparent`. */
+export function traceParent(head: TransportRequestHead): TraceParent | null {
+  const [, traceId, parentId, flags = ''] = TRACE_PARENT_PATTERN.exec(head.header('traceparent')) ?? [];
+  if (traceId === undefined || parentId === undefined) return null;
+  return { traceId, parentId, flags: Number.parseInt(flags, 16) };
+}
+
+/** The same for a line of the log. */
 export function traceFields(head: TransportRequestHead): {
   readonly traceId?: string;
   readonly parentId?: string;
 } {
-  const [, traceId, parentId] = TRACE_PARENT_PATTERN.exec(head.header('traceparent')) ?? [];
-  return traceId === undefined || parentId === undefined ? {} : { traceId, parentId };
+  const parent = traceParent(head);
+  return parent === null ? {} : { traceId: parent.traceId, parentId: parent.parentId };
 }

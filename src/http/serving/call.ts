@@ -6,12 +6,15 @@ import { type ParamName, type Params, paramNamesOf } from '../dispatch/params.ts
 import type { PlainRoute, Route } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import type { ServedRequest } from '../logging/request-log.ts';
+import type { RequestTrace } from '../tracing/tracer.ts';
 import type { Responder, TransportRequest } from '../transport/transport.ts';
 
 export interface Call {
   readonly request: TransportRequest;
   readonly responder: Responder;
   readonly startedAt: number;
+  /** Null where no traces are recorded. */
+  readonly trace: RequestTrace | null;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
   /** Of the surface. */

@@ -14,6 +14,7 @@ import type { PlainRoute, Route } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
 import { unmatched } from '../routing/unmatched.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import type { RequestHandler, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
 import { type BoundRoute, bindRoute, type Call } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
@@ -29,6 +30,8 @@ export interface ApiOptions extends ContextSources, SenderOptions {
   readonly authenticator: Authenticator;
   /** Null where one node serves. */
   readonly cluster: ClusterAccess | null;
+  /** Null where no traces are recorded. */
+  readonly tracer: Tracer | null;
 }
 
 const RIGHTS_CHANGED: Refusal = refuse(
@@ -84,11 +87,13 @@ class Dispatcher {
   }
 
   readonly handle: RequestHandler = (request, responder) => {
-    const startedAt = this.sender.isTimed ? this.#options.monotonicMs() : 0;
+    const { tracer, monotonicMs } = this.#options;
+    const startedAt = this.sender.isTimed ? monotonicMs() : 0;
     const call: Call = {
       request,
       responder,
       startedAt,
+      trace: tracer === null ? null : tracer.begin(request),
       meter: this.sender.unmatched,
       surface: null,
       params: null,

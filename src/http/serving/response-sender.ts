@@ -96,6 +96,7 @@ export class ResponseSender {
     const requestId = this.#log.idOf(request, errorId);
     if (this.isTimed || response.status === 401) this.#record(call, response, { requestId, errorId });
     responder.send(this.#finished(response, { head: request, surface, requestId }));
+    call.trace?.ended(call.meter.route, response.status);
   }
 
   /** Sends the head of a response that stays open, and has the stream begin. */
@@ -107,6 +108,7 @@ export class ResponseSender {
     const stream = call.responder.stream({ status, headers });
     if (stream === null) return this.refuse(call, NO_MORE_STREAMS);
     if (this.isTimed) this.#record(call, head, { requestId, errorId: '' });
+    call.trace?.ended(call.meter.route, status);
     try {
       opened.begin(stream);
     } catch (error) {

@@ -65,6 +65,7 @@ export class WritePath {
    */
   #starter(call: Call, bound: BoundRoute, route: WriteRoute, params: readonly string[]): MayStart {
     return () => {
+      call.trace?.begun();
       if (!call.responder.isAwaited) return NOT_WANTED;
       const caller = this.#callers.identify(call.request, bound, route, params);
       return isRefusal(caller) ? caller : null;
@@ -82,13 +83,14 @@ export class WritePath {
     const retry = retryOf(request, (body) => redacted(body, route.secretField));
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
     const precondition = flagPrecondition(request.header('if-match'), context.params);
+    call.trace?.queued();
     this.#engine.submit({
       command,
       actor: context.caller.actor,
       mayStart: this.#starter(call, bound, route, params),
       retry,
       precondition,
-      respond: responseMaker(route, context, command),
+      respond: responseMaker(call, route, context, command),
       done: this.#outcomeTaker(call),
     });
   }
@@ -116,11 +118,15 @@ export class WritePath {
 // (tsx) sets each name at run time, which took a seventh of a cached read.
 
 function responseMaker(
+  { trace }: Call,
   route: WriteRoute,
   context: RequestContext<unknown>,
   command: Command,
 ): (world: World, events: readonly DomainEvent[]) => HttpResponse {
-  return (_, events) => route.respond(context, events, command);
+  return (_, events) => {
+    trace?.appended();
+    return route.respond(context, events, command);
+  };
 }
 
 /** The body without the secret in it. */

@@ -1,0 +1,29 @@
+/** Opens what records traces, where the configuration asks for it, and says what to install where it is missing. */
+import { type OpenTracer, openTelemetry } from './http/tracing/open-telemetry.ts';
+import { VERSION } from './installation.ts';
+import type { Log } from './log.ts';
+import { ConfigError } from './settings.ts';
+import type { TracingConfig } from './tracing-config.ts';
+
+/** A collector that is away is complained of with every batch. */
+const TROUBLE_PERIOD_MS = 60_000;
+
+const PACKAGES =
+  '@opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-base@2 @opentelemetry/exporter-trace-otlp-proto@0.223';
+
+export async function openTracer({ protocol }: TracingConfig, log: Log): Promise<OpenTracer> {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const onTrouble = (message: string): void => {
+    if (performance.now() - toldAt < TROUBLE_PERIOD_MS) return;
+    toldAt = performance.now();
+    log.warn({ trouble: message.slice(0, 1_000) }, 'traces could not be sent; requests are not concerned');
+  };
+  try {
+    return await openTelemetry({ protocol, version: VERSION, onTrouble });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    throw new ConfigError(
+      `OTEL_EXPORTER_OTLP_ENDPOINT asks for traces, which take packages that are not installed here: npm install ${PACKAGES}`,
+    );
+  }
+}
