@@ -53,8 +53,14 @@ import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { REPEATED_BYTES_MAX } from '../../src/http/evaluation/repeated-responses.ts';
+import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/forwarding/leader-client.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
+import {
+  STRANGERS_WAITING_MAX,
+  WAITING_BODIES_BYTES_MAX,
+  WAITING_MAX,
+} from '../../src/http/serving/cluster.ts';
 import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
@@ -301,6 +307,16 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'walks over all flags under way: uses of segments and context fields, the archive',
         `${WALKS.runningMax}, ${WALKS.runningPerAskerMax} of one caller`,
         `${WALKS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
+        'of a cluster: writes that a follower has handed on',
+        `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
+        '503',
+      ),
+      row(
+        'of a cluster: requests that wait for the event of `Flagstaff-At-Least`',
+        `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more whose token is unknown, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
+        '503',
       ),
       row(
         'refused tokens that are logged',

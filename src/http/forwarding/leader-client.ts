@@ -5,8 +5,9 @@
  * One hop only: a request that was handed on is never handed on again, so that two nodes that take each other for the
  * leader do not send it to and fro.
  */
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
@@ -45,8 +46,23 @@ const DROPPED_RESPONSE_HEADERS: ReadonlySet<string> = new Set([
 /** Connections to the leader; more writes wait for one of them. */
 const CONNECTIONS_MAX = 64;
 
+/** Below the time after which a server closes a silent connection, which a write may otherwise be sent on just then. */
+const IDLE_MS = 5_000;
+
 /** Protects memory; the largest response to a write is a flag with all that it may hold. */
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Bodies on their way to the leader and responses on their way back, over all requests. Protects memory while it does not respond. */
+export const FORWARDED_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Requests under way. Each holds little but its body, and a client that waits. */
+export const FORWARDED_MAX = 2_000;
+
+/** How often is asked whether the node that a request was sent to leads still. */
+const LOOK_MS = 1_000;
+
+/** After so many looks at which it does not, it has had the time to respond to what it decided. */
+const LOOKS_MAX = 2;
 
 const LOOP = refuse(
   'ServiceUnavailableError',
@@ -60,6 +76,10 @@ const UNREACHABLE = refuse(
   'ServiceUnavailableError',
   'The node that takes writes cannot be reached; nothing was done. Send it again in a moment.',
 );
+const TOO_MANY = refuse(
+  'ServiceUnavailableError',
+  'Too many changes wait for the node that takes writes; nothing was done. Send it again in a moment.',
+);
 const UNKNOWN = refuse(
   'ServiceUnavailableError',
   'The connection to the node that takes writes ended before its response: the change may have happened. Send it again with the same Idempotency-Key, or read before you send it again.',
@@ -72,10 +92,20 @@ export interface LeaderClientOptions {
   leaderAddress(): string | null;
 }
 
+/** A request that the leader has not responded to. */
+interface UnderWay {
+  readonly address: string;
+  readonly give: (refusal: Refusal) => void;
+  looks: number;
+}
+
 export class LeaderClient {
   readonly #options: LeaderClientOptions;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
-  readonly #secureAgent = new SecureAgent({ keepAlive: true, maxSockets: CONNECTIONS_MAX });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS });
+  readonly #secureAgent = new SecureAgent({ keepAlive: true, maxSockets: CONNECTIONS_MAX, timeout: IDLE_MS });
+  readonly #underWay = new Set<UnderWay>();
+  #heldBytes = 0;
+  #looking: NodeJS.Timeout | null = null;
 
   constructor(options: LeaderClientOptions) {
     this.#options = options;
@@ -85,40 +115,104 @@ export class LeaderClient {
   async forward(request: TransportRequest, signal: AbortSignal): Promise<HttpResponse | Refusal> {
     if (request.header(FORWARDED_HEADER) !== '') return LOOP;
     const address = this.#options.leaderAddress();
-    return address === null ? NO_LEADER : this.#send(address, request, signal);
+    if (address === null) return NO_LEADER;
+    const bytes = request.body.byteLength;
+    if (this.#underWay.size >= FORWARDED_MAX || this.#heldBytes + bytes > FORWARDED_BYTES_MAX)
+      return TOO_MANY;
+    this.#heldBytes += bytes;
+    try {
+      return await this.#send(address, request, signal);
+    } finally {
+      this.#heldBytes -= bytes;
+    }
   }
 
   close(): void {
+    if (this.#looking !== null) clearInterval(this.#looking);
+    for (const underWay of this.#underWay) underWay.give(UNKNOWN);
     this.#agent.destroy();
     this.#secureAgent.destroy();
   }
 
   #send(address: string, request: TransportRequest, signal: AbortSignal): Promise<HttpResponse | Refusal> {
-    const url = new URL(request.query === '' ? request.path : `${request.path}?${request.query}`, address);
-    const isSecure = url.protocol === 'https:';
-    const options = {
-      ...{ method: request.method, headers: this.#headersOf(request), signal },
-      agent: isSecure ? this.#secureAgent : this.#agent,
-    };
-    return new Promise((resolve, reject) => {
+    return new Promise<HttpResponse | Refusal>((resolve, reject) => {
+      const underWay: UnderWay = {
+        address,
+        looks: 0,
+        give: (refusal) => {
+          done();
+          resolve(refusal);
+          sent.destroy();
+        },
+      };
+      const done = (): void => void this.#underWay.delete(underWay);
+      this.#underWay.add(underWay);
+      this.#looking ??= setInterval(() => this.#look(), LOOK_MS).unref();
       let isConnected = false;
-      const sent = isSecure ? httpsRequest(url, options) : httpRequest(url, options);
+      const sent = this.#request(address, request, signal);
       sent
         .on('socket', (socket) => {
           isConnected = !socket.connecting;
-          socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+          socket.once(address.startsWith('https:') ? 'secureConnect' : 'connect', () => {
             isConnected = true;
           });
         })
         .on('response', (response) => {
-          received(response).then(resolve, () => resolve(UNKNOWN));
+          this.#receive(response)
+            .then(resolve, () => resolve(UNKNOWN))
+            .finally(done);
         })
         .on('error', () => {
+          done();
           if (signal.aborted) reject(signal.reason);
           else resolve(isConnected ? UNKNOWN : UNREACHABLE);
         })
         .end(request.body);
     });
+  }
+
+  /** The path and the query go on as they came: what reads them as a URL would write some of them anew. */
+  #request(address: string, request: TransportRequest, signal: AbortSignal): ClientRequest {
+    const { query, path, method } = request;
+    const url = new URL(address);
+    const isSecure = url.protocol === 'https:';
+    const options = {
+      ...urlToHttpOptions(url),
+      path: query === '' ? path : `${path}?${query}`,
+      ...{ method, headers: this.#headersOf(request), signal },
+      agent: isSecure ? this.#secureAgent : this.#agent,
+    };
+    return isSecure ? httpsRequest(options) : httpRequest(options);
+  }
+
+  /** A node that was deposed while it stood still, or is cut off, would let its callers wait until their deadline. */
+  #look(): void {
+    const address = this.#options.leaderAddress();
+    for (const underWay of this.#underWay) {
+      underWay.looks = underWay.address === address ? 0 : underWay.looks + 1;
+      if (underWay.looks >= LOOKS_MAX) underWay.give(UNKNOWN);
+    }
+    if (this.#underWay.size > 0 || this.#looking === null) return;
+    clearInterval(this.#looking);
+    this.#looking = null;
+  }
+
+  /** Rejects when the response ends too early, or is longer than there is room for. */
+  async #receive(response: IncomingMessage): Promise<HttpResponse> {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    try {
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        length += piece.length;
+        this.#heldBytes += piece.length;
+        if (length > RESPONSE_BYTES_MAX || this.#heldBytes > FORWARDED_BYTES_MAX)
+          throw new Error('the response is longer than there is room for');
+        pieces.push(piece);
+      }
+      return responseOf(response, pieces);
+    } finally {
+      this.#heldBytes -= length;
+    }
   }
 
   #headersOf(request: TransportRequest): Record<string, string | number> {
@@ -132,15 +226,7 @@ export class LeaderClient {
   }
 }
 
-/** Rejects when the response ends too early, or is longer than any response to a write. */
-async function received(response: IncomingMessage): Promise<HttpResponse> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > RESPONSE_BYTES_MAX) throw new Error('the response is longer than any response to a write');
-    pieces.push(piece);
-  }
+function responseOf(response: IncomingMessage, pieces: readonly Buffer[]): HttpResponse {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(response.headers)) {
     const isKept =
@@ -148,5 +234,6 @@ async function received(response: IncomingMessage): Promise<HttpResponse> {
     if (isKept && typeof value === 'string') pairs.push(name, value);
   }
   const headers = ResponseHeaders.of(...pairs);
-  return { status: response.statusCode ?? 502, headers, body: length === 0 ? null : Buffer.concat(pieces) };
+  const body = pieces.length === 0 ? null : Buffer.concat(pieces);
+  return { status: response.statusCode ?? 502, headers, body };
 }

@@ -21,14 +21,29 @@ export const AT_LEAST_HEADER = 'flagstaff-at-least';
 const WAIT_MS = 1_000;
 
 /** Each holds a request and its connection for up to a second. */
-const WAITING_MAX = 1_000;
+export const WAITING_MAX = 1_000;
+
+/**
+ * Of requests whose callers this node does not know: their tokens may be newer than what it has, or made up, and then
+ * they must not take the places of others.
+ */
+export const STRANGERS_WAITING_MAX = 100;
+
+/** Of the bodies of requests that wait. Protects memory. */
+export const WAITING_BODIES_BYTES_MAX = 16 * 1024 * 1024;
 
 const NOT_YET = refuse(
   'ServiceUnavailableError',
   'This node does not have the event yet that the header Flagstaff-At-Least asks for; send the request again.',
 );
 
-interface Waiter {
+/** What waits: the size of its body, and whether its caller is known here. */
+export interface Waiting {
+  readonly bytes: number;
+  readonly isKnown: boolean;
+}
+
+interface Waiter extends Waiting {
   readonly id: number;
   readonly resume: (refusal: Refusal | null) => void;
 }
@@ -38,6 +53,8 @@ export class AtLeast {
   readonly #engine: Pick<Engine, 'durableId' | 'feed'>;
   readonly #timer: (delayMs: number, run: () => void) => () => void;
   readonly #waiters = new Set<Waiter>();
+  #bytes = 0;
+  #strangers = 0;
 
   constructor(
     engine: Pick<Engine, 'durableId' | 'feed'>,
@@ -49,7 +66,11 @@ export class AtLeast {
   }
 
   /** Null when the request may go on; undefined where `resume` will be called later. */
-  check(header: string, resume: (refusal: Refusal | null) => void): Refusal | null | undefined {
+  check(
+    header: string,
+    { bytes, isKnown }: Waiting,
+    resume: (refusal: Refusal | null) => void,
+  ): Refusal | null | undefined {
     if (!/^[0-9]{1,15}$/.test(header)) {
       return invalid(
         'The header Flagstaff-At-Least must be the id of an event.',
@@ -58,20 +79,31 @@ export class AtLeast {
     }
     const id = Number(header);
     if (id <= this.#engine.durableId) return null;
-    if (this.#waiters.size >= WAITING_MAX) return NOT_YET;
+    const isFull = isKnown
+      ? this.#waiters.size - this.#strangers >= WAITING_MAX
+      : this.#strangers >= STRANGERS_WAITING_MAX;
+    if (isFull || this.#bytes + bytes > WAITING_BODIES_BYTES_MAX) return NOT_YET;
     const cancel = this.#timer(WAIT_MS, () => {
-      this.#waiters.delete(waiter);
+      this.#forget(waiter);
       resume(NOT_YET);
     });
     const waiter: Waiter = {
-      id,
+      ...{ id, bytes, isKnown },
       resume: (refusal) => {
         cancel();
         resume(refusal);
       },
     };
     this.#waiters.add(waiter);
+    this.#bytes += bytes;
+    if (!isKnown) this.#strangers += 1;
     return undefined;
+  }
+
+  #forget(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+    this.#bytes -= waiter.bytes;
+    if (!waiter.isKnown) this.#strangers -= 1;
   }
 
   #release(): void {
@@ -79,7 +111,7 @@ export class AtLeast {
     const { durableId } = this.#engine;
     for (const waiter of [...this.#waiters]) {
       if (waiter.id > durableId) continue;
-      this.#waiters.delete(waiter);
+      this.#forget(waiter);
       waiter.resume(null);
     }
   }

@@ -125,10 +125,7 @@ class Dispatcher {
       const { route } = bound;
       if (route.kind === 'plain') this.#respondToPlain(call, route);
       else if (this.#options.cluster === null) this.#authorize(call, bound, route, match.params);
-      else
-        this.#whenReached(call, this.#options.cluster, () =>
-          this.#authorize(call, bound, route, match.params),
-        );
+      else this.#whenReached(call, bound, { cluster: this.#options.cluster, route, params: match.params });
       return;
     }
     call.surface = this.sender.surfaceOf(request.path);
@@ -213,12 +210,23 @@ class Dispatcher {
   }
 
   /** Goes on when this node has the event that the request asks for, if it asks for one. */
-  #whenReached(call: Call, cluster: ClusterAccess, proceed: () => void): void {
+  #whenReached(
+    call: Call,
+    bound: BoundRoute,
+    {
+      cluster,
+      route,
+      params,
+    }: { readonly cluster: ClusterAccess; readonly route: Route; readonly params: readonly string[] },
+  ): void {
     const header = call.request.header(AT_LEAST_HEADER);
-    if (header === '') return proceed();
+    if (header === '') return this.#authorize(call, bound, route, params);
     const goOn = (refusal: Refusal | null): void =>
-      this.sender.guarded(call, () => (refusal === null ? proceed() : this.sender.refuse(call, refusal)));
-    const reached = cluster.atLeast.check(header, goOn);
+      this.sender.guarded(call, () =>
+        refusal === null ? this.#authorize(call, bound, route, params) : this.sender.refuse(call, refusal),
+      );
+    const isKnown = !isRefusal(this.#callers.identify(call.request, bound, route, params));
+    const reached = cluster.atLeast.check(header, { bytes: call.request.body.byteLength, isKnown }, goOn);
     if (reached !== undefined) goOn(reached);
   }
 
