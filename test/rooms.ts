@@ -309,6 +309,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'routes about projects and their members',
     imports: [
       'domain/access',
+      'domain/flags',
       'domain/json',
       'domain/state',
       'http/admin/requests',

@@ -70,11 +70,16 @@ function userDocument({ rootRole, ...user }: User): StateDocument['users'][numbe
   return { ...user, rootRole: knownRole(rootRole).name };
 }
 
-function projectDocument({ settings, members, flags }: ProjectState) {
+function projectDocument({ settings, members, defaultStrategies, flags }: ProjectState) {
   return {
     ...settings,
     environments: [...settings.environments],
     members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
+    // The types are those of a parsed document, as below.
+    defaultStrategies: [...defaultStrategies].map(([environment, strategy]) => ({
+      environment,
+      ...strategy,
+    })) as unknown as ProjectDocument['defaultStrategies'],
     flags: made(flags, flagDocument),
   };
 }

@@ -97,6 +97,7 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'project-deleted': true,
   'project-environment-added': true,
   'project-environment-removed': true,
+  'default-strategy-updated': true,
   'project-favorited': true,
   'project-unfavorited': true,
   'project-user-added': true,

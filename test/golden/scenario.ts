@@ -207,7 +207,12 @@ async function projects(call: CheckedCall): Promise<void> {
   await call('POST', '/projects/shop/environments', { environment: 'staging' });
   await call('POST', '/projects/shop/features', { name: 'basket', description: 'Körbe' });
   await call('PUT', '/projects/shop/features/basket/environments/staging/variants', VARIANTS);
+  for (const environment of ['development', 'staging']) {
+    const path = `/projects/shop/environments/${environment}/default-strategy`;
+    await call('POST', path, { name: 'flexibleRollout', parameters: { rollout: '25' } });
+  }
   await call('DELETE', '/projects/shop/environments/staging');
+  for (const enabled of [true, false]) await call('POST', '/maintenance', { enabled });
   await call('POST', '/projects', { id: 'closed', name: 'Closed' });
   await call('DELETE', '/projects/closed');
 }

@@ -13,6 +13,7 @@ import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-command
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
+import { DEFAULT_STRATEGY_BYTES_MAX } from '../../src/domain/decide/project-commands.ts';
 import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
@@ -141,6 +142,11 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         'strategy types, and the size of one',
         `${number(STRATEGY_TYPES_MAX)}, ${bytes(STRATEGY_TYPE_BYTES_MAX)}`,
         '409, 413',
+      ),
+      row(
+        'default strategy of a project in an environment, as JSON',
+        bytes(DEFAULT_STRATEGY_BYTES_MAX),
+        '413',
       ),
       row('links of a flag', number(LINKS_MAX), '409'),
       row('tag types', number(TAG_TYPES_MAX), '409'),

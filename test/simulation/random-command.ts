@@ -313,6 +313,8 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     deprecated: c.yes,
   }),
   'delete-strategy-type': (c) => ({ type: 'delete-strategy-type', name: c.of(STRATEGY_TYPES) }),
+  // Nothing else would change while it is on.
+  'set-maintenance': () => ({ type: 'set-maintenance', enabled: false }),
   'set-frontend-origins': (c) => ({
     type: 'set-frontend-origins',
     origins: [c.of(['*', 'https://a.example', 'https://b.example'])],
@@ -349,6 +351,12 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const { project, environment } = { project: c.project(), environment: c.environment() };
     return { type: 'remove-project-environment', project, environment };
   },
+  'set-default-strategy': (c) => ({
+    type: 'set-default-strategy',
+    project: c.project(),
+    environment: c.environment(),
+    strategy: anyStrategy(c.random),
+  }),
   'create-environment': (c) => ({
     type: 'create-environment',
     name: c.of(ENVIRONMENTS),

@@ -18,7 +18,11 @@ export function recountStateBytes({ directory, projects }: World): number {
     ...tags.values(),
     ...favorites.values(),
     ...directory.environments,
-    ...[...projects.values()].flatMap(({ settings, members }) => [settings, ...members.values()]),
+    ...[...projects.values()].flatMap(({ settings, members, defaultStrategies }) => [
+      settings,
+      ...members.values(),
+      ...defaultStrategies.values(),
+    ]),
     ...flags,
   ];
   const references = new References();

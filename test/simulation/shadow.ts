@@ -48,6 +48,18 @@ function foldFlag(flags: Map<string, ShadowFlag>, event: DomainEvent): void {
     flags.set(key, emptyFlag(description, stale));
     return;
   }
+  if (event.type === 'feature-project-change') {
+    const { oldProject, newProject } = event.data;
+    const before = `${oldProject}/${event.featureName}`;
+    const moved = flags.get(before);
+    assert(moved !== undefined, `${before} moves, and is not there`);
+    // The first event tells that it leaves, the second that it arrives.
+    if (event.project === newProject) {
+      flags.delete(before);
+      flags.set(key, moved);
+    }
+    return;
+  }
   if (event.type === 'feature-deleted') {
     flags.delete(key);
     return;

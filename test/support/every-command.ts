@@ -303,6 +303,7 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'create-tag-type': [1, { name: tagType, fields: tagTypeFields }],
   'update-tag-type': [1, { name: tagType, fields: tagTypeFields }],
   'delete-tag-type': [1, { name: tagType }],
+  'set-maintenance': [1, { enabled: fc.constant(false) }],
   'set-frontend-origins': [1, { origins: fc.subarray(['*', 'https://a.example', 'https://b.example']) }],
   'add-member': [2, { project, userId, roleId }],
   'change-member': [2, { project, userId, roleId }],
@@ -323,6 +324,7 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'delete-project': [1, { project }],
   'add-project-environment': [2, { project, environment }],
   'remove-project-environment': [1, { project, environment: spareEnvironment }],
+  'set-default-strategy': [2, { project, environment, strategy }],
   'create-environment': [1, { name: environment, fields: environmentFields }],
   'update-environment': [1, { name: environment, fields: environmentFields }],
   'order-environments': [

@@ -125,6 +125,19 @@ export interface components {
             /** @description Of the strategy. */
             id?: string;
         };
+        /** DefaultStrategy */
+        DefaultStrategy: {
+            name: string;
+            title: string | null;
+            disabled: boolean | null;
+            constraints: components["schemas"]["Constraint"][];
+            /** @description Settings of the strategy kind, kept as sent; for a rollout: rollout, groupId, stickiness. */
+            parameters: {
+                [key: string]: unknown;
+            } | null;
+            variants: components["schemas"]["Variant"][];
+            segments: number[];
+        };
         /** Dependency */
         Dependency: {
             feature: string;
@@ -448,6 +461,7 @@ export interface components {
             sortOrder: number;
             projectApiTokenCount: number;
             projectEnabledToggleCount: number;
+            defaultStrategy?: components["schemas"]["DefaultStrategy"];
         };
         /** ProjectMember */
         ProjectMember: {

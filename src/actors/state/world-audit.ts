@@ -60,6 +60,8 @@ function auditProject({ directory }: World, project: ProjectState, lastId: numbe
     const isKnown = directory.environments.some((environment) => environment.name === name);
     assert(isKnown, `project ${settings.id} has an environment ${name} that the service has not`);
   }
+  for (const name of project.defaultStrategies.keys())
+    assert(settings.environments.includes(name), `a default strategy of ${settings.id} is in ${name}`);
   for (const id of members.keys())
     assert(directory.users.has(id), `member ${id} of ${settings.id} is no user`);
 }

@@ -11,13 +11,14 @@ import { Packr } from 'msgpackr';
 import type { ContextField } from '../../domain/flags/context-field.ts';
 import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Segment } from '../../domain/flags/segment.ts';
+import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { StrategyType } from '../../domain/flags/strategy-type.ts';
 import type { TagType } from '../../domain/flags/tag-type.ts';
-import type { Setting } from '../../domain/state/frontend-origins.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
 import { noteFlag, putRecord } from '../../domain/state/records.ts';
+import type { Setting } from '../../domain/state/settings.ts';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type {
   ApiToken,
@@ -50,6 +51,8 @@ interface ProjectRecord {
   readonly settings: ProjectSettings;
   /** Pairs of user id and role id. */
   readonly members: readonly (readonly [number, number])[];
+  /** Pairs of environment and strategy; absent in snapshots that are older than the field. */
+  readonly defaultStrategies?: readonly (readonly [string, DefaultStrategy])[];
   readonly revision: number;
   readonly environmentsRevision: number;
 }
@@ -90,6 +93,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
         (project): ProjectRecord => ({
           settings: project.settings,
           members: [...project.members],
+          defaultStrategies: [...project.defaultStrategies],
           revision: project.revision,
           environmentsRevision: project.environmentsRevision,
         }),
@@ -197,14 +201,16 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
 }
 
 function loadProject({ projects, memory }: World, record: ProjectRecord): void {
-  const { settings, members, revision, environmentsRevision } = record;
+  const { settings, members, defaultStrategies = [], revision, environmentsRevision } = record;
   assert(!projects.has(settings.id), 'a project is recorded once');
   assert(environmentsRevision <= revision, 'a project is as new as its newest part');
   memory.replace(null, settings);
   for (const [, roleId] of members) memory.replace(null, roleId);
+  for (const [, strategy] of defaultStrategies) memory.replace(null, strategy);
   projects.set(settings.id, {
     settings,
     members: new Map(members),
+    defaultStrategies: new Map(defaultStrategies),
     flags: new ProjectFlags(),
     revision,
     environmentsRevision,

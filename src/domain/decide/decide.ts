@@ -3,7 +3,7 @@
  * The outcome is events or a refusal; deciding itself changes nothing.
  */
 
-import type { DecideContext, Decision } from '../decision/decision.ts';
+import { type DecideContext, type Decision, SYSTEM } from '../decision/decision.ts';
 import { type SetProjectAccess, setProjectAccess } from '../people/access-commands.ts';
 import {
   type AddMember,
@@ -28,6 +28,7 @@ import {
   updateUser,
 } from '../people/user-commands.ts';
 import { isRefusal } from '../state/refusal.ts';
+import { refuseInMaintenance } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 import {
   type ArchiveFlag,
@@ -92,7 +93,9 @@ import {
   type MarkFavorite,
   markFavorite,
   type SetFrontendOrigins,
+  type SetMaintenance,
   setFrontendOrigins,
+  setMaintenance,
 } from './preference-commands.ts';
 import {
   type AddProjectEnvironment,
@@ -103,6 +106,8 @@ import {
   deleteProject,
   type RemoveProjectEnvironment,
   removeProjectEnvironment,
+  type SetDefaultStrategy,
+  setDefaultStrategy,
   type UpdateProject,
   updateProject,
 } from './project-commands.ts';
@@ -223,6 +228,7 @@ export type Command =
   | DeleteProject
   | AddProjectEnvironment
   | RemoveProjectEnvironment
+  | SetDefaultStrategy
   | CreateEnvironment
   | UpdateEnvironment
   | OrderEnvironments
@@ -243,6 +249,7 @@ export type Command =
   | UpdateTagType
   | DeleteTagType
   | SetFrontendOrigins
+  | SetMaintenance
   | CreateUser
   | UpdateUser
   | DeleteUser
@@ -299,6 +306,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'delete-project': deleteProject,
   'add-project-environment': addProjectEnvironment,
   'remove-project-environment': removeProjectEnvironment,
+  'set-default-strategy': setDefaultStrategy,
   'create-environment': createEnvironment,
   'update-environment': updateEnvironment,
   'order-environments': orderEnvironments,
@@ -319,6 +327,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'update-tag-type': updateTagType,
   'delete-tag-type': deleteTagType,
   'set-frontend-origins': setFrontendOrigins,
+  'set-maintenance': setMaintenance,
   'create-user': createUser,
   'update-user': updateUser,
   'delete-user': deleteUser,
@@ -330,6 +339,10 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
 };
 
 export function decide(world: World, command: Command, context: DecideContext): Decision {
+  // The server notes some things by itself, and its operator may need a token to end the maintenance.
+  const isLetThrough = command.type === 'set-maintenance' || context.actor.userId === SYSTEM.userId;
+  const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
+  if (maintenance !== null) return maintenance;
   const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
   return isRefusal(decision) ? decision : (refuseBeyondLimits(world, command, decision, context) ?? decision);
 }

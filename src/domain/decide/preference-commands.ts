@@ -1,12 +1,13 @@
-/** Decisions on what somebody prefers: favorites of users, and settings of the service. */
+/** Decisions on what somebody prefers: favorites of users, and settings of the service, maintenance among them. */
 
 import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, aboutFlag, inProject } from '../state/events.ts';
 import { favoritesOf } from '../state/favorites.ts';
-import { FRONTEND_SETTING_ID, type Setting } from '../state/frontend-origins.ts';
+import { FRONTEND_SETTING_ID } from '../state/frontend-origins.ts';
 import { locateFlag, locateProject, locateUser } from '../state/locate.ts';
 import { invalidOperation, isRefusal } from '../state/refusal.ts';
+import { isInMaintenance, MAINTENANCE_SETTING_ID, type Setting } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
 
 /** Of one user, of each kind. Bounds the record that is replaced with each mark. */
@@ -51,8 +52,21 @@ export interface SetFrontendOrigins {
 }
 
 export function setFrontendOrigins(world: World, { origins }: SetFrontendOrigins): Decision {
-  const preData = world.directory.settings.get(FRONTEND_SETTING_ID);
-  const data: Setting = { id: FRONTEND_SETTING_ID, frontendApiOrigins: [...new Set(origins)] };
+  return changeSetting(world, { id: FRONTEND_SETTING_ID, frontendApiOrigins: [...new Set(origins)] });
+}
+
+export interface SetMaintenance {
+  readonly type: 'set-maintenance';
+  readonly enabled: boolean;
+}
+
+export function setMaintenance(world: World, { enabled }: SetMaintenance): Decision {
+  if (!enabled && !isInMaintenance(world.directory.settings)) return UNCHANGED;
+  return changeSetting(world, { id: MAINTENANCE_SETTING_ID, enabled });
+}
+
+function changeSetting({ directory }: World, data: Setting): Decision {
+  const preData = directory.settings.get(data.id);
   if (preData === undefined) return [{ type: 'setting-created', ...ABOUT_NOTHING, data, preData: null }];
   return jsonEqual(data, preData)
     ? UNCHANGED

@@ -2,7 +2,10 @@
 
 import { knownRole, OWNER_ROLE_ID } from '../access/roles.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { defaultStrategyOf, type StrategyInput } from '../flags/strategy.ts';
+import { strategyIssue } from '../flags/strategy-rules.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
+import { jsonEqual } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
@@ -18,7 +21,9 @@ import {
 import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
+import { refuseLargerThan } from './guards.ts';
 import { segmentsOfProjectDeleted } from './segment-commands.ts';
+import { refuseUnknownReferences } from './strategy-guards.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
 
 /** The settings that a client may send. An absent one keeps its value, or gets its default in a new project. */
@@ -183,4 +188,36 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
   }
   const about = inProjectEnvironment(id, environment);
   return [{ type: 'project-environment-removed', ...about, data: null, preData: null }];
+}
+
+/** Of a default strategy. Pages read those of all environments at once. */
+export const DEFAULT_STRATEGY_BYTES_MAX = 64 * 1024;
+
+export interface SetDefaultStrategy extends NamesProjectEnvironment {
+  readonly type: 'set-default-strategy';
+  readonly strategy: StrategyInput;
+}
+
+/** What forms offer first for a new strategy there. It is in no flag, and nobody gets it by itself. */
+export function setDefaultStrategy(world: World, command: SetDefaultStrategy): Decision {
+  const { environment } = command;
+  const project = locateProject(world, command.project);
+  if (isRefusal(project)) return project;
+  const { id, environments } = project.settings;
+  if (!environments.includes(environment)) {
+    return notFound(
+      `The project "${id}" has no environment "${environment}".${didYouMean(environment, environments)}`,
+    );
+  }
+  const preData = project.defaultStrategies.get(environment) ?? null;
+  const data = defaultStrategyOf(command.strategy);
+  const issue = strategyIssue(data, preData);
+  if (issue !== null) return invalid(issue.message, `/body${issue.path}`);
+  const what = `The default strategy of the project "${id}" in "${environment}"`;
+  const refusal =
+    refuseUnknownReferences(world, { flag: { project: id }, before: preData, after: data }) ??
+    refuseLargerThan(DEFAULT_STRATEGY_BYTES_MAX, what, data);
+  if (refusal !== null) return refusal;
+  if (jsonEqual(data, preData)) return UNCHANGED;
+  return [{ type: 'default-strategy-updated', ...inProjectEnvironment(id, environment), data, preData }];
 }

@@ -1,15 +1,15 @@
 /** What a strategy refers to must exist: its type and its segments. */
 import type { Flag } from '../flags/flag.ts';
-import type { Strategy } from '../flags/strategy.ts';
+import type { DefaultStrategy } from '../flags/strategy.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
 import { findStrategyType, suggestStrategyType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
 
 export interface StrategyChange {
-  readonly flag: Flag;
+  readonly flag: Pick<Flag, 'project'>;
   /** Null: the strategy is new. */
-  readonly before: Strategy | null;
-  readonly after: Strategy;
+  readonly before: DefaultStrategy | null;
+  readonly after: DefaultStrategy;
 }
 
 /** Looks at what the change brings in: what data of earlier releases refers to may stay as it is. */

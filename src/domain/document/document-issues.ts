@@ -176,6 +176,15 @@ export class DocumentIssues {
     for (const [index, name] of project.environments.entries()) {
       this.#existing(this.#environments, name, `${path}/environments/${index}`, 'environment');
     }
+    this.#unique(project.defaultStrategies, `${path}/defaultStrategies`, (one) => [
+      '/environment',
+      one.environment,
+    ]);
+    const environments = new Set(project.environments);
+    for (const [index, { environment }] of project.defaultStrategies.entries()) {
+      const at = `${path}/defaultStrategies/${index}/environment`;
+      this.#existing(environments, environment, at, 'environment of the project');
+    }
     for (const [index, { userId }] of project.members.entries()) {
       this.#existing(this.#userIds, userId, `${path}/members/${index}/userId`, 'user');
     }

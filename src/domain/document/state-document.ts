@@ -23,6 +23,7 @@ import { urlNameIssue } from '../flags/url-name.ts';
 import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
+import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
@@ -122,6 +123,10 @@ const ProjectSchema = v.object({
   updatedAt: Time,
   environments: v.array(v.string()),
   members: v.array(v.object({ userId: Id, role: v.picklist(['Owner', 'Member'], 'Owner or Member') })),
+  defaultStrategies: v.optional(
+    v.array(v.object({ ...StrategyInputSchema.entries, environment: v.string() })),
+    [],
+  ),
   flags: v.pipe(v.array(FlagSchema), v.description('In order of creation, archived ones included.')),
 });
 
@@ -162,10 +167,13 @@ const FavoritesSchema = v.object({
   flags: v.pipe(v.array(v.string()), v.description('Names of flags.')),
 });
 
-const SettingSchema = v.object({
-  id: v.literal(FRONTEND_SETTING_ID),
-  frontendApiOrigins: v.array(v.pipe(v.string(), v.check(isOrigin, ORIGIN_PHRASE))),
-});
+const SettingSchema = v.variant('id', [
+  v.object({
+    id: v.literal(FRONTEND_SETTING_ID),
+    frontendApiOrigins: v.array(v.pipe(v.string(), v.check(isOrigin, ORIGIN_PHRASE))),
+  }),
+  v.object({ id: v.literal(MAINTENANCE_SETTING_ID), enabled: v.boolean() }),
+]);
 
 const CredentialsSchema = v.object({
   apiTokens: v.array(

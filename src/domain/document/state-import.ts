@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
-import { createStrategy } from '../flags/strategy.ts';
+import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
 import { ISSUES_MAX, type Issue, issuesOf } from '../json/issues.ts';
 import { checkStorable } from '../json/json.ts';
@@ -17,6 +17,7 @@ import {
   aboutFlagEnvironment,
   type DomainEvent,
   inProject,
+  inProjectEnvironment,
   ofEnvironment,
 } from '../state/events.ts';
 import type { User } from '../state/world.ts';
@@ -219,7 +220,7 @@ function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
 }
 
 function projectEvents(
-  { members, flags: _, ...settings }: ProjectDocument,
+  { members, defaultStrategies, flags: _, ...settings }: ProjectDocument,
   users: ReadonlyMap<number, User>,
 ): DomainEvent[] {
   const about = inProject(settings.id);
@@ -230,6 +231,11 @@ function projectEvents(
       const email = users.get(userId)?.email ?? null;
       const data = { userId, roleId, roleName: knownRole(roleId).name, email };
       return { type: 'project-user-added', ...about, data, preData: null };
+    }),
+    ...defaultStrategies.map(({ environment, ...sent }): DomainEvent => {
+      const data = defaultStrategyOf(sent);
+      const where = inProjectEnvironment(settings.id, environment);
+      return { type: 'default-strategy-updated', ...where, data, preData: null };
     }),
   ];
 }

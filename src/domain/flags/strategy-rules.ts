@@ -8,7 +8,7 @@ import { jsonEqual } from '../json/json.ts';
 import { pointerToken } from '../json/json-pointer.ts';
 import { type Constraint, isSingleValue } from './constraint.ts';
 import { isNumberText } from './constraint-value.ts';
-import type { Strategy } from './strategy.ts';
+import type { DefaultStrategy } from './strategy.ts';
 
 const PERCENT_MAX = 100;
 
@@ -21,12 +21,12 @@ const PERCENTAGES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The first rule that `after` breaks where it differs from `before`, which is null for a new strategy. */
-export function strategyIssue(after: Strategy, before: Strategy | null): Issue | null {
+export function strategyIssue(after: DefaultStrategy, before: DefaultStrategy | null): Issue | null {
   return emptyConstraint(after, before) ?? wrongPercentage(after, before);
 }
 
 /** A constraint without values matches nobody, or inverted everybody: always a slip. */
-function emptyConstraint({ constraints }: Strategy, before: Strategy | null): Issue | null {
+function emptyConstraint({ constraints }: DefaultStrategy, before: DefaultStrategy | null): Issue | null {
   if (before !== null && constraints === before.constraints) return null;
   for (const [index, constraint] of constraints.entries()) {
     if (constraint.values.length > 0 || isSingleValue(constraint.operator)) continue;
@@ -41,7 +41,10 @@ function emptyConstraint({ constraints }: Strategy, before: Strategy | null): Is
 }
 
 /** As a number or as its text. A percentage that was not sent is left to the defaults of SDKs. */
-function wrongPercentage({ name, parameters }: Strategy, before: Strategy | null): Issue | null {
+function wrongPercentage(
+  { name, parameters }: DefaultStrategy,
+  before: DefaultStrategy | null,
+): Issue | null {
   const field = PERCENTAGES.get(name);
   const value = field === undefined ? undefined : parameters?.[field];
   if (field === undefined || value === undefined) return null;

@@ -125,6 +125,14 @@ export interface Strategy {
   readonly sortOrder: number;
 }
 
+/** What forms offer for a new strategy: one that no flag has. */
+export type DefaultStrategy = Omit<Strategy, 'id' | 'sortOrder'>;
+
+export function defaultStrategyOf(input: StrategyInput): DefaultStrategy {
+  const { name, title, disabled, constraints, parameters, variants, segments } = createStrategy(input, '', 0);
+  return { name, title, disabled, constraints, parameters, variants, segments };
+}
+
 /** `sortOrder` is used for a strategy that was sent without one. */
 export function createStrategy(input: StrategyInput, id: string, sortOrder: number): Strategy {
   return {

@@ -14,6 +14,7 @@ export function applyProjectEvent(world: World, event: ProjectEvent, stamp: Even
     world.projects.set(event.project, {
       settings: event.data,
       members: new Map(),
+      defaultStrategies: new Map(),
       flags: new ProjectFlags(),
       revision: stamp.id,
       environmentsRevision: stamp.id,
@@ -45,6 +46,8 @@ function changeProject(
         directory.flagProjects.delete(name);
         noteFlag(world, flag, null);
       }
+      for (const name of [...project.defaultStrategies.keys()])
+        dropRecord(world, project.defaultStrategies, name);
       for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
       world.memory.replace(project.settings, null);
       forgetFavorite(world, 'projects', event.project);
@@ -61,7 +64,11 @@ function changeProject(
         project.settings.environments.filter((name) => name !== event.environment),
         stamp,
       );
+      dropRecord(world, project.defaultStrategies, event.environment);
       dropEnvironment({ world, project, stamp }, event.environment);
+      return;
+    case 'default-strategy-updated':
+      putRecord(world, project.defaultStrategies, event.environment, event.data);
       return;
     case 'project-favorited':
     case 'project-unfavorited':

@@ -9,11 +9,11 @@
 import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
-import type { Strategy } from '../flags/strategy.ts';
+import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { TagType } from '../flags/tag-type.ts';
 import type { Variant } from '../flags/variant.ts';
-import type { Setting } from './frontend-origins.ts';
+import type { Setting } from './settings.ts';
 import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
 
 /** An event of type `T`, about the things that `Scope` names. */
@@ -135,6 +135,7 @@ export type ProjectEvent =
   | About<'project-deleted', InProject, null, ProjectSettings>
   | About<'project-environment-added', InProjectEnvironment>
   | About<'project-environment-removed', InProjectEnvironment>
+  | About<'default-strategy-updated', InProjectEnvironment, DefaultStrategy, DefaultStrategy | null>
   | About<'project-favorited', InProject, FavoriteData>
   | About<'project-unfavorited', InProject, FavoriteData>
   | About<'project-user-added', InProject, MembershipData>

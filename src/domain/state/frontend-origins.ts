@@ -8,8 +8,7 @@ export const ANY_ORIGIN = '*';
 
 export const FRONTEND_SETTING_ID = 'frontend';
 
-/** A setting of the service that was changed through the interface. */
-export interface Setting {
+export interface FrontendSetting {
   readonly id: typeof FRONTEND_SETTING_ID;
   readonly frontendApiOrigins: readonly string[];
 }
@@ -23,8 +22,8 @@ export function isOrigin(text: string): boolean {
 
 /** `configured`: those that count while none were set. */
 export function frontendOrigins(
-  settings: ReadonlyMap<string, Setting>,
+  setting: FrontendSetting | undefined,
   configured: readonly string[],
 ): readonly string[] {
-  return settings.get(FRONTEND_SETTING_ID)?.frontendApiOrigins ?? configured;
+  return setting?.frontendApiOrigins ?? configured;
 }

@@ -11,13 +11,14 @@
 import type { ContextField } from '../flags/context-field.ts';
 import type { Tag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
+import type { DefaultStrategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
 import type { TagType } from '../flags/tag-type.ts';
-import type { Setting } from './frontend-origins.ts';
 import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import type { ProjectFlags } from './project-flags.ts';
 import { References } from './references.ts';
+import type { Setting } from './settings.ts';
 import { StateMemory } from './state-memory.ts';
 
 export interface ProjectSettings {
@@ -37,6 +38,8 @@ export interface ProjectState {
   settings: ProjectSettings;
   /** User id → role id. */
   readonly members: Map<number, number>;
+  /** By environment: those that were set. */
+  readonly defaultStrategies: Map<string, DefaultStrategy>;
   /** In creation order, archived flags included. */
   readonly flags: ProjectFlags;
   /** Id of the last event that changed the project or anything in it. */
@@ -120,7 +123,7 @@ export interface DirectoryState {
   /** By user id: of users who have some. */
   readonly favorites: Map<number, Favorites>;
   /** By id: those that were changed. */
-  readonly settings: Map<string, Setting>;
+  readonly settings: Map<Setting['id'], Setting>;
   /** Flag name → id of the project that holds it: names are unique over the whole service. */
   readonly flagProjects: Map<string, string>;
   /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */

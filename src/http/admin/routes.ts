@@ -27,6 +27,7 @@ import { eventListRoutes } from './service/event-lists.ts';
 import { eventSearchRoutes } from './service/event-search.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
+import { maintenanceRoutes } from './service/maintenance.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
 import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
@@ -86,4 +87,5 @@ export const ROUTES: readonly Route[] = [
   ...applicationChangeRoutes,
   ...instanceRoutes,
   ...uiConfigRoutes,
+  ...maintenanceRoutes,
 ];

@@ -129,6 +129,7 @@ const TYPE_COUNT = { type: 'release', count: 1 };
 
 export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   FrontendOrigins: { frontendApiOrigins: ['https://shop.example'] },
+  Maintenance: { enabled: true },
   UiConfig: {
     name: 'Flagstaff',
     slogan: '',
@@ -141,6 +142,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     flags: {},
     links: [],
     frontendApiOrigins: ['*'],
+    maintenanceMode: false,
   },
   AddProjectEnvironment: { environment: 'development' },
   ArchiveCheck: { parentsWithChildFeatures: ['checkout-redesign'], hasDeletedDependencies: false },

@@ -24,6 +24,16 @@ const VARIANT = {
   overrides: [],
 };
 
+const DEFAULT_STRATEGY = {
+  name: 'flexibleRollout',
+  title: 'A quarter of Scandinavia',
+  disabled: false,
+  constraints: [CONSTRAINT],
+  parameters: ROLLOUT,
+  variants: [],
+  segments: [],
+};
+
 const STRATEGY = {
   id: '0b1c1a3e-8d5e-4c57-9f2a-5b7a1d2c3e4f',
   name: 'flexibleRollout',
@@ -133,6 +143,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   ConstraintInput: { contextName: 'country', operator: 'IN', values: ['NO', 'SE'] },
   CreateDependency: { feature: 'new-payment-provider', enabled: true },
   CreateFlag: { name: 'checkout-redesign', type: 'release', description: 'The checkout on one page.' },
+  DefaultStrategy: DEFAULT_STRATEGY,
   Dependency: { feature: 'new-payment-provider', enabled: true, variants: [] },
   DetailedFlagEnvironment: {
     ...FLAG_ENVIRONMENT,

@@ -7,8 +7,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Engine } from '../../actors/engine.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { frontendOrigins } from '../../domain/state/frontend-origins.ts';
+import { FRONTEND_SETTING_ID, frontendOrigins } from '../../domain/state/frontend-origins.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { settingOf } from '../../domain/state/settings.ts';
 import {
   COMMON_ERRORS,
   errorOfFault,
@@ -67,7 +68,10 @@ export class ResponseSender {
     this.isTimed = options.metered || this.#log.hasAccess;
     const { configuredOrigins } = options.instance;
     this.#crossOrigin = crossOriginOf(
-      frontendOrigins(options.engine.world.directory.settings, configuredOrigins),
+      frontendOrigins(
+        settingOf(options.engine.world.directory.settings, FRONTEND_SETTING_ID),
+        configuredOrigins,
+      ),
     );
     // From events, which are durable by then: the state may be ahead of them (invariant 4).
     options.engine.feed.subscribe((changes) => {
@@ -82,7 +86,8 @@ export class ResponseSender {
 
   #noteOrigins(event: DomainEvent): void {
     if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
-    this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
+    if (event.data.id === FRONTEND_SETTING_ID)
+      this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
   }
 
   surfaceOf(path: string): Surface | null {

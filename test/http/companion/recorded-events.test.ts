@@ -315,6 +315,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: [`${FEATURES}/$/changeProject`, { newProjectId: '$' }],
     events: ['feature-project-change', 'feature-project-change'],
   },
+  addDefaultStrategyToProjectEnvironment: {
+    given: [PROJECT],
+    when: ['/projects/$/environments/production/default-strategy', { name: 'default' }],
+    events: ['default-strategy-updated'],
+  },
+  // It is off before and after: while it is on, no other row would record anything.
+  toggleMaintenance: {
+    given: [['POST', '/maintenance', { enabled: true }]],
+    when: ['/maintenance', { enabled: false }],
+    events: ['setting-updated'],
+  },
   createTag: { when: ['/tags', { type: 'row', value: '$' }], events: ['tag-created'] },
   deleteTag: {
     given: [

@@ -1,11 +1,14 @@
 /** Routes about the environments that a project has. */
 import * as v from 'valibot';
-import { emptyResponse } from '../../dispatch/json-response.ts';
+import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
+import { DefaultStrategySchema } from '../schemas/schemas.ts';
 import { projectEnvironmentViews } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
+import { defaultStrategyIn } from '../views/project-overview-view.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/projects/:projectId/environments';
@@ -63,5 +66,26 @@ export const projectEnvironmentRoutes: readonly Route[] = [
       environment,
     }),
     respond: () => emptyResponse(200),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${ENVIRONMENTS}/:environment/default-strategy`,
+    operationId: 'addDefaultStrategyToProjectEnvironment',
+    tag: 'Environments',
+    summary: 'Set what forms offer first for a new strategy in an environment of a project.',
+    permission: 'project:write',
+    locate: locate.projectEnvironment,
+    body: StrategyInputSchema,
+    success: { status: 200, schema: DefaultStrategySchema },
+    command: ({ params: { projectId, environment }, body }) => ({
+      type: 'set-default-strategy',
+      project: projectId,
+      environment,
+      strategy: body,
+    }),
+    respond: ({ world, params }) => {
+      const project = locate.present(locate.project(world, params));
+      return jsonResponse(200, defaultStrategyIn(world, project, params.environment).defaultStrategy);
+    },
   }),
 ];

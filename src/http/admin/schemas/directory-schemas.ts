@@ -6,6 +6,7 @@ import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import {
   CompanionUserSchema,
+  DefaultStrategySchema,
   EventsSchema,
   FlagEnvironmentSchema,
   FlagSchema,
@@ -50,7 +51,9 @@ export const ProjectSummaryOverviewSchema = v.pipe(
     featureTypeCounts: v.array(
       v.pipe(v.object({ type: v.picklist(FLAG_TYPES), count: Integer }), v.title('FeatureTypeCount')),
     ),
-    environments: v.array(v.object({ environment: v.string() })),
+    environments: v.array(
+      v.object({ environment: v.string(), defaultStrategy: v.exactOptional(DefaultStrategySchema) }),
+    ),
     onboardingStatus: v.pipe(
       OnboardingStatusSchema,
       v.description('Whether the project has flags, and whether applications use any of them.'),
@@ -145,6 +148,7 @@ export const ProjectEnvironmentsSchema = v.pipe(
           ...ENVIRONMENT_FIELDS,
           projectApiTokenCount: Integer,
           projectEnabledToggleCount: Integer,
+          defaultStrategy: v.exactOptional(DefaultStrategySchema),
         }),
         v.title('ProjectEnvironment'),
       ),

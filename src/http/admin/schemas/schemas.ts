@@ -41,21 +41,27 @@ export const KeptConstraintSchema = v.pipe(
   v.title('Constraint'),
 );
 
+const STRATEGY_FIELDS = {
+  name: v.string(),
+  title: v.nullable(v.string()),
+  disabled: v.nullable(v.boolean()),
+  constraints: v.array(KeptConstraintSchema),
+  parameters: ParametersSchema,
+  variants: v.array(VariantSchema),
+  segments: v.array(v.number()),
+} as const;
+
 export const StrategySchema = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.uuid()),
-    name: v.string(),
-    title: v.nullable(v.string()),
-    disabled: v.nullable(v.boolean()),
-    constraints: v.array(KeptConstraintSchema),
-    parameters: ParametersSchema,
-    variants: v.array(VariantSchema),
-    segments: v.array(v.number()),
+    ...STRATEGY_FIELDS,
     sortOrder: v.number(),
     featureName: v.string(),
   }),
   v.title('Strategy'),
 );
+
+export const DefaultStrategySchema = v.pipe(v.object(STRATEGY_FIELDS), v.title('DefaultStrategy'));
 
 const FLAG_FIELDS = {
   name: v.string(),

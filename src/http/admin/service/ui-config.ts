@@ -5,7 +5,13 @@ import { API_TOKENS_MAX } from '../../../domain/decide/token-commands.ts';
 import type { GrowthLimits } from '../../../domain/flags/growth-limits.ts';
 import { SEGMENT_VALUES_MAX, SEGMENTS_MAX } from '../../../domain/flags/segment.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { frontendOrigins, isOrigin, ORIGIN_PHRASE } from '../../../domain/state/frontend-origins.ts';
+import {
+  FRONTEND_SETTING_ID,
+  frontendOrigins,
+  isOrigin,
+  ORIGIN_PHRASE,
+} from '../../../domain/state/frontend-origins.ts';
+import { isInMaintenance, settingOf } from '../../../domain/state/settings.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -83,6 +89,7 @@ const UiConfigSchema = v.pipe(
     flags: v.pipe(v.record(v.string(), v.unknown()), v.description('Always empty.')),
     links: v.pipe(v.array(v.unknown()), v.description('Always empty.')),
     frontendApiOrigins: v.array(v.string()),
+    maintenanceMode: v.pipe(v.boolean(), v.description('Whether all changes are refused.')),
   }),
   v.title('UiConfig'),
 );
@@ -103,7 +110,11 @@ function uiConfigView(context: RequestContext<unknown>) {
     resourceLimits: resourceLimits(limits),
     flags: {},
     links: [],
-    frontendApiOrigins: frontendOrigins(world.directory.settings, configuredOrigins),
+    frontendApiOrigins: frontendOrigins(
+      settingOf(world.directory.settings, FRONTEND_SETTING_ID),
+      configuredOrigins,
+    ),
+    maintenanceMode: isInMaintenance(world.directory.settings),
   };
 }
 

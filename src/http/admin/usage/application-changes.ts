@@ -1,6 +1,7 @@
 /** What people change about applications. It is written behind, as reports are. */
 import * as v from 'valibot';
 import { isRefusal, notFound } from '../../../domain/state/refusal.ts';
+import { refuseInMaintenance } from '../../../domain/state/settings.ts';
 import { TEXT_LENGTH_MAX } from '../../../domain/usage/applications.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute } from '../../dispatch/route.ts';
@@ -39,7 +40,9 @@ export const applicationChangeRoutes: readonly Route[] = [
     body: DescriptionBody,
     success: { status: 202, schema: null },
     refusals: ['NotFoundError'],
-    read: ({ usage, params, body }) => {
+    read: ({ world, usage, params, body }) => {
+      const maintenance = refuseInMaintenance(world.directory.settings);
+      if (maintenance !== null) return maintenance;
       const { appName } = params;
       if (appName.length > TEXT_LENGTH_MAX) {
         return notFound(
@@ -61,6 +64,8 @@ export const applicationChangeRoutes: readonly Route[] = [
     success: { status: 200, schema: null },
     refusals: ['NotFoundError'],
     read: (context) => {
+      const maintenance = refuseInMaintenance(context.world.directory.settings);
+      if (maintenance !== null) return maintenance;
       const application = named(context);
       if (isRefusal(application)) return application;
       context.usage.forgetApplication(application.appName);

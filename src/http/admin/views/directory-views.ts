@@ -16,6 +16,7 @@ import {
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
+import { defaultStrategyIn } from './project-overview-view.ts';
 import { companionUserView, timeOrNull } from './views.ts';
 
 type TokensSeen = Pick<LastSeen, 'token'>;
@@ -93,6 +94,7 @@ export function projectEnvironmentViews(
       (token) => token.environment === environment.name && isForProject(token),
     ),
     projectEnabledToggleCount: enabledCounts.get(environment.name) ?? 0,
+    ...defaultStrategyIn(world, project, environment.name),
   }));
 }
 

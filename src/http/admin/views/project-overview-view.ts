@@ -1,6 +1,7 @@
 /** What the page of a project shows besides its flags. */
+import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
 import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
-import { type ProjectState, projectEnvironments } from '../../../domain/state/world.ts';
+import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { healthOf, projectFigures } from './project-figures.ts';
@@ -19,7 +20,10 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
   const { world, favorites, now, owner } = sources;
   const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
   const members = project.members.size;
-  const environments = projectEnvironments(world, project).map((one) => ({ environment: one.name }));
+  const environments = projectEnvironments(world, project).map((one) => ({
+    environment: one.name,
+    ...defaultStrategyIn(world, project, one.name),
+  }));
   const shelves = project.flags.shelved();
   const [figures] = await projectFigures([project], now, owner);
   const { typeCounts, firstFlag } = figures!;
@@ -33,6 +37,18 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),
     ...{ createdAt, updatedAt, archivedAt: null },
   };
+}
+
+/** Under the name that responses give it; empty where none was set. Segments that were deleted since are left out. */
+export function defaultStrategyIn(
+  { directory }: World,
+  { defaultStrategies }: ProjectState,
+  environment: string,
+): { readonly defaultStrategy?: DefaultStrategy } {
+  const known = defaultStrategies.get(environment);
+  if (known === undefined) return {};
+  const segments = known.segments.filter((id) => directory.segments.has(id));
+  return { defaultStrategy: { ...known, segments } };
 }
 
 async function onboardingStatus(
