@@ -55,6 +55,8 @@ export interface PastFlagQuery {
   readonly evaluation?: { readonly parents: readonly string[] };
   /** Nobody waits for the flag any more once it is aborted: the reading rejects with its reason. */
   readonly signal?: AbortSignal;
+  /** Told for how many milliseconds each piece of the reading has held the event loop. */
+  readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
 export class FlagHistory {
@@ -76,7 +78,13 @@ export class FlagHistory {
     if (start === null) return notFound(this.#tooOld(eventId));
     assert(start <= end, 'the rebuild begins with an older state');
     const past = new PastWorld(world, projectId);
-    const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal: query.signal };
+    const walk = {
+      from: start + 1,
+      to: end,
+      anyOf: aspectsOf(query),
+      signal: query.signal,
+      charge: query.charge,
+    };
     for await (const walked of this.#options.eventLog.iterateRecorded(walk)) past.apply(walked);
     const project = world.projects.get(projectId);
     const flag = project?.flags.get(name)?.flag;
@@ -136,7 +144,7 @@ async function loadInto(
     if (concerns(section, record, query)) loadSnapshotRecord(world, section, record);
   };
   try {
-    return (await readSnapshot({ fs, path, onRecord })).problem === null;
+    return (await readSnapshot({ fs, path, onRecord, charge: query.charge })).problem === null;
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;

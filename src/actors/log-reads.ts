@@ -44,7 +44,7 @@ export class LogReads {
   /** Nothing newer than `durableId` is shown (invariant 4). */
   search(query: EventQuery, durableId: number, asker: Asker): Promise<EventPage | Refusal> {
     const queue = query.query ? this.#textSearches : this.#reads;
-    return queue.run(() => this.#options.eventLog.search(query, durableId, asker.signal), asker);
+    return queue.run(() => this.#options.eventLog.search(query, durableId, asker), asker);
   }
 
   /** Runs `walk` over the state in its turn. It must work in slices, and stop with the asker's signal. */
@@ -54,6 +54,7 @@ export class LogReads {
 
   /** Also refuses with a 404, as `FlagHistory` does. */
   flagAt(query: PastFlagQuery, asker: Asker): Promise<PastFlag | Refusal> {
-    return this.#reads.run(() => this.#options.history.flagAt({ ...query, signal: asker.signal }), asker);
+    const { signal, charge } = asker;
+    return this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), asker);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Who held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
  * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
+ * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request.
  */
 import type { Actor } from '../domain/decision/decision.ts';
 
@@ -31,6 +32,7 @@ export class LoopAccounts {
   readonly #now: () => number;
   #settledAt: number;
   #overdrawnMs = 0;
+  #chargedMs = 0;
 
   /** `now`: milliseconds, monotonic. */
   constructor(now: () => number) {
@@ -43,7 +45,13 @@ export class LoopAccounts {
     if (heldMs > FREE_MS || !this.isEmpty) this.chargeCaller(callerName(actor), heldMs);
   }
 
+  /** All that was ever charged. What is measured around other measured work leaves out what was charged meanwhile. */
+  get chargedMs(): number {
+    return this.#chargedMs;
+  }
+
   chargeCaller(caller: string, heldMs: number): void {
+    this.#chargedMs += heldMs;
     const owedMs = this.#owed.get(caller);
     if (owedMs !== undefined && owedMs > OWED_MS_MAX) this.#overdrawnMs += heldMs;
     if (heldMs > FREE_MS) this.#owed.set(caller, (owedMs ?? 0) + heldMs - FREE_MS);

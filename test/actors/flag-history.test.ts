@@ -1,13 +1,21 @@
 /** A flag's past, rebuilt from the events about it: the same as the whole state was, for every flag and every moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Asker } from '../../src/actors/read-queue.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/read/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
 import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 
-const ASKER = { name: 'tester', signal: new AbortController().signal };
+let chargedMs = 0;
+const ASKER: Asker = {
+  name: 'tester',
+  signal: new AbortController().signal,
+  charge: (heldMs) => {
+    chargedMs += heldMs;
+  },
+};
 
 describe('the history of flags', () => {
   it('agrees with a replay of everything, for every flag of every project at every change', async () => {
@@ -52,6 +60,7 @@ describe('the history of flags', () => {
     const last = moments.at(-1)?.id ?? 0;
     const query = { project: 'default', flag: 'one', eventId: last, durableId: engine.durableId };
     assert(!(await reads.flagAt(query, ASKER)).refused);
+    assert(chargedMs > 0, 'who asks is charged for reading the events');
     const early = await reads.flagAt({ ...query, durableId: last - 1 }, ASKER);
     assert.equal(early.refused, true);
     await server.stop();

@@ -42,6 +42,7 @@ import {
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
+import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
 import {
   EVALUATIONS_MAX,
   RESPONSE_LENGTH_MAX,
@@ -246,6 +247,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         '400',
       ),
       row('evaluations of a request to the playground', number(EVALUATIONS_MAX), '400'),
+      row('values of a context to combine', number(COMBINED_VALUES_MAX), '400'),
       row('fields of their contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
       row('characters of a response of the playground', number(RESPONSE_LENGTH_MAX), '400'),
       row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),

@@ -12,7 +12,7 @@ import type { World } from '../../domain/state/world.ts';
 import type { JsonBlock } from '../dispatch/json-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
-import type { ClientQuery } from './client-query.ts';
+import type { ClientQuery, Payer } from './client-query.ts';
 import { Compressor } from './compressor.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
@@ -55,8 +55,8 @@ export class ClientDocuments {
     this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX);
   }
 
-  /** The document of the query, as the state is after the event `lastId()`. */
-  get(query: ClientQuery, lastId: () => number): ClientDocument | Promise<ClientDocument> {
+  /** The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. */
+  get(query: ClientQuery, lastId: () => number, payer?: Payer): ClientDocument | Promise<ClientDocument> {
     const cache = query.isNarrowed ? this.#narrowed : this.#whole;
     const entry = cache.get(query.key) ?? this.#add(cache, query);
     const { document } = entry;
@@ -65,7 +65,7 @@ export class ClientDocuments {
       document.update(lastId());
       return document;
     }
-    entry.updating ??= this.#lookAhead(document).finally(() => {
+    entry.updating ??= this.#lookAhead(document, payer).finally(() => {
       entry.updating = null;
     });
     return entry.updating.then((prepared) => {
@@ -114,13 +114,13 @@ export class ClientDocuments {
    * Makes and hashes in slices the blocks that `update` would make; the state may change meanwhile, so that one goes over the
    * flags again.
    */
-  async #lookAhead(document: ClientDocument): Promise<readonly JsonBlock[]> {
+  async #lookAhead(document: ClientDocument, payer: Payer | undefined): Promise<readonly JsonBlock[]> {
     const builder = document.builder();
     await inSlices(() => {
       const isDone = builder.advance();
       builder.made.at(-1)?.hash();
       return isDone;
-    });
+    }, payer);
     return builder.made;
   }
 }

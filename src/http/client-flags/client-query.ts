@@ -6,6 +6,7 @@ import type { ProjectState, World } from '../../domain/state/world.ts';
 import { type CallerScope, UNLIMITED } from '../dispatch/access.ts';
 import { type FlagFilter, filterOf, isFiltering } from '../dispatch/flag-filter.ts';
 import type { RequestContext } from '../dispatch/route.ts';
+import type { SliceOwner } from '../dispatch/slices.ts';
 
 export interface ClientQuery extends FlagFilter {
   readonly environment: string;
@@ -16,6 +17,16 @@ export interface ClientQuery extends FlagFilter {
   readonly isNarrowed: boolean;
   /** Equal for queries that ask for the same. */
   readonly key: string;
+}
+
+/** Who is charged for the time that making something takes (src/actors/loop-accounts.ts). */
+export type Payer = Pick<SliceOwner, 'charge'>;
+
+/** Nobody pays for what all with a token read. Whoever narrows a query has it made for himself. */
+export function payerOf({ isNarrowed }: ClientQuery, context: RequestContext<unknown>): Payer | undefined {
+  if (!isNarrowed) return undefined;
+  const { charge } = context.asker;
+  return { charge };
 }
 
 /** The first version of the SDKs' specification in which clients resolve references to segments. */

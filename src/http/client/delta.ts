@@ -1,6 +1,6 @@
 /** What has changed since a client asked last. */
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { clientQuery } from '../client-flags/client-query.ts';
+import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { type EncodedBody, VARY } from '../client-flags/encoded-body.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
@@ -30,7 +30,11 @@ export const deltaRoute = readRoute({
       seenId: eventIdIn(context.header('if-none-match')),
       acceptEncoding: context.header('accept-encoding'),
     };
-    const found = watches.read(query, (watch) => responseTo(request, watches, watch));
+    const found = watches.read(
+      query,
+      (watch) => responseTo(request, watches, watch),
+      payerOf(query, context),
+    );
     return found instanceof Promise ? found.then((late) => late) : found;
   },
 });

@@ -4,7 +4,7 @@ import { locateFlagAnywhere } from '../../domain/state/locate.ts';
 import { isRefusal, notFound } from '../../domain/state/refusal.ts';
 import type { ClientDocument } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
-import { clientQuery, coversProject } from '../client-flags/client-query.ts';
+import { clientQuery, coversProject, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { JSON_HEADERS, TaggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../dispatch/route.ts';
@@ -51,7 +51,7 @@ export const clientFlagRoutes: readonly Route[] = [
       const query = clientQuery(context);
       if (isRefusal(query)) return query;
       const { engine } = context;
-      const document = clientDocuments(engine).get(query, () => engine.lastId);
+      const document = clientDocuments(engine).get(query, () => engine.lastId, payerOf(query, context));
       if (!(document instanceof Promise)) return documentResponse(document, context);
       return document.then((late) => documentResponse(late, context));
     },

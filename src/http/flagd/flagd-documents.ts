@@ -7,7 +7,7 @@ import type { Engine } from '../../actors/engine.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
-import { type ClientQuery, projectsOf } from '../client-flags/client-query.ts';
+import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import { EncodedBody } from '../client-flags/encoded-body.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { inSlices } from '../dispatch/slices.ts';
@@ -46,11 +46,11 @@ export class FlagdDocuments {
     this.#engine = engine;
   }
 
-  /** The document of the query, in the newest state. */
-  async get(query: ClientQuery): Promise<FlagdDocument> {
+  /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
+  async get(query: ClientQuery, payer?: Payer): Promise<FlagdDocument> {
     const engine = this.#engine;
     for (;;) {
-      const document = await clientDocuments(engine).get(query, () => engine.lastId);
+      const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
       // The state may have changed while it was waited for.
       if (!document.isCurrent(engine.lastId)) continue;
       const { encoded: source, revision } = document;
@@ -58,16 +58,19 @@ export class FlagdDocuments {
       if (known?.source === source) return known;
       let pending = this.#pending.get(source);
       if (pending === undefined) {
-        pending = this.#make(query, source, revision).finally(() => this.#pending.delete(source));
+        pending = this.#make(query, { source, revision, payer }).finally(() => this.#pending.delete(source));
         this.#pending.set(source, pending);
       }
       return pending;
     }
   }
 
-  async #make(query: ClientQuery, source: EncodedBody, revision: number): Promise<FlagdDocument> {
+  async #make(
+    query: ClientQuery,
+    { source, revision, payer }: Pick<Entry, 'source' | 'revision'> & { readonly payer: Payer | undefined },
+  ): Promise<FlagdDocument> {
     const builder = this.#builderOf(query);
-    await inSlices(() => builder.advance());
+    await inSlices(() => builder.advance(), payer);
     const encoded = new EncodedBody({
       ...clientDocuments(this.#engine).workshop,
       tag: `flagd${RENDERING}:${source.tag}`,

@@ -1,7 +1,7 @@
 /** What flagd asks for: definitions of flags that it evaluates itself (docs/specification/surfaces.md#what-flagd-gets). */
 import * as v from 'valibot';
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { clientQuery } from '../client-flags/client-query.ts';
+import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { readRoute } from '../dispatch/route.ts';
 import { SDK_ERRORS, sdkAccess } from '../dispatch/sdk-access.ts';
@@ -53,7 +53,10 @@ export const flagdSurface: Surface = {
       read: async (context) => {
         const query = clientQuery(context, true);
         if (isRefusal(query)) return query;
-        const { revision, encoded } = await flagdDocuments(context.engine).get(query);
+        const { revision, encoded } = await flagdDocuments(context.engine).get(
+          query,
+          payerOf(query, context),
+        );
         return { revision, response: await encoded.response(context.header('accept-encoding')) };
       },
     }),

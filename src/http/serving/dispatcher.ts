@@ -178,8 +178,9 @@ class Dispatcher {
     const { monotonicMs, cluster } = this.#options;
     // A request to a cluster may have waited for an event since it came.
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
+    const chargedMs = longRequests.chargedMs;
     this.#prepare(call, bound, route, { caller, params });
-    const heldMs = monotonicMs() - begunAt;
+    const heldMs = monotonicMs() - begunAt - (longRequests.chargedMs - chargedMs);
     // The name is made for the few requests that count.
     if (longRequests.counts(heldMs)) longRequests.charge(chargedName(call.request, surface, caller), heldMs);
   }

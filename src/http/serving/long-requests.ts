@@ -87,15 +87,24 @@ export class LongRequests {
     this.#accounts.chargeCaller(caller, heldMs);
   }
 
+  /** Of slices and other pieces too, which are charged where they run. */
+  get chargedMs(): number {
+    return this.#accounts.chargedMs;
+  }
+
   /** Calls `run` when the caller's turn has come, and charges the caller for it; a 503 when too much waits. Rejects when the signal is aborted before that. */
-  async inTurn(asker: Asker, bodyBytes: number, run: () => void): Promise<Refusal | undefined> {
+  async inTurn(
+    asker: Pick<Asker, 'name' | 'signal'>,
+    bodyBytes: number,
+    run: () => void,
+  ): Promise<Refusal | undefined> {
     this.#waitedCount += 1;
     let hasBegun = false;
     const turn = async (): Promise<undefined> => {
       hasBegun = true;
-      const begunAt = this.#now();
+      const [begunAt, chargedMs] = [this.#now(), this.chargedMs];
       run();
-      this.charge(asker.name, this.#now() - begunAt);
+      this.charge(asker.name, this.#now() - begunAt - (this.chargedMs - chargedMs));
       // Until the command that the request became has run.
       await nextRound();
       await this.#rest();

@@ -6,7 +6,7 @@
  * its id is durable (invariant 4).
  */
 import type { Engine } from '../../actors/engine.ts';
-import { type ClientQuery, projectsOf } from '../client-flags/client-query.ts';
+import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { type EventEffects, effectsOf } from './event-effects.ts';
@@ -59,8 +59,8 @@ export class QueryWatch {
     return new Hydration(this.log.newestId, this.#content);
   }
 
-  /** Brings it up to date; in a promise where that takes long. */
-  refresh(): undefined | Promise<void> {
+  /** Brings it up to date; in a promise where that takes long, for which `payer` is charged. */
+  refresh(payer?: Payer): undefined | Promise<void> {
     if (this.#looking !== null) return this.#looking;
     const { lastId } = this.#engine;
     if (lastId === this.#checkedId) return undefined;
@@ -71,7 +71,7 @@ export class QueryWatch {
       this.#tell(lastId);
       return undefined;
     }
-    this.#looking = inSlices(advance)
+    this.#looking = inSlices(advance, payer)
       .finally(() => {
         this.#looking = null;
       })
@@ -79,7 +79,7 @@ export class QueryWatch {
         this.#log ??= this.#newLog();
         this.#checkedId = lastId;
         // What has changed meanwhile is looked at afterwards.
-        return this.refresh();
+        return this.refresh(payer);
       });
     return this.#looking;
   }

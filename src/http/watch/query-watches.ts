@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
-import type { ClientQuery } from '../client-flags/client-query.ts';
+import type { ClientQuery, Payer } from '../client-flags/client-query.ts';
 import type { EncodedBody } from '../client-flags/encoded-body.ts';
 import type { Hydration } from './hydration.ts';
 import { QueryWatch } from './query-watch.ts';
@@ -53,11 +53,14 @@ export class QueryWatches {
     return this.#streamed.size + this.#whole.size + this.#narrowed.size;
   }
 
-  /** Calls `read` with the watch of the query, in the step in which that was brought up to date. */
-  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T): T | Promise<T> {
+  /**
+   * Calls `read` with the watch of the query, in the step in which that was brought up to date. `payer` is charged where that takes
+   * long.
+   */
+  read<T>(query: ClientQuery, read: (watch: QueryWatch) => T, payer?: Payer): T | Promise<T> {
     const watch =
       this.#streamed.get(query.key) ?? this.#cacheOf(query).get(query.key) ?? this.#newWatch(query);
-    return this.#whenCurrent(watch, read);
+    return this.#whenCurrent(watch, read, payer);
   }
 
   /** All that the query of an up-to-date watch shows. Kept until something changes. */
@@ -111,13 +114,17 @@ export class QueryWatches {
   }
 
   /** Others may change the state again while a watch that took long is waited for. */
-  #whenCurrent<T>(watch: QueryWatch, read: (watch: QueryWatch) => T): T | Promise<T> {
-    const refreshing = watch.refresh();
+  #whenCurrent<T>(
+    watch: QueryWatch,
+    read: (watch: QueryWatch) => T,
+    payer: Payer | undefined,
+  ): T | Promise<T> {
+    const refreshing = watch.refresh(payer);
     const { query } = watch;
     // Counted anew: it may have more flags than before.
     if (this.#streamed.get(query.key) !== watch) this.#cacheOf(query).set(query.key, watch);
     if (refreshing === undefined) return read(watch);
-    return refreshing.then(() => this.#whenCurrent(watch, read));
+    return refreshing.then(() => this.#whenCurrent(watch, read, payer));
   }
 
   #newWatch(query: ClientQuery): QueryWatch {

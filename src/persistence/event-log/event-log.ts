@@ -92,8 +92,11 @@ interface SearchScope {
   readonly filter: CodeFilter;
   readonly views: readonly SegmentView[];
   readonly page: IdPage;
-  readonly signal: AbortSignal | undefined;
+  readonly reader: Reader;
 }
+
+/** On whose behalf something is read. */
+type Reader = Pick<Walk, 'signal' | 'charge'>;
 
 /** Frames of so many bytes are decoded and written within 5 ms; more are left to the thread of the LogReader. */
 const IN_PLACE_BYTES_MAX = 128 * 1024;
@@ -195,7 +198,7 @@ export class EventLog {
    * A page ends at `limit` events or at PAGE_BYTES_MAX. Rejects with the signal's reason once it is aborted. How many
    * searches run at once is up to the callers.
    */
-  async search(query: EventQuery, durableId: number, signal?: AbortSignal): Promise<EventPage> {
+  async search(query: EventQuery, durableId: number, reader: Reader = {}): Promise<EventPage> {
     assert(durableId <= this.lastId || this.count === 0, 'nothing is shown that is not in the log');
     const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
     const span = isTimed ? await this.#spanOf(query, durableId) : { oldestId: 0, newestId: durableId };
@@ -206,9 +209,9 @@ export class EventLog {
     // One more than is listed, which the next page starts with.
     const page = new IdPage(newestId, query.limit + 1, query.skip);
     const views = this.#index.views(span.newestId);
-    const scope: SearchScope = { filter, views, page, signal };
+    const scope: SearchScope = { filter, views, page, reader };
     const found = query.query ? await this.#searchText(query.query, scope) : await this.#searchColumns(scope);
-    return this.#page(found, query.limit, signal);
+    return this.#page(found, query.limit, reader);
   }
 
   /** The events that were made in the time that is asked for; null for none. */
@@ -220,13 +223,13 @@ export class EventLog {
     return { oldestId: before === null ? 0 : before + 1, newestId };
   }
 
-  async #page({ ids, total }: TextMatches, limit: number, signal?: AbortSignal): Promise<EventPage> {
+  async #page({ ids, total }: TextMatches, limit: number, reader: Reader): Promise<EventPage> {
     const listed = ids.slice(0, limit);
     const places = this.#placesOf(listed);
     const read = placesWithin(places, PAGE_BYTES_MAX);
     const last = read.at(-1)?.ids.at(-1);
     const within = read.length === places.length ? listed : listed.slice(0, listed.indexOf(last ?? 0) + 1);
-    const { json, covered, missing } = await this.#render(within, read, signal);
+    const { json, covered, missing } = await this.#render(within, read, reader);
     for (const id of missing) {
       assert(this.#placesOf([id]).length === 0, `event ${id} is kept, but its segment file is gone`);
     }
@@ -236,28 +239,28 @@ export class EventLog {
   #render(
     ids: readonly number[],
     places: readonly EventPlace[],
-    signal: AbortSignal | undefined,
+    { signal, charge }: Reader,
   ): Promise<RenderedPage> {
     const { fs, folder, logReader } = this.#options;
     const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
     if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, signal);
-    return renderPage(fs, request, this.#texts);
+    return renderPage(fs, request, { known: this.#texts, charge });
   }
 
-  async #searchColumns({ filter, views, page, signal }: SearchScope): Promise<TextMatches> {
+  async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
     if (matchesAll(filter)) {
       pageOfAll(views, page);
       return page;
     }
     const pause = async (): Promise<void> => {
       await this.#yield();
-      signal?.throwIfAborted();
+      reader.signal?.throwIfAborted();
     };
     await searchIndex({ index: this.#index, filter, views, page, pause });
     return page;
   }
 
-  #searchText(query: string, { filter, views, page, signal }: SearchScope): Promise<TextMatches> {
+  #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {
     const { names } = this.#index;
     const folded = query.toLowerCase();
     const request = {
@@ -271,7 +274,7 @@ export class EventLog {
       folder: this.#options.folder,
       segments: views,
     };
-    return this.#options.logReader.scan(request, signal);
+    return this.#options.logReader.scan(request, reader.signal);
   }
 
   /** The events with these ids, in this order; ids that are not kept (any more) are left out. */
@@ -290,9 +293,13 @@ export class EventLog {
     return found;
   }
 
-  async #visit(ids: readonly number[], visit: (frame: RecordedFrame, id: number) => void): Promise<void> {
+  async #visit(
+    ids: readonly number[],
+    visit: (frame: RecordedFrame, id: number) => void,
+    charge?: Walk['charge'],
+  ): Promise<void> {
     const isKept = (segment: number): boolean => this.#index.viewOf(segment) !== null;
-    await readFrames({ ...this.#options, isKept }, this.#placesOf(ids), (frame, place) => {
+    await readFrames({ ...this.#options, isKept, charge }, this.#placesOf(ids), (frame, place) => {
       for (const id of place.ids) visit(frame, id);
     });
   }
@@ -327,7 +334,11 @@ export class EventLog {
   async *iterateRecorded(walk: Walk): AsyncGenerator<WalkedEvent> {
     for await (const ids of walkIds(this.#index, walk, this.#yield)) {
       const found = new Map<number, WalkedEvent>();
-      await this.#visit(ids, (frame, id) => found.set(id, { id, frame, event: recordedEvent(frame, id) }));
+      await this.#visit(
+        ids,
+        (frame, id) => found.set(id, { id, frame, event: recordedEvent(frame, id) }),
+        walk.charge,
+      );
       for (const id of ids) {
         const event = found.get(id);
         if (event !== undefined) yield event;

@@ -3,7 +3,7 @@
  * would hold the event loop for long, so that EventLog has large pages made in a thread; nothing here knows where it runs.
  */
 import type { FileSystem } from '../disk/file-system.ts';
-import { type FramePlace, readFrames } from '../journal/frame-reader.ts';
+import { type FramePlace, type FrameReading, readFrames } from '../journal/frame-reader.ts';
 import { toLoggedEvent } from './logged-event.ts';
 
 /** Where a page ends although there are more events to list: enough for 100 usual ones, little enough to wait for. */
@@ -45,12 +45,12 @@ export interface EventTexts {
 export async function renderPage(
   fs: FileSystem,
   request: PageRequest,
-  known?: EventTexts,
+  { known, charge }: { readonly known?: EventTexts } & Pick<FrameReading, 'charge'> = {},
 ): Promise<RenderedPage> {
   const { folder, ids, places, bytesMax } = request;
   const texts = new Map<number, Buffer>();
   const unread = known === undefined ? places : places.filter((place) => !recall(place.ids, known, texts));
-  await readFrames({ fs, folder, isKept: () => false }, unread, (frame, place) => {
+  await readFrames({ fs, folder, isKept: () => false, charge }, unread, (frame, place) => {
     let bytes = 0;
     for (const id of place.ids) {
       // This frame alone fills the page: what is older is not on it.

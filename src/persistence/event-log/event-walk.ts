@@ -29,6 +29,8 @@ export interface Walk {
   readonly anyOf?: readonly EventFilter[];
   /** The walk throws its reason once it is aborted. */
   readonly signal?: AbortSignal | undefined;
+  /** Told for how many milliseconds each piece of reading events has held the event loop. */
+  readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
 export async function* walkIds(

@@ -54,6 +54,8 @@ function decodeFrameAt(
 export interface FrameReading extends JournalSource {
   /** Whether a segment still belongs to the log. Retention may delete a file just before it would be read. */
   isKept(segment: number): boolean;
+  /** Told for how many milliseconds each piece of the work has held the event loop. */
+  readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
 /**
@@ -87,6 +89,7 @@ function readSegment<Place extends FramePlace>(
     }
     for (const group of groups) {
       const bytes = await readExtent(file, path, group);
+      const begunAt = source.charge === undefined ? 0 : performance.now();
       for (const place of group.places) {
         const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };
         const frame = decodeFrameAt(bytes, extent, header.format);
@@ -96,6 +99,7 @@ function readSegment<Place extends FramePlace>(
         }
         visit(frame, place);
       }
+      source.charge?.(performance.now() - begunAt);
     }
   });
 }

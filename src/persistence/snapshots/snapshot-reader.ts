@@ -38,6 +38,8 @@ export interface ReadSnapshotOptions {
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
   /** Awaited after each block, for a caller that must not hold up others. */
   readonly afterBlock?: () => Promise<void>;
+  /** Told for how many milliseconds each block has held the event loop. */
+  readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
 /**
@@ -138,11 +140,14 @@ class SnapshotReader {
     if (payloadBytes > BLOCK_BYTES_MAX) return 'a block length is impossible';
     const block = await this.#readBytes(BLOCK_HEADER_BYTES + payloadBytes);
     if (block === null) return 'a block is cut short';
+    const { charge } = this.#options;
+    const begunAt = charge === undefined ? 0 : performance.now();
     if (blockChecksum(block) !== checksum) return 'a checksum does not match';
     const problem = this.#take(kind, count, block.subarray(BLOCK_HEADER_BYTES));
     if (problem !== null) return problem;
     this.#checksum = crc32(block, this.#checksum);
     this.#offset += block.length;
+    charge?.(performance.now() - begunAt);
     return null;
   }
 

@@ -56,6 +56,24 @@ describe('work in slices', () => {
     assert.equal(new Set(rounds).size, 3, `two steps in one round: ${rounds}`);
   });
 
+  it('charges its asker for each slice', async () => {
+    const charged: number[] = [];
+    let left = 3;
+    await inSlices(
+      () => {
+        spin();
+        left -= 1;
+        return left === 0;
+      },
+      { charge: (heldMs) => charged.push(heldMs) },
+    );
+    assert.equal(charged.length, 3);
+    assert(
+      charged.every((heldMs) => heldMs >= 6),
+      `${charged}`,
+    );
+  });
+
   it('stops with its signal, and what comes after it goes on', async () => {
     const given = new AbortController();
     let calls = 0;

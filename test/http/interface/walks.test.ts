@@ -15,7 +15,7 @@ describeInterface('reads that look through all flags', (server) => {
     const { signal } = new AbortController();
     const { reads } = server().server.store;
     const walks = Array.from({ length: WALKS.runningMax }, (_, at) =>
-      reads.walk(() => promise, { name: `other ${at}`, signal }),
+      reads.walk(() => promise, { name: `other ${at}`, signal, charge: () => undefined }),
     );
     return async () => {
       resolve();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
+import { VALUES_MAX } from '../../../src/http/admin/playground/combinations.ts';
 import { EVALUATIONS_MAX } from '../../../src/http/admin/playground/playground.ts';
 import { addToken, makeFlagWithVariants, makeRunningFlag } from '../../support/applications.ts';
 import {
@@ -133,6 +134,11 @@ describeInterface('the playground', (server) => {
       ['/advanced', { projects: ['default'], environments: [], context }, '/body/environments'],
       ['/advanced', { environments: ['nowhere'], context }, '/body/environments'],
       ['/advanced', { environments: ['development'], context: { a: many, b: many } }, '/body'],
+      [
+        '/advanced',
+        { environments: ['development'], context: { userId: ','.repeat(VALUES_MAX) } },
+        '/body/context',
+      ],
     ];
     for (const [path, body, at] of cases) {
       const answer = await server().call('POST', `/playground${path}`, body);

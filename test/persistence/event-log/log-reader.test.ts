@@ -258,7 +258,9 @@ test('closing ends the thread, fails what is under way and refuses what comes', 
 test('a cancelled scan stops between two pieces', async () => {
   const log = await openOn(inlineLogReader(realFileSystem));
   await assert.rejects(
-    log.search({ query: '9"', limit: 1, offset: 0 }, log.lastId, AbortSignal.abort(new Error('stop'))),
+    log.search({ query: '9"', limit: 1, offset: 0 }, log.lastId, {
+      signal: AbortSignal.abort(new Error('stop')),
+    }),
     /stop/,
   );
 });

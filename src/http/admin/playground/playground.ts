@@ -7,7 +7,6 @@ import { ALL } from '../../../domain/decide/token-commands.ts';
 import type { Evaluator } from '../../../domain/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
-import { isJsonObject } from '../../../domain/json/json.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { noEnvironment, refuseUnknownProjects } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
@@ -18,6 +17,7 @@ import { ContextSchema } from '../../evaluation/request-input.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
 import { flagsNow } from '../views/shelf-walk.ts';
+import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
 import { explanationView } from './explanation-view.ts';
 
@@ -70,7 +70,6 @@ const AdvancedPlaygroundBody = v.pipe(
 );
 
 type Projects = readonly string[] | typeof ALL;
-type SentContext = Readonly<Record<string, unknown>>;
 
 /** A flag that is not archived. */
 interface NamedFlag {
@@ -216,12 +215,13 @@ async function playAdvanced(
   const flags = await flagsOf(context, body.projects);
   if (isRefusal(flags)) return flags;
   const environments = [...new Set(body.environments)];
-  const choices = choicesIn(body.context);
-  const contextCount = choices.reduce((product, { values }) => product * values.length, 1);
+  const combinations = Combinations.of(body.context);
+  if (isRefusal(combinations)) return combinations;
+  const { count } = combinations;
   const flagCount = Math.max(1, flags.length);
   const tooMany =
-    refuseNumber(flagCount, contextCount, environments.length) ??
-    refuseFields(flagCount * contextCount * environments.length, choices.length);
+    refuseNumber(flagCount, count, environments.length) ??
+    refuseFields(flagCount * count * environments.length, combinations.fieldCount);
   if (tooMany !== null) return tooMany;
   const places: Place[] = [];
   for (const environment of environments) {
@@ -229,9 +229,9 @@ async function playAdvanced(
     if (isRefusal(place)) return place;
     places.push(place);
   }
-  const refusal = await refuseContexts(context, choices, contextCount);
+  const refusal = await refuseContexts(context, combinations);
   if (refusal !== null) return refusal;
-  const contexts = { count: contextCount, at: (index: number) => triedContext(context, choices, index) };
+  const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
   const features = await joined(context, featureSteps(flags, places, contexts));
   if (isRefusal(features)) return features;
   const warnings = ',"warnings":{"invalidContextProperties":[]}';
@@ -288,67 +288,29 @@ function featureSteps(
 const openingOf = ({ name, project }: NamedFlag): string =>
   `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{`;
 
-/** A field of a context with the values that are tried, which are texts unless there is one alone. */
-interface Choice {
-  readonly name: string;
-  readonly isProperty: boolean;
-  readonly values: readonly unknown[];
-}
-
-function choicesIn({ properties, ...fields }: SentContext): Choice[] {
-  const below = isJsonObject(properties) ? properties : {};
-  return [...choicesOf(fields, false), ...choicesOf(below, true)];
-}
-
-function choicesOf(fields: SentContext, isProperty: boolean): Choice[] {
-  return Object.entries(fields).map(([name, value]) => ({ name, isProperty, values: valuesIn(value) }));
-}
-
-function valuesIn(value: unknown): readonly unknown[] {
-  if (typeof value !== 'string') return [value];
-  const values = value.split(',').map((one) => one.trim());
-  return [...new Set(values.filter((one) => one !== ''))].concat(
-    values.every((one) => one === '') ? [''] : [],
-  );
-}
-
 function triedContext(
   { now }: RequestContext<unknown>,
-  choices: readonly Choice[],
+  combinations: Combinations,
   index: number,
 ): TriedContext {
-  const sent = combination(choices, index);
+  const sent = combinations.at(index);
   return { sent, input: playgroundInput(sent, now()) };
 }
 
 /** Of every combination of the values the first that cannot be evaluated. */
 async function refuseContexts(
   context: RequestContext<unknown>,
-  choices: readonly Choice[],
-  count: number,
+  combinations: Combinations,
 ): Promise<Refusal | null> {
   let refusal: Refusal | null = null;
   let at = 0;
   await inSlices(() => {
-    const { input } = triedContext(context, choices, at);
+    const { input } = triedContext(context, combinations, at);
     if (isRefusal(input)) refusal = input;
     at += 1;
-    return refusal !== null || at >= count;
+    return refusal !== null || at >= combinations.count;
   }, context.asker);
   return refusal;
-}
-
-/** The last field changes fastest. */
-function combination(choices: readonly Choice[], index: number): SentContext {
-  const fields: [string, unknown][] = [];
-  const properties: [string, unknown][] = [];
-  let rest = index;
-  for (const { name, isProperty, values } of choices.toReversed()) {
-    (isProperty ? properties : fields).unshift([name, values[rest % values.length]]);
-    rest = Math.floor(rest / values.length);
-  }
-  const below = properties.length === 0 ? {} : { properties: Object.fromEntries(properties) };
-  return { ...Object.fromEntries(fields), ...below };
 }
 
 /** Few at a time, because what each puts together may take megabytes. */

@@ -11,6 +11,7 @@ import {
   NO_DETAILS,
 } from '../../../domain/usage/applications.ts';
 import { SIDES, type Side } from '../../../domain/usage/reports.ts';
+import type { RequestContext } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { strategyTypeView } from '../views/targeting-views.ts';
 import { isOutdatedSdk } from './outdated-sdks.ts';
@@ -138,7 +139,10 @@ function instanceView({ instanceId, address, sdkVersion, seenAtMs }: Instance, {
 }
 
 /** Names of flags that exist and that the application evaluated. There may be many counts to look through. */
-export async function flagsSeen(usage: Usage, world: World, appName: string): Promise<string[]> {
+export async function flagsSeen(
+  { usage, world, asker }: Pick<RequestContext<unknown>, 'usage' | 'world' | 'asker'>,
+  appName: string,
+): Promise<string[]> {
   const names = new Set<string>();
   for (const side of SIDES) {
     const steps = usage.counts(side).flagsOf(appName);
@@ -146,7 +150,7 @@ export async function flagsSeen(usage: Usage, world: World, appName: string): Pr
       const { done, value } = steps.next();
       if (typeof value === 'string' && world.directory.flagProjects.has(value)) names.add(value);
       return done === true;
-    });
+    }, asker);
   }
   return [...names].sort();
 }

@@ -151,7 +151,7 @@ export const applicationRoutes: readonly Route[] = [
       const { usage, world, params } = context;
       const before = named(context);
       if (isRefusal(before)) return before;
-      const seenToggles = await flagsSeen(usage, world, params.appName);
+      const seenToggles = await flagsSeen(context, params.appName);
       const application = applicationOf(usage, params.appName) ?? before;
       return settledResponse(context, {
         ...applicationHead(application),
@@ -171,10 +171,10 @@ export const applicationRoutes: readonly Route[] = [
     success: { status: 200, schema: ApplicationOverviewSchema },
     refusals: ['NotFoundError'],
     read: async (context) => {
-      const { usage, world, params } = context;
+      const { world, params } = context;
       const application = named(context);
       if (isRefusal(application)) return application;
-      const flags = await flagsSeen(usage, world, params.appName);
+      const flags = await flagsSeen(context, params.appName);
       return settledResponse(context, overviewView(world, application, flags.length));
     },
   }),
