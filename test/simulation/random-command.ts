@@ -223,6 +223,13 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     environment: c.environment(),
     strategy: anyStrategy(c.random),
   }),
+  'copy-strategies': (c) => ({
+    type: 'copy-strategies',
+    ...c.flag(),
+    environment: c.environment(),
+    from: c.environment(),
+    dryRun: c.random.chance(0.2),
+  }),
   'replace-strategy': (c) => {
     const named = c.strategy();
     return named && { type: 'replace-strategy', ...named, strategy: anyStrategy(c.random) };

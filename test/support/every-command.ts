@@ -267,6 +267,14 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'replace-strategy': [2, { ...ofEnvironment, strategyId, strategy }],
   'patch-strategy': [3, { ...ofEnvironment, strategyId, operations: PATCH_OPERATIONS.strategy }],
   'remove-strategy': [3, { ...ofEnvironment, strategyId }],
+  'copy-strategies': [
+    3,
+    {
+      ...ofEnvironment,
+      from: fc.constantFrom('development', 'production'),
+      dryRun: fc.constantFrom(false, false, true),
+    },
+  ],
   'order-strategies': [
     2,
     {

@@ -56,6 +56,7 @@ import {
   type UpdateContextField,
   updateContextField,
 } from './context-field-commands.ts';
+import { type CopyStrategies, copyStrategies } from './copy-strategies-command.ts';
 import {
   type AddDependency,
   addDependency,
@@ -213,6 +214,7 @@ export type Command =
   | PatchStrategy
   | RemoveStrategy
   | OrderStrategies
+  | CopyStrategies
   | SetStrategySegments
   | SwitchEnvironment
   | SwitchFlags
@@ -291,6 +293,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'patch-strategy': patchStrategy,
   'remove-strategy': removeStrategy,
   'order-strategies': orderStrategies,
+  'copy-strategies': copyStrategies,
   'set-strategy-segments': setStrategySegments,
   'switch-environment': switchEnvironment,
   'switch-flags': switchFlags,

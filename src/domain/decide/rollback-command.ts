@@ -72,7 +72,7 @@ function restored(flag: Flag, target: Flag, environments: readonly string[]): Fl
 }
 
 /** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */
-function environmentChanges(flag: Flag, target: FlagEnvironment): DomainEvent[] {
+export function environmentChanges(flag: Flag, target: FlagEnvironment): DomainEvent[] {
   const current = environmentOf(flag, target.name);
   const events = strategyChanges(flag, current, target);
   const position = isEnabledAfter(current, target) ? 'ON' : 'OFF';

@@ -157,6 +157,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: [`${STRATEGIES}/set-sort-order`, [{ id: '@', sortOrder: 9 }]],
     events: ['strategy-order-changed'],
   },
+  copyStrategies: {
+    given: [FLAG, STRATEGY],
+    when: [`${FEATURES}/$/environments/production/strategies/copy`, { from: 'development' }],
+    events: ['feature-strategy-add'],
+  },
   toggleFeatureEnvironmentOn: {
     given: [FLAG, STRATEGY],
     when: [`${ENVIRONMENT}/on`],

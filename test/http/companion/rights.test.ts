@@ -149,6 +149,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'deleteFeatureDependencies',
     'deleteFeatureDependency',
     'setStrategySortOrder',
+    'copyStrategies',
     'overwriteEnvironmentFeatureVariants',
     'patchEnvironmentsFeatureVariants',
   ],

@@ -1,17 +1,20 @@
 /** Routes about a flag in one environment: reading it, and reading and ordering its strategies. */
 import * as v from 'valibot';
+import { plannedCopy } from '../../../domain/decide/copy-strategies-command.ts';
 import { strategyData } from '../../../domain/decide/strategy-commands.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
 import type { FlagSeen } from '../../../domain/usage/last-seen.ts';
-import { emptyResponse } from '../../dispatch/json-response.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
-import { StrategySchema } from '../schemas/schemas.ts';
+import { CopiedStrategiesSchema, StrategySchema } from '../schemas/schemas.ts';
 import { environmentView } from '../views/render-flag.ts';
 import { settledResponse } from '../views/responses.ts';
 
@@ -29,6 +32,19 @@ const SortOrderBody = v.pipe(
   v.maxLength(ORDERED_MAX, `a list of at most ${ORDERED_MAX} strategies`),
   v.title('StrategyOrder'),
 );
+
+const CopyBody = v.pipe(
+  v.object({
+    from: v.pipe(
+      v.string('the name of an environment'),
+      v.description('The environment whose strategies are copied.'),
+    ),
+  }),
+  v.title('StrategyCopy'),
+);
+
+/** In place of the id of a strategy that a dry run would add. */
+const NOT_NAMED_YET = 'new';
 
 function detailedView(flag: Flag, environment: Environment, seen: FlagSeen | null) {
   const shown = environmentView(flag, environment, seen);
@@ -107,5 +123,38 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       order: body,
     }),
     respond: () => emptyResponse(200),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: `${STRATEGIES}/copy`,
+    operationId: 'copyStrategies',
+    tag: 'Strategies',
+    summary: 'Give a flag in an environment the strategies that it has in another, as one change.',
+    permission: 'flag:write',
+    locate: locate.flagEnvironment,
+    query: { dryRun: DRY_RUN_PARAMETER },
+    body: CopyBody,
+    success: { status: 200, schema: CopiedStrategiesSchema },
+    refusals: ['InvalidOperationError'],
+    command: (context) => {
+      const dryRun = dryRunIn(context);
+      if (isRefusal(dryRun)) return dryRun;
+      const { params, body } = context;
+      return {
+        type: 'copy-strategies',
+        project: params.projectId,
+        flag: params.featureName,
+        environment: params.environment,
+        from: body.from,
+        dryRun,
+      };
+    },
+    respond: ({ world }, recorded, command) => {
+      if (command.type !== 'copy-strategies') throw new Error(`a copy was asked for, not ${command.type}`);
+      const { dryRun } = command;
+      const events = dryRun ? plannedCopy(world, command, () => NOT_NAMED_YET) : recorded;
+      if (isRefusal(events)) throw new Error(`a copy that is possible is refused: ${events.message}`);
+      return jsonResponse(200, { dryRun, events: events.map(plannedEventView) });
+    },
   }),
 ];

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import type { PastFlag } from '../../../actors/flag-history.ts';
 import { plannedRollback } from '../../../domain/decide/rollback-command.ts';
-import type { DomainEvent } from '../../../domain/state/events.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import { NEVER_SEEN } from '../../../domain/usage/last-seen.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
@@ -13,6 +12,7 @@ import {
   type Route,
   writeRoute,
 } from '../../dispatch/route.ts';
+import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { RollbackSchema } from '../schemas/schemas.ts';
 import { wholeFlagView } from '../views/render-flag.ts';
@@ -32,11 +32,6 @@ const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('Rollb
 export const AT_PARAMETER: QueryParameter = {
   description: 'The id of an event. The response shows the flag as it was right after it.',
   schema: { type: 'integer', minimum: 1 },
-};
-
-const DRY_RUN_PARAMETER: QueryParameter = {
-  description: 'Whether to only list the events that would be recorded.',
-  schema: { type: 'boolean', default: false },
 };
 
 function pastFlag(context: RequestContext<unknown>, eventId: number): Promise<PastFlag | Refusal> {
@@ -74,10 +69,6 @@ function asIssueOfBody(refusal: Refusal): Refusal {
   return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);
 }
 
-function shownEvent({ type, environment, data, preData }: DomainEvent) {
-  return { type, environment, data, preData };
-}
-
 export const historyRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -92,10 +83,8 @@ export const historyRoutes: readonly Route[] = [
     success: { status: 200, schema: RollbackSchema },
     refusals: ['InvalidOperationError'],
     command: async (context) => {
-      const dryRun = context.query('dryRun');
-      if (dryRun !== '' && dryRun !== 'true' && dryRun !== 'false') {
-        return invalid(`The parameter dryRun must be true or false, not "${dryRun}".`, '/query/dryRun');
-      }
+      const dryRun = dryRunIn(context);
+      if (isRefusal(dryRun)) return dryRun;
       const past = await pastFlag(context, context.body.eventId);
       if (past.refused) return asIssueOfBody(past);
       return {
@@ -104,7 +93,7 @@ export const historyRoutes: readonly Route[] = [
         flag: context.params.featureName,
         target: past.flag,
         environments: past.project.settings.environments,
-        dryRun: dryRun === 'true',
+        dryRun,
       };
     },
     respond: ({ world, body }, recorded, command) => {
@@ -112,7 +101,7 @@ export const historyRoutes: readonly Route[] = [
       const { dryRun } = command;
       const events = dryRun ? plannedRollback(world, command) : recorded;
       if (isRefusal(events)) throw new Error(`a rollback that is possible is refused: ${events.message}`);
-      return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(shownEvent) });
+      return jsonResponse(200, { eventId: body.eventId, dryRun, events: events.map(plannedEventView) });
     },
   }),
 ];

@@ -1,0 +1,77 @@
+/**
+ * The decision that gives a flag in one environment the strategies that it has in another, as one change made of ordinary
+ * events. Its switch and its variants there stay as they are; only where its last enabled strategy goes, it is switched off
+ * (docs/specification/switches.md#last-strategy).
+ */
+import type { FlagEnvironment } from '../flags/flag.ts';
+import type { Strategy } from '../flags/strategy.ts';
+import { locateFlagEnvironment } from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
+import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
+import { refuseOversized, unlessArchived } from './guards.ts';
+import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
+import { environmentChanges } from './rollback-command.ts';
+
+export interface CopyStrategies {
+  readonly type: 'copy-strategies';
+  readonly project: string;
+  readonly flag: string;
+  /** Which gets the strategies. */
+  readonly environment: string;
+  /** Which has them. */
+  readonly from: string;
+  /** Decides without recording anything; see `plannedCopy`. */
+  readonly dryRun: boolean;
+}
+
+export function copyStrategies(world: World, command: CopyStrategies, context: DecideContext): Decision {
+  const decision = plannedCopy(world, command, () => context.newId());
+  if (!command.dryRun || isRefusal(decision)) return decision;
+  return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
+}
+
+/** The events that the copy would record, or the reason why it is impossible. `newId` names each strategy that is added. */
+export function plannedCopy(world: World, command: CopyStrategies, newId: () => string): Decision {
+  const { project, flag: name, environment, from } = command;
+  const target = unlessArchived(locateFlagEnvironment(world, project, name, environment));
+  if (target.refused) return target;
+  const source = locateFlagEnvironment(world, project, name, from);
+  if (source.refused) return invalid(source.message, '/body/from');
+  if (from === environment) {
+    return invalid('Strategies are copied from another environment than they are copied to.', '/body/from');
+  }
+  const { flag } = target.record;
+  const { strategies } = source.flagEnvironment;
+  if (strategies.length === 0) {
+    return invalidOperation(
+      `The flag "${name}" has no strategies in the environment "${from}" that could be copied.`,
+    );
+  }
+  const before = target.flagEnvironment;
+  const after: FlagEnvironment = { ...before, strategies: copiesOf(strategies, before.strategies, newId) };
+  return refuseOversized(flag, before.strategies, after.strategies) ?? environmentChanges(flag, after);
+}
+
+/**
+ * What is the same already keeps its id, so that nothing is recorded of it, and applications that pin a user by it go on.
+ * So does, after that, what stands at the same place and is of the same type: it is changed and not replaced.
+ */
+function copiesOf(
+  strategies: readonly Strategy[],
+  before: readonly Strategy[],
+  newId: () => string,
+): readonly Strategy[] {
+  const free = new Set(before);
+  const byContent = new Map(before.map((one) => [contentOf(one), one]));
+  const take = (found: Strategy | undefined): string | undefined =>
+    found !== undefined && free.delete(found) ? found.id : undefined;
+  const kept = strategies.map((strategy) => take(byContent.get(contentOf(strategy))));
+  return strategies.map((strategy, at) => {
+    const near = before[at]?.name === strategy.name ? before[at] : undefined;
+    return { ...strategy, id: kept[at] ?? take(near) ?? newId() };
+  });
+}
+
+/** The same text for what is the same but for the id. */
+const contentOf = (strategy: Strategy): string => JSON.stringify({ ...strategy, id: '' });
