@@ -3,12 +3,13 @@
  * events. Its switch and its variants there stay as they are; only where its last enabled strategy goes, it is switched off
  * (docs/specification/switches.md#last-strategy).
  */
+
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import type { FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { type DecideContext, type Decision, UNCHANGED } from './decision.ts';
 import { refuseOversized, unlessArchived } from './guards.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { environmentChanges } from './rollback-command.ts';
