@@ -17,13 +17,14 @@ import {
   type StateDocument,
 } from '../domain/document/state-document.ts';
 import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
+import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/project-flags.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
-import type { ProjectState, User, World } from '../domain/state/world.ts';
+import type { DirectoryState, ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
@@ -51,7 +52,7 @@ export function exportState(
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
     users: [...world.directory.users.values()].map(userDocument),
-    projects: made(world.projects, projectDocument),
+    projects: made(world.projects, (project) => projectDocument(project, world.directory)),
     ...targetingDocument(world),
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
   };
@@ -70,7 +71,10 @@ function userDocument({ rootRole, ...user }: User): StateDocument['users'][numbe
   return { ...user, rootRole: knownRole(rootRole).name };
 }
 
-function projectDocument({ settings, members, defaultStrategies, flags }: ProjectState) {
+function projectDocument(
+  { settings, members, defaultStrategies, flags }: ProjectState,
+  { completions }: DirectoryState,
+) {
   return {
     ...settings,
     environments: [...settings.environments],
@@ -80,7 +84,7 @@ function projectDocument({ settings, members, defaultStrategies, flags }: Projec
       environment,
       ...strategy,
     })) as unknown as ProjectDocument['defaultStrategies'],
-    flags: made(flags, flagDocument),
+    flags: made(flags, (record) => flagDocument(record, completions)),
   };
 }
 
@@ -112,9 +116,22 @@ function memberRole(roleId: number): 'Owner' | 'Member' {
  * Leaves out names that only repeat the flag's position in the document, and children, which follow from
  * dependencies.
  */
-function flagDocument({ flag: { project: _, children: __, ...flag }, createdBy }: FlagRecord): FlagDocument {
+function flagDocument(
+  { flag: { project: _, children: __, ...flag }, createdBy }: FlagRecord,
+  completions: DirectoryState['completions'],
+): FlagDocument {
   // The types are those of a parsed document, which is mutable, but nobody changes it.
-  return { ...flag, ...(createdBy === null ? {} : { createdBy }) } as unknown as FlagDocument;
+  return {
+    ...flag,
+    ...(createdBy === null ? {} : { createdBy }),
+    ...completedDocument(completions.get(flag.name)),
+  } as unknown as FlagDocument;
+}
+
+function completedDocument(completion: Completion | undefined): Pick<FlagDocument, 'completed'> {
+  if (completion === undefined) return {};
+  const { flag: _, ...completed } = completion;
+  return { completed };
 }
 
 function credentialsDocument({ directory }: World): CredentialsDocument {

@@ -170,6 +170,7 @@ export class Usage {
 
   #forget(event: DomainEvent): void {
     if (event.type === 'feature-deleted') this.#seen.forgetFlag(event.featureName);
+    if (event.type === 'feature-revived') this.#seen.beginAnew(event.featureName);
     if (event.type === 'api-token-deleted' || event.type === 'pat-deleted')
       this.#seen.forgetToken(event.hidden.digest);
   }

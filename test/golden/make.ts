@@ -76,6 +76,8 @@ const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
   'feature-potentially-stale-on': false,
   'feature-archived': true,
   'feature-revived': true,
+  'feature-completed': true,
+  'feature-uncompleted': true,
   'feature-deleted': true,
   'feature-strategy-add': true,
   'feature-strategy-update': true,

@@ -75,6 +75,9 @@ async function flags(call: CheckedCall): Promise<void> {
   ]);
   await call('POST', '/projects/default/stale', { features: ['Checkout-2', 'gone'], stale: true });
   await call('POST', '/projects/default/stale', { features: ['gone'], stale: false });
+  await call('POST', `${FLAGS}/Checkout-2/lifecycle/complete`, { status: 'kept', statusValue: '青' });
+  await call('POST', `${FLAGS}/gone/lifecycle/complete`, { status: 'discarded' });
+  await call('POST', `${FLAGS}/gone/lifecycle/uncomplete`);
 }
 
 const CONSTRAINTS = [

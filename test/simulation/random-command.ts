@@ -156,6 +156,12 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'delete-flags': (c) => ({ type: 'delete-flags', ...c.flagsIf(isArchived) }),
   'mark-flags-stale': (c) => ({ type: 'mark-flags-stale', ...c.flagsIf(isActive), stale: c.yes }),
   'note-potentially-stale': (c) => ({ type: 'note-potentially-stale', ...c.flagsIf(isActive) }),
+  'complete-flag': (c) => ({
+    type: 'complete-flag',
+    ...c.flag(),
+    completion: c.yes ? { status: 'discarded' } : { status: 'kept', statusValue: 'v1' },
+  }),
+  'uncomplete-flag': (c) => ({ type: 'uncomplete-flag', ...c.flag() }),
   'tag-flag': (c) => ({ type: 'tag-flag', ...c.flag(), tag: tagOf(c) }),
   'untag-flag': (c) => {
     const flag = c.flagIf((one) => one.tags.length > 0);

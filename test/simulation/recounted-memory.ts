@@ -5,7 +5,7 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
-  const { potentiallyStale, tagTypes, tags, favorites } = directory;
+  const { potentiallyStale, completions, tagTypes, tags, favorites } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -14,6 +14,7 @@ export function recountStateBytes({ directory, projects }: World): number {
       ...(map as ReadonlyMap<unknown, unknown>).values(),
     ]),
     ...potentiallyStale.values(),
+    ...completions.values(),
     ...tagTypes.values(),
     ...tags.values(),
     ...favorites.values(),

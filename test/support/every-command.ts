@@ -251,6 +251,14 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'delete-flags': [4, ofFlags],
   'mark-flags-stale': [1, { ...ofFlags, stale: fc.boolean() }],
   'note-potentially-stale': [1, ofFlags],
+  'complete-flag': [
+    1,
+    {
+      ...ofFlag,
+      completion: fc.constantFrom({ status: 'kept', statusValue: 'v1' }, { status: 'discarded' }),
+    },
+  ],
+  'uncomplete-flag': [1, ofFlag],
   'tag-flag': [2, { ...ofFlag, tag }],
   'untag-flag': [1, { ...ofFlag, tag }],
   'change-tags': [

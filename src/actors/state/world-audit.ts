@@ -37,6 +37,9 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   for (const [name, { flag }] of directory.potentiallyStale) {
     assert(flag === name && directory.flagProjects.has(name), `flag ${name} is noted and exists`);
   }
+  for (const [name, { flag }] of directory.completions) {
+    assert(flag === name && directory.flagProjects.has(name), `flag ${name} is completed and exists`);
+  }
   for (const { userId, projects, flags } of directory.favorites.values()) {
     assert(directory.users.has(userId), `favorites of ${userId} belong to nobody`);
     assert(

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { ContextField } from '../../domain/flags/context-field.ts';
 import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
+import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { Segment } from '../../domain/flags/segment.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { StrategyType } from '../../domain/flags/strategy-type.ts';
@@ -101,6 +102,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     },
     { name: 'flags', records: flags.flat() },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
+    { name: 'completions', records: [...directory.completions.values()] },
     { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
@@ -193,6 +195,12 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const note = record as StalenessNote;
       assert(directory.flagProjects.has(note.flag), 'only a flag that exists is noted');
       putRecord(world, directory.potentiallyStale, note.flag, note);
+      return;
+    }
+    case 'completions': {
+      const completion = record as Completion;
+      assert(directory.flagProjects.has(completion.flag), 'only a flag that exists is completed');
+      putRecord(world, directory.completions, completion.flag, completion);
       return;
     }
     default:

@@ -45,6 +45,12 @@ import {
   reviveFlags,
 } from './archive-commands.ts';
 import {
+  type CompleteFlag,
+  completeFlag,
+  type UncompleteFlag,
+  uncompleteFlag,
+} from './completion-commands.ts';
+import {
   type CreateContextField,
   createContextField,
   type DeleteContextField,
@@ -200,6 +206,8 @@ export type Command =
   | DeleteFlags
   | MarkFlagsStale
   | NotePotentiallyStale
+  | CompleteFlag
+  | UncompleteFlag
   | TagFlag
   | UntagFlag
   | ChangeTags
@@ -279,6 +287,8 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'delete-flags': deleteFlags,
   'mark-flags-stale': markFlagsStale,
   'note-potentially-stale': notePotentiallyStale,
+  'complete-flag': completeFlag,
+  'uncomplete-flag': uncompleteFlag,
   'tag-flag': tagFlag,
   'untag-flag': untagFlag,
   'change-tags': changeTags,

@@ -14,6 +14,7 @@ import { ROLE_NAMES } from '../access/roles.ts';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
+import { COMPLETION_ENTRIES } from '../flags/lifecycle.ts';
 import { ADDED_FIELDS, METADATA_DOCUMENT_ENTRIES } from '../flags/metadata.ts';
 import { SegmentInputSchema } from '../flags/segment.ts';
 import { StrategyInputSchema } from '../flags/strategy.ts';
@@ -103,6 +104,7 @@ export const FlagSchema = v.object({
     ),
   ),
   archivedAt: v.nullable(Time),
+  completed: v.exactOptional(v.object({ ...COMPLETION_ENTRIES, at: Time })),
   environments: v.pipe(
     v.array(FlagEnvironmentSchema),
     v.description('Those in which anything was ever set; in the others the flag is disabled.'),

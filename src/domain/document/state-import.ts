@@ -263,7 +263,14 @@ function flagEvents(
     },
     ...flag.environments.flatMap((flagEnvironment) => environmentEvents(data, flagEnvironment)),
     ...flag.tags.map((tag): DomainEvent => ({ type: 'feature-tagged', ...about, data: tag, preData: null })),
+    ...completionEvents(flag, about),
   ];
+}
+
+function completionEvents({ completed }: FlagDocument, about: ReturnType<typeof aboutFlag>): DomainEvent[] {
+  if (completed === undefined) return [];
+  const { at: completedAt, ...data } = completed;
+  return [{ type: 'feature-completed', ...about, data, preData: null, hidden: { completedAt } }];
 }
 
 function environmentEvents(

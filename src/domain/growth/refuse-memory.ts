@@ -41,6 +41,8 @@ function growthByEvent(world: World, event: DomainEvent): number {
       return recordSize(event.data) + memoryGrowth(null, event.hidden?.environments ?? null);
     case 'feature-potentially-stale-on':
       return recordSize({ flag: event.featureName });
+    case 'feature-completed':
+      return recordSize({ ...event.data, flag: event.featureName, at: '' });
     case 'feature-favorited':
       return memoryGrowth(null, event.featureName);
     case 'project-favorited':

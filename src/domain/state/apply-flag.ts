@@ -49,6 +49,12 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
         name: event.featureName,
         isMarked: event.type === 'feature-favorited',
       });
+    case 'feature-completed':
+    case 'feature-uncompleted':
+      return complete({ world, project, name: event.featureName, stamp }, event);
+    case 'feature-revived':
+      dropRecord(world, world.directory.completions, event.featureName);
+      break;
     case 'feature-metadata-updated':
       forgetNote(world, event, stamp);
       break;
@@ -109,7 +115,9 @@ type ChangeEvent = Exclude<
       | 'feature-project-change'
       | 'feature-potentially-stale-on'
       | 'feature-favorited'
-      | 'feature-unfavorited';
+      | 'feature-unfavorited'
+      | 'feature-completed'
+      | 'feature-uncompleted';
   }
 >;
 
@@ -283,6 +291,7 @@ function remove(world: World, project: ProjectState, name: string): void {
   project.flags.delete(name);
   world.directory.flagProjects.delete(name);
   dropRecord(world, world.directory.potentiallyStale, name);
+  dropRecord(world, world.directory.completions, name);
   forgetFavorite(world, 'flags', name);
   noteFlag(world, record.flag, null);
 }
@@ -308,6 +317,23 @@ function arrive(
 /** Nothing of the flag changes, and so none of its responses. */
 function note(world: World, { name }: Flag): void {
   putRecord(world, world.directory.potentiallyStale, name, { flag: name });
+}
+
+/** The flag shows it, so its revision is another one, although the flag itself is not. */
+function complete(
+  { world, project, name, stamp }: Touched,
+  event: Extract<FlagEvent, { type: 'feature-completed' | 'feature-uncompleted' }>,
+): void {
+  const record = recordOf(project, name, stamp);
+  const { completions } = world.directory;
+  if (event.type === 'feature-uncompleted') dropRecord(world, completions, name);
+  else
+    putRecord(world, completions, name, {
+      ...event.data,
+      flag: name,
+      at: event.hidden?.completedAt ?? stamp.createdAt,
+    });
+  setFlag(record, { flag: record.flag, revision: stamp.id });
 }
 
 /** A flag of another type may outlive that one later, and is then noted again. */

@@ -8,6 +8,7 @@
 
 import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
+import type { CompletionData } from '../flags/lifecycle.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { DefaultStrategy, Strategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
@@ -112,6 +113,11 @@ export type FlagEvent =
       readonly hidden?: { readonly archivedAt: string };
     })
   | About<'feature-revived', OfFlag>
+  | (About<'feature-completed', OfFlag, CompletionData> & {
+      /** The time when a flag of an import was completed; when absent, it is completed now. */
+      readonly hidden?: { readonly completedAt: string };
+    })
+  | About<'feature-uncompleted', OfFlag>
   | About<'feature-deleted', OfFlag, null, FlagData>
   | About<'feature-strategy-add', OfFlagEnvironment, StrategyData>
   | About<'feature-strategy-update', OfFlagEnvironment, StrategyData, StrategyData>

@@ -10,6 +10,7 @@
 
 import type { ContextField } from '../flags/context-field.ts';
 import type { Tag } from '../flags/flag.ts';
+import type { Completion } from '../flags/lifecycle.ts';
 import type { Segment } from '../flags/segment.ts';
 import type { DefaultStrategy } from '../flags/strategy.ts';
 import type { StrategyType } from '../flags/strategy-type.ts';
@@ -128,6 +129,8 @@ export interface DirectoryState {
   readonly flagProjects: Map<string, string>;
   /** By name: flags whose event says that they outlived their type. They may be stale or archived since. */
   readonly potentiallyStale: Map<string, StalenessNote>;
+  /** By name: flags of which somebody said that they are completed. They may be archived since. */
+  readonly completions: Map<string, Completion>;
   /** The responses that retries get. */
   readonly responses: IdempotencyCache;
   lastUserId: number;
@@ -169,6 +172,7 @@ export function emptyWorld(): World {
       settings: new Map(),
       flagProjects: new Map(),
       potentiallyStale: new Map(),
+      completions: new Map(),
       responses: new IdempotencyCache(),
       lastUserId: 0,
       lastPersonalTokenId: 0,

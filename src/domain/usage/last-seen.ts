@@ -13,10 +13,20 @@ export interface FlagSeen {
   /** Milliseconds since 1970; the latest of all environments. */
   readonly atMs: number;
   readonly environments: ReadonlyMap<string, number>;
+  /** When a report first told of it in this life of the flag, by environment: reviving a flag begins another one. */
+  readonly first: ReadonlyMap<string, number>;
 }
 
-/** One time as it is saved; the environment is null for a token, which is named by its digest. */
-export type SeenRow = readonly [name: string, environment: string | null, atMs: number];
+/**
+ * One time as it is saved; the environment is null for a token, which is named by its digest. The first time is left out for a
+ * token, and for a flag that was revived and not seen since; what an older release saved has none either, and the time stands in for it.
+ */
+export type SeenRow = readonly [
+  name: string,
+  environment: string | null,
+  atMs: number,
+  firstMs?: number | null,
+];
 
 /** What whoever shows flags asks. */
 export interface FlagsSeen {
@@ -53,10 +63,13 @@ export class LastSeen implements FlagsSeen {
   sawFlag(name: string, environment: string, nowMs: number): void {
     const known = this.#flags.get(name);
     const beforeMs = known?.environments.get(environment);
-    if (beforeMs !== undefined && nowMs >= beforeMs && nowMs - beforeMs < STEP_MS) return;
+    const isNew = beforeMs === undefined || nowMs < beforeMs || nowMs - beforeMs >= STEP_MS;
+    if (!isNew && known?.first.has(environment) === true) return;
     this.#latestMs = Math.max(nowMs, this.#latestMs + 1);
     const environments = new Map(known?.environments).set(environment, this.#latestMs);
-    this.#flags.set(name, { atMs: this.#latestMs, environments });
+    const isFirst = known?.first.has(environment) !== true;
+    const first = isFirst ? new Map(known?.first).set(environment, this.#latestMs) : known.first;
+    this.#flags.set(name, { atMs: this.#latestMs, environments, first });
     this.#changed();
   }
 
@@ -70,6 +83,15 @@ export class LastSeen implements FlagsSeen {
 
   forgetFlag(name: string): void {
     if (this.#flags.delete(name)) this.#changed();
+  }
+
+  /** From now on, the first reports that tell of it are the first. */
+  beginAnew(name: string): void {
+    const known = this.#flags.get(name);
+    if (known === undefined || known.first.size === 0) return;
+    const { atMs, environments } = known;
+    this.#flags.set(name, { atMs, environments, first: new Map() });
+    this.#changed();
   }
 
   forgetToken(digest: string): void {
@@ -88,13 +110,14 @@ export class LastSeen implements FlagsSeen {
   }
 
   *rows(): Generator<SeenRow> {
-    for (const [name, { environments }] of this.#flags) {
-      for (const [environment, atMs] of environments) yield [name, environment, atMs];
+    for (const [name, { environments, first }] of this.#flags) {
+      for (const [environment, atMs] of environments)
+        yield [name, environment, atMs, first.get(environment) ?? null];
     }
     for (const [digest, atMs] of this.#tokens) yield [digest, null, atMs];
   }
 
-  load([name, environment, atMs]: SeenRow): void {
+  load([name, environment, atMs, firstMs = atMs]: SeenRow): void {
     if (environment === null) {
       this.#tokens.set(name, atMs);
       return;
@@ -104,6 +127,7 @@ export class LastSeen implements FlagsSeen {
     this.#flags.set(name, {
       atMs: Math.max(atMs, known?.atMs ?? 0),
       environments: new Map(known?.environments).set(environment, atMs),
+      first: firstMs === null ? (known?.first ?? new Map()) : new Map(known?.first).set(environment, firstMs),
     });
     this.#version += 1;
   }

@@ -8,6 +8,7 @@ import { flagCheckRoutes } from './flags/flag-checks.ts';
 import { flagEnvironmentRoutes } from './flags/flag-environments.ts';
 import { flagRoutes } from './flags/flags.ts';
 import { historyRoutes } from './flags/history.ts';
+import { lifecycleRoutes } from './flags/lifecycle.ts';
 import { linkRoutes } from './flags/links.ts';
 import { moveRoutes } from './flags/move.ts';
 import { strategyRoutes } from './flags/strategies.ts';
@@ -52,6 +53,7 @@ export const ROUTES: readonly Route[] = [
   ...flagCreatorRoutes,
   ...historyRoutes,
   ...linkRoutes,
+  ...lifecycleRoutes,
   ...moveRoutes,
   ...strategyRoutes,
   ...variantRoutes,

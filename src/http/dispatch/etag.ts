@@ -13,9 +13,12 @@ export function flagEtag(world: World, project: ProjectState, record: FlagRecord
   return etagOf(world, Math.max(record.revision, environmentsRevision(world, project)), tag);
 }
 
-/** For a time at which flags were seen in use, which no event tells; 0 for never. */
-export function seenTag(atMs: number): string {
-  return atMs === 0 ? '' : `-s${atMs.toString(36)}`;
+/**
+ * For a time at which flags were seen in use, which no event tells; 0 for never. `firstCount`: of first times that a flag's JSON
+ * depends on, which reviving the flag takes away.
+ */
+export function seenTag(atMs: number, firstCount = 0): string {
+  return atMs === 0 ? '' : `-s${atMs.toString(36)}${firstCount === 0 ? '' : `z${firstCount}`}`;
 }
 
 /** The tag of a flag without the time of use: whether the flag was evaluated meanwhile is no reason to refuse a change of it. */

@@ -107,8 +107,14 @@ export const FLAG_SUMMARY = {
   environments: [DEVELOPMENT, PRODUCTION],
 };
 
+const STAGES = [
+  { stage: 'initial', enteredStageAt: AT },
+  { stage: 'pre-live', enteredStageAt: AT },
+];
+
 const FOUND_FLAG = {
   ...FLAG_SUMMARY,
+  lifecycle: STAGES[1],
   project: 'default',
   archivedAt: null,
   dependencyType: null,
@@ -141,6 +147,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   CloneFlag: { name: 'checkout-redesign-2', replaceGroupId: true },
   Constraint: CONSTRAINT,
   ConstraintInput: { contextName: 'country', operator: 'IN', values: ['NO', 'SE'] },
+  CompleteFlag: { status: 'kept', statusValue: 'blue' },
   CreateDependency: { feature: 'new-payment-provider', enabled: true },
   CreateFlag: { name: 'checkout-redesign', type: 'release', description: 'The checkout on one page.' },
   DefaultStrategy: DEFAULT_STRATEGY,
@@ -174,6 +181,8 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
     events: [{ type: 'feature-environment-disabled', environment: 'development', data: null, preData: null }],
   },
   RollbackRequest: { eventId: 41 },
+  LifecycleStage: STAGES[0],
+  LifecycleStages: STAGES,
   Strategy: STRATEGY,
   StrategyInput: {
     name: 'flexibleRollout',
@@ -196,6 +205,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   WholeFlag: {
     ...FLAG,
     archivedAt: null,
+    lifecycle: STAGES[1],
     environments: [FLAG_ENVIRONMENT],
     children: [],
     dependencies: [],

@@ -17,7 +17,7 @@ test('the list of event types starts, ends and is ordered as the interface fixes
 test('every type the service records is one of them', () => {
   const recorded = [
     'feature-created feature-metadata-updated feature-stale-on feature-stale-off feature-archived feature-revived',
-    'feature-potentially-stale-on',
+    'feature-potentially-stale-on feature-completed feature-uncompleted',
     'feature-deleted feature-strategy-add feature-strategy-update feature-strategy-remove strategy-order-changed',
     'feature-environment-enabled feature-environment-disabled feature-variants-updated',
     'feature-environment-variants-updated project-user-added project-user-role-changed project-user-removed',

@@ -93,15 +93,26 @@ describe('times of use', () => {
     seen.sawFlag('a', 'test', NOW_MS + 59_999);
     assert.equal(seen.flag('a'), first);
     seen.sawFlag('a', 'production', NOW_MS + 59_999);
-    assert.deepEqual(seen.flag('a'), {
-      atMs: NOW_MS + 59_999,
-      environments: new Map([
-        ['test', NOW_MS],
-        ['production', NOW_MS + 59_999],
-      ]),
-    });
+    const times = new Map([
+      ['test', NOW_MS],
+      ['production', NOW_MS + 59_999],
+    ]);
+    assert.deepEqual(seen.flag('a'), { atMs: NOW_MS + 59_999, environments: times, first: times });
     seen.sawFlag('a', 'test', NOW_MS + 60_000);
     assert.equal(seen.flag('a')?.atMs, NOW_MS + 60_000);
+    assert.deepEqual(seen.flag('a')?.first, times, 'the first times stay');
+  });
+
+  it('are saved with the first ones, for which the last ones stand where an older release saved them', () => {
+    const [seen, loaded] = [new LastSeen(), new LastSeen()];
+    for (const at of [NOW_MS, NOW_MS + 60_000]) seen.sawFlag('a', 'test', at);
+    seen.sawFlag('b', 'test', NOW_MS);
+    seen.beginAnew('b');
+    for (const row of seen.rows()) loaded.load(row);
+    for (const name of ['a', 'b']) assert.deepEqual(loaded.flag(name), seen.flag(name));
+    assert.deepEqual(loaded.flag('a')?.first, new Map([['test', NOW_MS]]));
+    loaded.load(['c', 'test', NOW_MS]);
+    assert.deepEqual(loaded.flag('c')?.first, new Map([['test', NOW_MS]]));
   });
 
   it('are never the same for two flags, so that the latest one tells two states apart', () => {

@@ -133,6 +133,7 @@ describeInterface('flags', (server) => {
     assert.deepEqual(body, {
       ...created,
       archivedAt: null,
+      lifecycle: { stage: 'initial', enteredStageAt: created.createdAt },
       environments: [environment('development', false, []), environment('production', true, [strategy])],
       children: [],
       dependencies: [],

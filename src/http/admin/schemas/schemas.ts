@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { ConstraintSchema } from '../../../domain/flags/constraint.ts';
+import { COMPLETION_STATUSES, STAGES } from '../../../domain/flags/lifecycle.ts';
 import { LISTED_METADATA_ENTRIES, METADATA_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { ParametersSchema } from '../../../domain/flags/strategy.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
@@ -109,10 +110,29 @@ export const DependencySchema = v.pipe(
   v.title('Dependency'),
 );
 
+export const StageSchema = v.pipe(
+  v.object({
+    stage: v.picklist(STAGES),
+    status: v.pipe(
+      v.exactOptional(v.picklist(COMPLETION_STATUSES)),
+      v.description('What became of what the flag was for; only of the stage `completed`.'),
+    ),
+    enteredStageAt: Timestamp,
+  }),
+  v.title('LifecycleStage'),
+);
+
+export const StagesSchema = v.pipe(
+  v.array(StageSchema),
+  v.description('Those that the flag has entered, in the order in which stages follow each other.'),
+  v.title('LifecycleStages'),
+);
+
 export const WholeFlagSchema = v.pipe(
   v.object({
     ...FLAG_FIELDS,
     archivedAt: NullableTimestamp,
+    lifecycle: StageSchema,
     environments: v.array(FlagEnvironmentSchema),
     children: v.array(v.string()),
     dependencies: v.array(DependencySchema),

@@ -2,6 +2,7 @@
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import { authorOf } from '../../dispatch/access.ts';
+import { stageView } from './lifecycle-view.ts';
 import { environmentSummary, type FlagSources } from './render-flag.ts';
 import type { ShownFlag } from './shelf-walk.ts';
 import { imageUrlOf, timeOrNull } from './views.ts';
@@ -29,6 +30,7 @@ export function foundFlagView(
     createdAt: flag.createdAt,
     archivedAt: flag.archivedAt,
     lastSeenAt: timeOrNull(seenNow?.atMs),
+    lifecycle: stageView(world, flag, seenNow),
     dependencyType: dependencyType(flag),
     environments: projectEnvironments(world, project).map((one) => environmentSummary(flag, one, seenNow)),
     segments: segmentNames(world, flag),

@@ -20,6 +20,7 @@ import {
 import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { environmentsRevision, flagEtag, seenTag } from '../../dispatch/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
+import { stageView } from './lifecycle-view.ts';
 import { timeOrNull } from './views.ts';
 
 /** What a flag is shown from, apart from the flag. */
@@ -43,7 +44,9 @@ const kept = new FlagProjection<FlagBytes>();
 export function wholeFlag(sources: FlagSources, project: ProjectState, record: FlagRecord): TaggedResponse {
   const bytes = bytesOf(sources, project, record);
   if (bytes.whole === null) {
-    const etag = flagEtag(sources.world, project, record, seenTag(bytes.seen?.atMs ?? 0));
+    const { seen } = bytes;
+    const tag = seen === null ? '' : seenTag(seen.atMs, seen.first.size);
+    const etag = flagEtag(sources.world, project, record, tag);
     const body = Buffer.from(JSON.stringify(wholeFlagView(sources, project, record.flag)));
     bytes.whole = taggedResponse(etag, body);
   }
@@ -91,6 +94,7 @@ export function wholeFlagView({ world, seen }: FlagSources, project: ProjectStat
     ...flagData(flag, flagVariants(flag, firstEnvironment(world, project))),
     lastSeenAt: timeOrNull(seenNow?.atMs),
     archivedAt: flag.archivedAt,
+    lifecycle: stageView(world, flag, seenNow),
     environments: projectEnvironments(world, project).map((environment) =>
       environmentView(flag, environment, seenNow),
     ),
