@@ -11,8 +11,16 @@ import { tmpdir } from 'node:os';
 import { Command } from 'commander';
 import { EFFORTS, type Scenario } from './lib/measurement.ts';
 import { type Peer, startUnleash } from './lib/peer/unleash.ts';
+import { writeReadme } from './lib/report/readme.ts';
 import { writeReport } from './lib/report/report.ts';
-import { merged, REPORT_FILE, RESULTS_FILE, readResults, writeResults } from './lib/report/results.ts';
+import {
+  merged,
+  README_FILE,
+  REPORT_FILE,
+  RESULTS_FILE,
+  readResults,
+  writeResults,
+} from './lib/report/results.ts';
 import { terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
@@ -71,6 +79,7 @@ async function measure(options: Options, scenarios: readonly Scenario[]): Promis
   const results = merged(readResults(RESULTS_FILE), fresh, NAMES);
   writeResults(RESULTS_FILE, results);
   writeReport(results, REPORT_FILE);
+  writeReadme(results, README_FILE);
 }
 
 function say(line: string): void {

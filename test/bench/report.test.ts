@@ -1,11 +1,21 @@
 /** The results page, its charts and its goals, from results that are made up. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Measurement } from '../../bench/lib/measurement.ts';
 import { chartsOf } from '../../bench/lib/report/charts.ts';
 import { GOALS, verdictOf } from '../../bench/lib/report/goals.ts';
+import { withFigures } from '../../bench/lib/report/readme.ts';
 import { reportText } from '../../bench/lib/report/report.ts';
-import { merged, type Results, type ScenarioResult } from '../../bench/lib/report/results.ts';
+import {
+  merged,
+  README_FILE,
+  RESULTS_FILE,
+  type Results,
+  readResults,
+  rowsOf,
+  type ScenarioResult,
+} from '../../bench/lib/report/results.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 
 const CIRCUMSTANCES = {
@@ -89,6 +99,15 @@ describe('the page', () => {
 
   test('says for each scenario where, when and at which commit it was measured', () => {
     assert.match(reportText(results, []), /\| toggle \|.*2024-05-01 12:00 \| abc1234 \| v20\.0\.0 \| 0\.5/);
+  });
+
+  test('the README shows the figures that were measured last beside another server', () => {
+    const page = readFileSync(README_FILE, 'utf8');
+    const kept = readResults(RESULTS_FILE);
+    assert.equal(page, withFigures(page, kept), 'npm run bench -- --peer writes them');
+    const [first] = rowsOf(kept, 'peer');
+    assert.match(page, new RegExp(`\\| ${first?.what} \\| [0-9,]+ \\| [0-9,]+ \\| [0-9,]+ × \\|`));
+    assert.throws(() => withFigures('no marks', kept), /has no <!-- beside another server/);
   });
 
   test('a bar is as long as its share, and a chart without rows is left out', () => {

@@ -10,6 +10,7 @@ import { ROOT_FOLDER } from '../servers/server-process.ts';
 
 export const RESULTS_FILE = join(ROOT_FOLDER, 'bench', 'results', 'latest.json');
 export const REPORT_FILE = join(ROOT_FOLDER, 'bench', 'RESULTS.md');
+export const README_FILE = join(ROOT_FOLDER, 'README.md');
 
 /** Of the file: one more when older results can no longer be read. */
 const FORMAT = 1;

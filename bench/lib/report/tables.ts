@@ -146,7 +146,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'peer',
     title: 'Beside another server',
-    note: 'The same requests, in alternating runs. The ratio is ours to theirs.',
+    note: 'One process each, filled with the same flags over HTTP, and sent the same requests in alternating runs while the other one idles. The other server has its default settings, but no limits of rates; its database has its own, and syncs each change as this server does. The ratio is ours to theirs. The last section names the other server and its version.',
     what: 'operation',
     at: 'connections',
     columns: [
