@@ -100,7 +100,7 @@ export async function mayChangeProduction(session, { environment, affected, of, 
     danger: true,
     body: [
       h('p', null, h('code', null, of?.name ?? ''), ` in ${environment}, which is production.`),
-      h('p', null, sentence),
+      h('div', null, sentence),
       who === null ? null : h('p', null, who),
     ],
   });

@@ -2,8 +2,7 @@
 import { h } from 'preact';
 import { ask } from '../forms/ask.js';
 import { notice } from '../notices.js';
-import { Changes } from '../parts/event-item.js';
-import { deedOf } from '../words.js';
+import { PlannedEvents } from '../parts/event-item.js';
 
 /** @import { LoggedEvent, Session } from '../types.d.ts' */
 
@@ -28,11 +27,7 @@ export async function rollBack({ client }, { at, eventId, when }) {
         null,
         `The flag becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. This changes:`,
       ),
-      h(
-        'ul',
-        { class: 'rollback-list' },
-        events.map((planned, index) => h('li', { key: index }, deedOf(planned), h(Changes, { of: planned }))),
-      ),
+      h(PlannedEvents, { events }),
     ],
   });
   if (!agreed) return;

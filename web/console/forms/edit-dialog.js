@@ -44,7 +44,7 @@ function EditDialog({ session, edit, close }) {
         ),
       ),
       form.conflict === null ? null : h(Conflict, { of: form.conflict, resolve: form.resolve, close }),
-      h('p', { class: 'preview' }, edit.sentence(form.values)),
+      h('div', { class: 'preview' }, edit.sentence(form.values)),
       h(Curl, { change, ifMatch: form.etag }),
       h(Issues, { of: form.issuesElsewhere(fields.flatMap(({ name, paths }) => paths ?? [name])) }),
       h(

@@ -50,6 +50,15 @@ function Subject({ of: { project, featureName, type } }) {
   return h('a', { href, class: 'event-subject' }, h('code', null, featureName));
 }
 
+/** Events that a change would record. @param {{ events: readonly LoggedEvent[] }} props */
+export function PlannedEvents({ events }) {
+  return h(
+    'ul',
+    { class: 'rollback-list' },
+    events.map((planned, index) => h('li', { key: index }, deedOf(planned), h(Changes, { of: planned }))),
+  );
+}
+
 /** What an event changed, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
 export function Changes({ of }) {
   const changes = changesOf(of);

@@ -1,20 +1,14 @@
 /** What a flag consists of, part by part, each with what can be done to it. */
 import { h } from 'preact';
-import { isProduction } from '../changes.js';
 import { addDependency, addTag, removeDependency, removeTag } from '../edit/flag-edits.js';
-import { addStrategy, editStrategy, moveUp, removeStrategy, turnStrategy } from '../edit/strategy-edits.js';
 import { editVariants } from '../edit/variant-edits.js';
 import { date, dateTime } from '../format.js';
 import { hrefOf } from '../place.js';
 import { useSession } from '../session.js';
-import { kindOf } from '../words.js';
-import { StrategyItem } from './strategy.js';
-import { FlagSwitch } from './switch.js';
 import { TimeAgo } from './time-ago.js';
 import { VariantBar } from './variants.js';
 
-/** @import { At } from '../edit/strategy-edits.js' */
-/** @import { Flag, FlagEnvironment, Strategy } from '../types.d.ts' */
+/** @import { Flag } from '../types.d.ts' */
 
 /**
  * @typedef {object} FlagProps
@@ -62,78 +56,6 @@ export function FlagFacts({ flag, may }) {
     may
       ? h('button', { type: 'button', class: 'quiet', onClick: () => void addTag(session, flag) }, 'Add tag')
       : null,
-  );
-}
-
-/** @param {FlagProps & { of: FlagEnvironment }} props */
-export function EnvironmentCard({ flag, etag, of, may, segmentNames }) {
-  const session = useSession();
-  const { project, name, archived } = flag;
-  const { name: environment, enabled, strategies } = of;
-  const isProd = isProduction(session, environment);
-  const at = { flag, etag, environment: of };
-  return h(
-    'section',
-    { class: `card${isProd ? ' card-production' : ''}`, 'aria-label': environment },
-    h(
-      'div',
-      { class: 'card-head' },
-      h(
-        'h2',
-        null,
-        environment,
-        isProd ? h('span', { class: 'badge badge-production' }, 'production') : null,
-      ),
-      h('span', { class: 'muted state', 'aria-hidden': 'true' }, enabled ? 'on' : 'off'),
-      h(FlagSwitch, { project, flag: name, environment, state: of, isArchived: archived || !may }),
-    ),
-    strategies.length === 0
-      ? h('p', { class: 'muted' }, 'No strategies: it needs one before it can be switched on.')
-      : h(
-          'ul',
-          { class: 'plain strategies' },
-          strategies.map((one, index) =>
-            h(StrategyItem, {
-              key: one.id,
-              of: one,
-              segmentNames,
-              actions: may ? h(StrategyActions, { at, strategy: one, index }) : null,
-            }),
-          ),
-        ),
-    may
-      ? h(
-          'button',
-          {
-            type: 'button',
-            class: 'button strategy-add',
-            'aria-label': `Add strategy in ${environment}`,
-            onClick: () => void addStrategy(session, at),
-          },
-          'Add strategy…',
-        )
-      : null,
-  );
-}
-
-/** @param {{ at: At, strategy: Strategy, index: number }} props */
-function StrategyActions({ at, strategy, index }) {
-  const session = useSession();
-  const name = `${strategy.title || kindOf(strategy.name)} in ${at.environment.name}`;
-  /** @param {string} text @param {() => Promise<void>} act */
-  const button = (text, act) =>
-    h(
-      'button',
-      { type: 'button', class: 'quiet', 'aria-label': `${text} ${name}`, onClick: () => void act() },
-      text,
-    );
-  return h(
-    'span',
-    { class: 'strategy-actions' },
-    button('Edit', () => editStrategy(session, at, strategy)),
-    index === 0 ? null : button('Move up', () => moveUp(session, at, index)),
-    button(strategy.disabled === true ? 'Enable' : 'Disable', () => turnStrategy(session, at, strategy)),
-    button('Remove', () => removeStrategy(session, at, strategy)),
   );
 }
 

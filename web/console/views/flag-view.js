@@ -3,15 +3,16 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { segmentNamesOf } from '../audience.js';
 import { flagPath } from '../changes.js';
-import { messageOf } from '../client.js';
+import { messageOf, path } from '../client.js';
 import { archiveFlag, copyFlag, deleteFlag, describeFlag, reviveFlag } from '../edit/flag-edits.js';
 import { rollBack } from '../edit/rollback.js';
 import { useEvents } from '../feed.js';
 import { dateTime } from '../format.js';
 import { notice } from '../notices.js';
 import { ProjectCrumb } from '../parts/crumb.js';
+import { EnvironmentCards } from '../parts/environment-card.js';
 import { EventItem } from '../parts/event-item.js';
-import { DependencyCards, EnvironmentCard, FlagFacts, VariantCard } from '../parts/flag-cards.js';
+import { DependencyCards, FlagFacts, VariantCard } from '../parts/flag-cards.js';
 import { TimeMachine } from '../parts/time-machine.js';
 import { WhyCard } from '../parts/why.js';
 import { useResource, whenLoaded } from '../resource.js';
@@ -19,7 +20,7 @@ import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.js' */
 /** @import { Past } from '../parts/time-machine.js' */
-/** @import { EventPage, Flag, LoggedEvent, Session } from '../types.d.ts' */
+/** @import { EventPage, Flag, FlagUsage, LoggedEvent, Session } from '../types.d.ts' */
 
 /** Events of the history that are listed; the whole of it is in the events view. */
 const HISTORY_MAX = 30;
@@ -33,7 +34,7 @@ export function FlagView({ project, name }) {
     if (concerns) void shown.refresh();
   });
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
-  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events }) => {
+  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage }) => {
     const flag = past?.flag ?? now;
     const may = session.may('flags', project) && !now.archived && past === null;
     const props = { flag, etag, may, segmentNames };
@@ -46,7 +47,7 @@ export function FlagView({ project, name }) {
         h(
           'div',
           null,
-          flag.environments.map((of) => h(EnvironmentCard, { key: of.name, ...props, of })),
+          h(EnvironmentCards, { ...props, usage: past === null ? usage : null }),
           h(VariantCard, props),
           h(DependencyCards, props),
           past === null && !now.archived ? h(WhyCard, { flag }) : null,
@@ -61,18 +62,20 @@ export function FlagView({ project, name }) {
  * @param {Session} session
  * @param {string} project
  * @param {string} name
- * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[] }>}
+ * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[], usage: FlagUsage | null }>}
  */
 async function load(session, project, name) {
   const { client } = session;
   const search = { feature: name, project, limit: HISTORY_MAX };
-  /** @type {[{ body: Flag, etag: string }, EventPage, ReadonlyMap<number, string>]} */
-  const [{ body, etag }, { events }, segmentNames] = await Promise.all([
+  /** @type {[{ body: Flag, etag: string }, EventPage, ReadonlyMap<number, string>, FlagUsage | null]} */
+  const [{ body, etag }, { events }, segmentNames, usage] = await Promise.all([
     client.read(flagPath(project, name)),
     client.post('/events/search', search),
     segmentNamesOf(session),
+    // Without what applications report the flag can be shown all the same.
+    client.get(path`/client-metrics/features/${name}`).catch(() => null),
   ]);
-  return { flag: body, etag, segmentNames, events };
+  return { flag: body, etag, segmentNames, events, usage };
 }
 
 /** @param {FlagProps} props */
