@@ -1,6 +1,6 @@
 /** The settings of a cluster: environment variables whose names begin with REPLICATION_. Without REPLICATION_URL, none. */
 import { hostname } from 'node:os';
-import { ConfigError, type Environment, oneOf, text } from './settings.ts';
+import { ConfigError, countOf, type Environment, oneOf, text } from './settings.ts';
 
 export interface ClusterConfig {
   /** Servers of the replicated log, `nats://host:port` or `tls://host:port`. */
@@ -19,7 +19,14 @@ export interface ClusterConfig {
   /** Where the other nodes reach this one, without a path; null for this machine's name and the port it listens on. */
   readonly address: string | null;
   readonly durability: 'disk' | 'memory';
+  /** Whether the leader puts the journal into the archive, and has the log forget it. */
+  readonly archive: 'on' | 'off';
+  /** What the log keeps of what is archived. */
+  readonly logBytes: number;
 }
+
+/** A node that was away for a day finds all in the log, unless there were more changes than this. */
+export const LOG_BYTES = 256 * 1024 * 1024;
 
 const URL_SETTING = 'REPLICATION_URL';
 const NAME_PATTERN = /^[A-Za-z0-9_-]{1,32}$/;
@@ -48,6 +55,8 @@ export function clusterConfig(env: Environment): ClusterConfig | null {
     node: nodeOf(env),
     address: addressOf(env),
     durability: oneOf(env, 'REPLICATION_DURABILITY', ['disk', 'memory'], 'disk'),
+    archive: oneOf(env, 'REPLICATION_ARCHIVE', ['on', 'off'], 'on'),
+    logBytes: countOf(env, 'REPLICATION_LOG_BYTES', LOG_BYTES, Number.MAX_SAFE_INTEGER),
   };
 }
 

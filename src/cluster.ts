@@ -11,6 +11,9 @@ import { LeaderClient } from './http/forwarding/leader-client.ts';
 import { AtLeast, type ClusterAccess } from './http/serving/cluster.ts';
 import type { Log } from './log.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
+import type { Archivist } from './replication/archive/archivist.ts';
+import type { FileArchive } from './replication/archive/file-archive.ts';
+import { lazyArchive } from './replication/archive/lazy-archive.ts';
 import { type ClusterNode, openClusterNode, type StoreHooks } from './replication/cluster-node.ts';
 import type { ConnectionLog } from './replication/nats/nats-connection.ts';
 import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
@@ -31,8 +34,9 @@ export interface ClusterOptions {
   /** Called each time that this node has begun to lead. */
   onLeading(store: Store): Promise<void>;
   stop(error: Error): void;
-  /** For tests: in place of the log that the configuration names. */
+  /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
+  readonly replicatedArchive?: FileArchive;
 }
 
 /** What the server does with its node. */
@@ -40,12 +44,15 @@ export class OpenCluster {
   readonly store: Store;
   readonly replica: Replica;
   readonly access: ClusterAccess;
+  /** Null where the log keeps everything. */
+  readonly archivist: Archivist | null;
   readonly #log: ReplicatedLog;
   readonly #leader: LeaderClient;
 
-  constructor({ store, replica }: ClusterNode<Store>, log: ReplicatedLog, node: string) {
+  constructor({ store, replica, archivist }: ClusterNode<Store>, log: ReplicatedLog, node: string) {
     this.store = store;
     this.replica = replica;
+    this.archivist = archivist;
     this.#log = log;
     const leader = new LeaderClient({ node, leaderAddress: () => replica.otherLeader?.address ?? null });
     this.#leader = leader;
@@ -64,6 +71,7 @@ export class OpenCluster {
 
   /** Before the store is closed: nothing is followed any more. */
   stopFollowing(): Promise<void> {
+    this.archivist?.close();
     return this.replica.close();
   }
 
@@ -77,10 +85,11 @@ export class OpenCluster {
 /** Resolves when this node follows or leads, and has something to show. */
 export async function joinCluster(options: ClusterOptions): Promise<OpenCluster> {
   const { config, folder, port, log: notes } = options;
-  const log = options.replicatedLog ?? (await openLog(config, notes));
+  const { log, archive } = await sharedOf(options);
   try {
     const node = await openClusterNode<Store>({
-      ...{ fs: realFileSystem, folder, log, notes },
+      ...{ fs: realFileSystem, folder, log, archive, notes },
+      archiveMarginBytes: config.logBytes,
       cluster: config.cluster,
       identity: {
         node: config.node,
@@ -105,8 +114,24 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
  * its servers refuse this one.
  */
 export async function openLog(config: ClusterConfig, log: ConnectionLog): Promise<ReplicatedLog> {
+  return (await openShared(config, log)).log;
+}
+
+interface Shared {
+  readonly log: ReplicatedLog;
+  /** Null where the log keeps everything. */
+  readonly archive: FileArchive | null;
+}
+
+function sharedOf({ config, log: notes, replicatedLog, replicatedArchive }: ClusterOptions): Promise<Shared> {
+  if (replicatedLog === undefined) return openShared(config, notes);
+  return Promise.resolve({ log: replicatedLog, archive: replicatedArchive ?? null });
+}
+
+async function openShared(config: ClusterConfig, log: ConnectionLog): Promise<Shared> {
   const { connectToNats } = await import('./replication/nats/nats-connection.ts');
-  const { openNatsLog } = await import('./replication/nats/nats-log.ts');
+  const { openNatsArchive } = await import('./replication/nats/nats-archive.ts');
+  const { openNatsLog, replicasFor } = await import('./replication/nats/nats-log.ts');
   const { servers, node: name, user, credentialsFile, cluster, durability } = config;
   const tls = servers.some((server) => server.startsWith('tls:')) ? config.tls : null;
   // It waits for servers that do not respond, so whatever it rejects with is a setting that they refuse.
@@ -119,7 +144,10 @@ export async function openLog(config: ClusterConfig, log: ConnectionLog): Promis
   );
   for (;;) {
     try {
-      return await openNatsLog({ connection, name: cluster, durability });
+      const opened = await openNatsLog({ connection, name: cluster, durability });
+      const replicas = replicasFor(durability);
+      const archive = lazyArchive(() => openNatsArchive({ connection, name: cluster, replicas }));
+      return { log: opened, archive: config.archive === 'on' ? archive : null };
     } catch (error) {
       if (error instanceof UnsafeLogError) {
         await connection.close();

@@ -13,7 +13,7 @@ import type { ApiTokenType } from './domain/state/world.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from './installation.ts';
-import { ConfigError, type Environment, oneOf, text } from './settings.ts';
+import { ConfigError, countOf, type Environment, oneOf, text } from './settings.ts';
 import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -170,14 +170,6 @@ function retentionDays(env: Environment): number | null {
 function memoryBudget(env: Environment): number {
   const { heap_size_limit: heapBytesMax } = getHeapStatistics();
   return countOf(env, MEMORY_BUDGET_SETTING, defaultMemoryBudget(heapBytesMax), heapBytesMax);
-}
-
-/** An integer from 1 to `max`. */
-function countOf(env: Environment, name: string, otherwise: number, max: number): number {
-  const value = text(env, name) ?? String(otherwise);
-  const count = Number(value);
-  if (/^[0-9]{1,16}$/.test(value) && count >= 1 && count <= max) return count;
-  throw new ConfigError(`${name} must be a whole number from 1 to ${max}, not "${value}".`);
 }
 
 /** Variables for a database, which this server ignores so that an existing manifest works. */

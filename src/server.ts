@@ -38,6 +38,7 @@ import { type FolderLock, FolderLockedError, lockFolder } from './persistence/di
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
 import { UsageFolder } from './persistence/usage/usage-folder.ts';
+import type { FileArchive } from './replication/archive/file-archive.ts';
 import type { StoreHooks } from './replication/cluster-node.ts';
 import type { ReplicatedLog } from './replication/replicated-log.ts';
 
@@ -55,8 +56,9 @@ export interface ServerOptions {
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
   /** Told of requests; nobody is unless given. */
   readonly tracer?: Tracer | null;
-  /** For tests: in place of the log that the configuration names. */
+  /** For tests: in place of the log that the configuration names, and its archive. */
   readonly replicatedLog?: ReplicatedLog;
+  readonly replicatedArchive?: FileArchive;
 }
 
 export interface Server {
@@ -96,6 +98,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const handlers = controlHandlers({
       store,
       replica: cluster?.replica ?? null,
+      archivist: cluster?.archivist ?? null,
       folder: config.dataDir,
       fs: realFileSystem,
       createAdminToken: () => createAdminToken(store.engine),
@@ -153,7 +156,7 @@ async function openNode(
   options: ServerOptions,
   parts: StoreParts,
 ): Promise<{ readonly store: Store; readonly cluster: OpenCluster | null }> {
-  const { log, stop, replicatedLog } = options;
+  const { log, stop, replicatedLog, replicatedArchive } = options;
   const { cluster: config, dataDir: folder } = options.config;
   const firstEvents = (store: Store): Promise<void> =>
     recordFirstEvents(store, { ...options, fs: realFileSystem });
@@ -167,6 +170,7 @@ async function openNode(
     open: (hooks) => open(options, parts, hooks),
     onLeading: firstEvents,
     ...(replicatedLog !== undefined && { replicatedLog }),
+    ...(replicatedArchive !== undefined && { replicatedArchive }),
   });
   return { store: cluster.store, cluster };
 }

@@ -24,3 +24,11 @@ export function oneOf<T extends string>(
     throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
   return found;
 }
+
+/** An integer from 1 to `max`. */
+export function countOf(env: Environment, name: string, otherwise: number, max: number): number {
+  const value = text(env, name) ?? String(otherwise);
+  const count = Number(value);
+  if (/^[0-9]{1,16}$/.test(value) && count >= 1 && count <= max) return count;
+  throw new ConfigError(`${name} must be a whole number from 1 to ${max}, not "${value}".`);
+}

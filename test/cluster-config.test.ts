@@ -32,6 +32,8 @@ const REFUSED: readonly (readonly [name: string, value: string])[] = [
   ['REPLICATION_ADDRESS', 'flags-1:4242'],
   ['REPLICATION_ADDRESS', 'http://flags-1:4242/path'],
   ['REPLICATION_DURABILITY', 'some'],
+  ['REPLICATION_ARCHIVE', 'some'],
+  ['REPLICATION_LOG_BYTES', '0'],
   ['IMPORT_FILE', 'state.json'],
 ];
 

@@ -145,11 +145,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   replication: {
     purpose: 'the nodes of a cluster: the log that they share, who leads, and following it',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery'],
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'replication/archive'],
+  },
+  'replication/archive': {
+    purpose:
+      'the journal and snapshots that a cluster keeps for nodes which come later: put there, and fetched',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
   },
   'replication/nats': {
-    purpose: 'the shared log on NATS JetStream',
-    imports: ['replication'],
+    purpose: 'the shared log and the archive on NATS JetStream',
+    imports: ['replication', 'replication/archive'],
   },
   'http/transport': {
     purpose: 'the seam between HTTP engines and everything above them; imports nothing of ours',
@@ -507,7 +512,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   control: {
     purpose: 'the socket by which commands reach a running server',
-    imports: ['actors', 'persistence/disk', 'persistence/journal', 'persistence/snapshots', 'replication'],
+    imports: [
+      'replication/archive',
+      'actors',
+      'persistence/disk',
+      'persistence/journal',
+      'persistence/snapshots',
+      'replication',
+    ],
   },
   operations: {
     purpose: 'the error that every operation on a data folder ends with',
@@ -589,6 +601,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/event-log',
       'persistence/recovery',
       'replication',
+      'replication/archive',
     ],
   },
   '.': {
@@ -619,6 +632,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/recovery',
       'persistence/usage',
       'replication',
+      'replication/archive',
       'replication/nats',
     ],
   },

@@ -7,6 +7,7 @@ import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
+import type { ArchiveView } from '../replication/archive/archivist.ts';
 import { beginLog } from '../replication/new-log.ts';
 import type { Peer } from '../replication/peers.ts';
 import type { ReplicaView } from '../replication/replica.ts';
@@ -29,8 +30,8 @@ export const addCluster: AddCommand = (program, context) => {
   withCommonOptions(cluster.command('status'))
     .description('Show the role of this node, who leads, and the nodes that were heard of lately.')
     .action(async (options: CommonOptions) => {
-      const view = await viewOf(context, options);
-      printResult(context, options, view, clusterText(view));
+      const { view, archive } = await viewsOf(context, options);
+      printResult(context, options, { ...view, archive }, clusterText(view, archive));
     });
   withCommonOptions(cluster.command('handover'))
     .description('Let another node lead; this one, which has to be the leader, follows.')
@@ -95,9 +96,14 @@ async function republish(context: CommandContext, options: CommonOptions): Promi
   }
 }
 
-async function viewOf(context: CommandContext, options: CommonOptions): Promise<ReplicaView> {
-  const { cluster } = await askRunningServer(dataDirectory(context, options), 'status');
-  if (cluster !== null) return cluster;
+interface Views {
+  readonly view: ReplicaView;
+  readonly archive: ArchiveView | null;
+}
+
+async function viewsOf(context: CommandContext, options: CommonOptions): Promise<Views> {
+  const { cluster, archive } = await askRunningServer(dataDirectory(context, options), 'status');
+  if (cluster !== null) return { view: cluster, archive };
   throw new CommandFailure(
     EXIT.unavailable,
     'The server runs alone: it was started without REPLICATION_URL.',
@@ -112,10 +118,25 @@ export function roleText({ role, epoch, leader, isLeading, lagMs, problem }: Rep
   return `${role}, epoch ${epoch}, ${whom}, ${(lagMs / 1000).toFixed(1)} s behind`;
 }
 
-function clusterText(view: ReplicaView): string {
+function clusterText(view: ReplicaView, archive: ArchiveView | null): string {
   const rows: [string, string][] = [['this node', roleText(view)]];
+  if (archive !== null) rows.push(['archive', archiveText(archive)]);
   for (const peer of view.peers) rows.push([printable(peer.node), printable(peerText(peer))]);
   return fields(rows);
+}
+
+function archiveText({
+  archivedFrom,
+  archivedId,
+  snapshotId,
+  forgottenId,
+  firstPosition,
+  problem,
+}: ArchiveView): string {
+  if (problem !== null) return `stopped: ${printable(problem)}`;
+  const held = archivedId === 0 ? 'no events yet' : `events ${archivedFrom} to ${archivedId}`;
+  const snapshot = snapshotId === 0 ? 'no snapshot' : `a snapshot of event ${snapshotId}`;
+  return `${held}, ${snapshot}; the log begins with position ${firstPosition} and may forget events up to ${forgottenId}`;
 }
 
 const peerText = ({ role, epoch, durableId, address, silentMs }: Peer): string =>

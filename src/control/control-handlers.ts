@@ -6,6 +6,7 @@ import { dataFolder } from '../persistence/disk/data-folder.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { paddedId } from '../persistence/journal/segment.ts';
 import { SNAPSHOT_SUFFIX } from '../persistence/snapshots/snapshot-format.ts';
+import type { Archivist } from '../replication/archive/archivist.ts';
 import type { Replica } from '../replication/replica.ts';
 import type { ControlSnapshot } from './control-protocol.ts';
 import type { ControlHandlers } from './control-server.ts';
@@ -14,6 +15,8 @@ export interface ControlledStore {
   readonly store: Store;
   /** Null where the server runs alone. */
   readonly replica: Replica | null;
+  /** Null where the log keeps everything. */
+  readonly archivist: Archivist | null;
   readonly folder: string;
   readonly fs: FileSystem;
   /** Resolves with the secret of the new token. */
@@ -23,6 +26,7 @@ export interface ControlledStore {
 export function controlHandlers({
   store,
   replica,
+  archivist,
   folder,
   fs,
   createAdminToken,
@@ -34,6 +38,7 @@ export function controlHandlers({
       lastId: engine.lastId,
       durableId: engine.durableId,
       cluster: replica?.view ?? null,
+      archive: archivist?.view ?? null,
     }),
     flush: async () => {
       await engine.journal.flush();

@@ -12,6 +12,7 @@
  * directory is used; where both are too long, the server runs without the channel and says so.
  */
 import { join, relative } from 'node:path';
+import type { ArchiveView } from '../replication/archive/archivist.ts';
 import type { ReplicaView } from '../replication/replica.ts';
 
 export const SOCKET_FILE_NAME = 'flagstaff.sock';
@@ -27,6 +28,8 @@ export interface ControlResults {
     readonly durableId: number;
     /** Null where the server runs alone. */
     readonly cluster: ReplicaView | null;
+    /** What the leader knows of the archive; null on other nodes, and where there is none. */
+    readonly archive: ArchiveView | null;
   };
   /** Waits until all that was appended so far is on disk. */
   readonly flush: { readonly durableId: number };

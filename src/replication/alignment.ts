@@ -38,7 +38,7 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
   const from = (await recordBefore(log, extent, earliest.id)) ?? (await recordBefore(log, extent, newest.id));
   if (from === null) {
     throw new DisagreementError(
-      `The replicated log begins after event ${newest.id}, with which the journal of this node ends. Copy the data folder of another node that is stopped, and start again.`,
+      `The replicated log begins after event ${newest.id}, with which the journal of this node ends, and the archive does not lead there. Copy the data folder of another node that is stopped, and start again.`,
     );
   }
   const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });
@@ -52,7 +52,7 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
  * The first of the records that follow the same event as the last record that follows an event up to `id`; null where
  * every record follows a later one. The event that a record follows never decreases from record to record.
  */
-async function recordBefore(
+export async function recordBefore(
   log: ReplicatedLog,
   { first, last }: LogExtent,
   id: number,

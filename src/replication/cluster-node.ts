@@ -6,7 +6,11 @@ import { createDataFolder, dataFolder } from '../persistence/disk/data-folder.ts
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { cutJournal, readJournalEnd } from '../persistence/recovery/journal-end.ts';
-import { type Alignment, align, DisagreementError } from './alignment.ts';
+import { type Alignment, align, DisagreementError, recordBefore } from './alignment.ts';
+import { encodeAnnouncement } from './announcement.ts';
+import { Archivist } from './archive/archivist.ts';
+import type { FileArchive } from './archive/file-archive.ts';
+import { fetchFromArchive, lacksBeginning } from './archive/join.ts';
 import { LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
 import { Replica, type ReplicaClock, type ReplicaLog, type ReplicatedEngine } from './replica.ts';
 import { ReplicatedCommitLog } from './replicated-commit-log.ts';
@@ -14,6 +18,9 @@ import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Between two attempts to reach the log at a start. */
 const START_PAUSE_MS = 1_000;
+
+/** How often a joining node says what the log has to keep for it. */
+const RESERVATION_MS = 1_000;
 
 /** What the store of a node is opened with. */
 export interface StoreHooks {
@@ -27,6 +34,12 @@ export interface ClusterNodeOptions<S> {
   /** The data folder, whose lock the caller holds. */
   readonly folder: string;
   readonly log: ReplicatedLog;
+  /** Null where the log keeps everything. */
+  readonly archive: FileArchive | null;
+  /** What the log keeps of what is archived (archivist.ts). */
+  readonly archiveMarginBytes: number;
+  /** For tests: of archived files. */
+  readonly archiveFileBytes?: number;
   readonly cluster: string;
   readonly identity: NodeIdentity;
   readonly clock: ReplicaClock;
@@ -41,6 +54,8 @@ export interface ClusterNodeOptions<S> {
 export interface ClusterNode<S> {
   readonly store: S;
   readonly replica: Replica;
+  /** Null where the log keeps everything. */
+  readonly archivist: Archivist | null;
 }
 
 /** Waits until the log can be reached. Throws `DisagreementError` when it holds another history than the journal. */
@@ -71,19 +86,64 @@ export async function openClusterNode<S extends { readonly engine: ReplicatedEng
     onLeading: () => options.onLeading(store),
   });
   replica.start();
-  return { store, replica };
+  const archivist = archivistOf(options, store.engine, replica);
+  archivist?.start();
+  return { store, replica, archivist };
+}
+
+function archivistOf<S>(
+  {
+    fs,
+    folder,
+    archive,
+    archiveMarginBytes,
+    archiveFileBytes,
+    log,
+    identity,
+    clock,
+    notes,
+  }: ClusterNodeOptions<S>,
+  engine: ReplicatedEngine,
+  replica: Replica,
+): Archivist | null {
+  if (archive === null) return null;
+  return new Archivist({
+    ...{ fs, archive, folder: dataFolder(folder), run: identity.run, marginBytes: archiveMarginBytes },
+    ...(archiveFileBytes !== undefined && { fileBytes: archiveFileBytes }),
+    isLeading: () => replica.isLeading,
+    durableId: () => engine.durableId,
+    neededFrom: () => Math.min(...replica.view.peers.map(({ durableId }) => durableId)),
+    forget: (id) => forget(log, id),
+    timer: clock.timer,
+    warn: (details, message) => notes.warn(details, message),
+  });
+}
+
+/** Has the log forget what a node with all events up to this one does not need; its first position. */
+async function forget(log: ReplicatedLog, id: number): Promise<number> {
+  const extent = await log.extent();
+  const from = extent.last === 0 ? null : await recordBefore(log, extent, id);
+  if (from === null || from <= extent.first) return extent.first;
+  await log.purge(from);
+  return from;
 }
 
 async function alignFolder<S>(
-  { fs, folder: root, log, cluster, notes }: ClusterNodeOptions<S>,
+  options: ClusterNodeOptions<S>,
   pause: (delayMs: number) => Promise<void>,
 ): Promise<Alignment> {
+  const { fs, folder: root, log, cluster, notes } = options;
   const folder = dataFolder(root);
   await createDataFolder(fs, folder);
-  const end = await readJournalEnd(fs, folder);
   for (;;) {
     try {
-      const alignment = await align(log, cluster, end);
+      if (await lacksBeginning(fs, folder, await readJournalEnd(fs, folder))) await fetchMissing(options);
+      const end = await readJournalEnd(fs, folder);
+      const alignment = await align(log, cluster, end).catch(async (error: unknown) => {
+        if (error instanceof DisagreementError && (await fetchMissing(options))) return null;
+        throw error;
+      });
+      if (alignment === null) continue;
       const newestId = end.places.at(-1)?.id ?? 0;
       const { place } = alignment;
       if (place.id < newestId) {
@@ -98,8 +158,48 @@ async function alignFolder<S>(
         (kind) => error instanceof kind,
       );
       if (isFinal) throw error;
-      notes.warn({ err: error }, 'The replicated log cannot be reached; trying again');
+      notes.warn({ err: error }, 'The replicated log or its archive cannot be reached; trying again');
       await pause(START_PAUSE_MS);
     }
+  }
+}
+
+/** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
+async function fetchMissing<S>({
+  fs,
+  folder: root,
+  log,
+  archive,
+  identity,
+  clock,
+  notes,
+}: ClusterNodeOptions<S>): Promise<boolean> {
+  if (archive === null) return false;
+  const folder = dataFolder(root);
+  const end = await readJournalEnd(fs, folder);
+  const newestId = end.places.at(-1)?.id ?? 0;
+  let durableId = newestId;
+  let cancel = (): void => undefined;
+  const reserve = (): void => {
+    const place = { epoch: 0, position: 0, durableId, handsOver: false };
+    log.announce(encodeAnnouncement({ ...identity, role: 'joining', ...place }));
+    cancel = clock.timer(RESERVATION_MS, reserve);
+  };
+  reserve();
+  try {
+    const reachedId = await fetchFromArchive({
+      ...{ fs, folder, archive, end },
+      reserve: (id) => {
+        durableId = id;
+      },
+    });
+    if (reachedId !== null)
+      notes.info(
+        { fromEventId: newestId, toEventId: reachedId },
+        'Events that this node lacked came from the archive',
+      );
+    return reachedId !== null;
+  } finally {
+    cancel();
   }
 }

@@ -12,6 +12,7 @@ import assert from 'node:assert/strict';
 import { FencedError } from '../persistence/journal/commit-log.ts';
 import type { FrameBody } from '../persistence/journal/frame-format.ts';
 import { type Announcement, decodeAnnouncement, encodeAnnouncement } from './announcement.ts';
+import { keptTail } from './kept-tail.ts';
 import { LeaderPatience } from './leader-patience.ts';
 import { type Peer, Peers } from './peers.ts';
 import { encodeRecord, LogDamageError, NewerRecordError, type NodeIdentity } from './record-format.ts';
@@ -226,7 +227,7 @@ export class Replica {
       const tail = new AbortController();
       this.#tail = tail;
       try {
-        for await (const record of this.#options.log.tail(this.#reader.position + 1, tail.signal)) {
+        for await (const record of keptTail(this.#options.log, this.#reader.position + 1, tail.signal)) {
           await this.#take(record);
           if (this.#isClosed || tail.signal.aborted || this.#role.name === 'leading') break;
         }
@@ -247,7 +248,7 @@ export class Replica {
     if (error instanceof NewerRecordError) {
       this.#problem = error.message;
       notes.warn({ err: error }, `This node follows no further: ${error.message}. Upgrade it.`);
-    } else if (error instanceof LogDamageError) {
+    } else if (error instanceof LogDamageError || error instanceof FencedError) {
       this.#problem = error.message;
       stop(new Error(`This node cannot go on: ${error.message}`, { cause: error }));
     } else notes.warn({ err: error }, 'The replicated log could not be followed; trying again');

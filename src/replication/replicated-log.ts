@@ -11,6 +11,8 @@
  * - `read` asks the part of the log that decides, never a copy that may be behind.
  * - `tail` yields each record once, in order, without a gap. It may end or throw at any time; the caller goes on from
  *   where it was.
+ * - What is purged is gone for every node, and positions stay what they are. A tail from a position that is purged begins
+ *   with the first one that is kept.
  * - Announcements are told to the nodes that listen, and may be lost, delayed or doubled. Nothing that must be true
  *   depends on them.
  */
@@ -42,6 +44,8 @@ export interface ReplicatedLog {
   append(expectedLast: number, record: Uint8Array): Promise<AppendOutcome>;
   /** The record at a position; null where there is none, yet or any more. Rejects when the log cannot be reached. */
   read(position: number): Promise<Buffer | null>;
+  /** Forgets all records before a position. Rejects when it is not known whether the log has. */
+  purge(before: number): Promise<void>;
   /** The records from a position on, as they come, until `signal` is aborted. */
   tail(from: number, signal: AbortSignal): AsyncIterable<LogRecord>;
   /** Tells whoever listens; nothing says whether anybody does. */

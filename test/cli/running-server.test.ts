@@ -191,7 +191,7 @@ describe('the control channel', () => {
   const folder = temporaryFolder();
   const warnings: string[] = [];
   const handlers = {
-    status: async () => ({ pid: 1, lastId: 2, durableId: 2, cluster: null }),
+    status: async () => ({ pid: 1, lastId: 2, durableId: 2, cluster: null, archive: null }),
     flush: async () => ({ durableId: 2 }),
     snapshot: async () => {
       throw new Error('the disk is full');
@@ -247,7 +247,7 @@ describe('the control channel', () => {
     const path = socketPath(folder) ?? '';
     const args = ['--silent', '--unix-socket', path, '-X', 'POST', 'http://localhost/status'];
     const { stdout } = await promisify(execFile)('curl', args);
-    assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2, cluster: null });
+    assert.deepEqual(JSON.parse(stdout), { pid: 1, lastId: 2, durableId: 2, cluster: null, archive: null });
     await control.close();
   });
 

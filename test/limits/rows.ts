@@ -9,6 +9,7 @@ import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
+import { LOG_BYTES } from '../../src/cluster-config.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
@@ -79,6 +80,8 @@ import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
+import { SNAPSHOTS_ARCHIVED } from '../../src/replication/archive/archivist.ts';
+import { ARCHIVE_FILE_BYTES } from '../../src/replication/archive/file-archive.ts';
 
 export interface LimitRow {
   readonly counted: string;
@@ -360,6 +363,14 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'writes get 503 until there is space again; reads go on',
       ),
       row('age of events', 'none', 'whole segment files are deleted', 'EVENT_RETENTION_DAYS'),
+      row(
+        'of a cluster: archived events that the log keeps too',
+        bytes(LOG_BYTES),
+        'the log forgets the oldest, unless a node that was heard of lately lacks them',
+        'REPLICATION_LOG_BYTES',
+      ),
+      row('of a cluster: an archived file', bytes(ARCHIVE_FILE_BYTES), 'the next one begins'),
+      row('of a cluster: snapshots in the archive', number(SNAPSHOTS_ARCHIVED), 'the oldest is deleted'),
     ],
   },
 ];

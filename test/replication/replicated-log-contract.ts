@@ -88,6 +88,17 @@ export function describeReplicatedLog(name: string, factory: LogFactory, skip: s
       await ended;
     });
 
+    it('forgets what is purged, keeps its positions, and tails from what it keeps', async () => {
+      await one.purge(5);
+      assert.deepEqual(await other.extent(), { first: 5, last: 9 });
+      assert.equal(await other.read(4), null);
+      assert.equal(String(await other.read(5)), 'r5');
+      await one.purge(3);
+      assert.deepEqual(texts(await take(other, 2, 2)), ['5 r5', '6 r6']);
+      assert.deepEqual(await other.append(9, record('tenth')), { kind: 'accepted' });
+      assert.deepEqual(await one.extent(), { first: 5, last: 10 });
+    });
+
     it('tells announcements to every link, the own one included', async () => {
       const heard = [one, other].map(
         (log) => new Promise<string>((resolve) => log.onAnnouncement((message) => resolve(String(message)))),

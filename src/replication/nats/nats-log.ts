@@ -37,6 +37,10 @@ const VERSION_MIN = [2, 10] as const;
 /** Copies of each record, of which a majority has to have it. */
 const REPLICAS_MIN = 3;
 
+/** Of a stream that is made here. */
+export const replicasFor = (durability: 'disk' | 'memory'): number =>
+  durability === 'disk' ? REPLICAS_MIN : 1;
+
 export interface NatsLogOptions {
   readonly connection: NatsConnection;
   /** Of the cluster: letters, digits, `-` and `_`. */
@@ -84,7 +88,7 @@ async function streamConfig(
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.New,
-    num_replicas: durability === 'disk' ? REPLICAS_MIN : 1,
+    num_replicas: replicasFor(durability),
     deny_delete: true,
     allow_direct: false,
   });
@@ -147,6 +151,10 @@ class NatsLog implements ReplicatedLog {
   async read(position: number): Promise<Buffer | null> {
     const message = await this.#manager.streams.getMessage(this.#stream, { seq: position });
     return message === null ? null : bufferOf(message.data);
+  }
+
+  async purge(before: number): Promise<void> {
+    await this.#manager.streams.purge(this.#stream, { seq: before });
   }
 
   async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {

@@ -21,6 +21,9 @@ const CLIENTS = 3;
 /** How long troubles come, in simulated time, and at most how long after each other. */
 const TROUBLED_MS = 40_000;
 const TROUBLE_PAUSE_MS_MAX = 5_000;
+/** Small, so that the log forgets something in a short life; a file holds some ten steps. */
+const ARCHIVE_FILE_BYTES = 3_000;
+const EVENTS_PER_SNAPSHOT = 40;
 /** Enough for elections, retries and catching up once nothing is lost any more. */
 const CALM_MS = 30_000;
 
@@ -31,6 +34,9 @@ export interface ClusterTally {
   readonly deposed: number;
   readonly cutTails: number;
   readonly wipedDisks: number;
+  /** Starts for which the archive had what a node lacked, and records that the log forgot. */
+  readonly fetches: number;
+  readonly forgotten: number;
 }
 
 /** Throws when anything that was promised did not hold; the message names the seed. */
@@ -66,6 +72,11 @@ class Scenario {
       random: () => random.next(),
       fate: (kind) => this.#fate(kind),
       audited: true,
+      ...(random.chance(0.6) && {
+        archiveFileBytes: ARCHIVE_FILE_BYTES,
+        eventsPerSnapshot: EVENTS_PER_SNAPSHOT,
+      }),
+      archiveTakesMs: () => (this.#delayMsMax === 0 ? 0 : this.#random.below(this.#delayMsMax)),
       onOpen: (node, store) => this.#watch(node, store),
     });
     this.#truth = new Truth(this.#cluster.log);
@@ -188,11 +199,17 @@ class Scenario {
       acknowledged: this.#clients.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
       takeOvers: this.#truth.epoch,
       deposed: this.#deposed,
-      cutTails: nodes.reduce(
-        (sum, { notes }) => sum + notes.filter((note) => note.includes('are cut off')).length,
-        0,
-      ),
+      cutTails: this.#timesNoted('are cut off'),
       wipedDisks: this.#wipedDisks,
+      fetches: this.#timesNoted('came from the archive'),
+      forgotten: this.#cluster.log.first - 1,
     };
+  }
+
+  #timesNoted(what: string): number {
+    return this.#cluster.nodes.reduce(
+      (sum, { notes }) => sum + notes.filter((note) => note.includes(what)).length,
+      0,
+    );
   }
 }

@@ -43,6 +43,18 @@ const BROKEN: readonly Mutant[] = [
     find: '        await cutJournal(fs, folder, place);\n',
     replace: '',
   },
+  {
+    name: 'has the log forget what is not archived yet',
+    file: 'replication/archive/archivist.ts',
+    find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
+    replace: 'durableId()',
+  },
+  {
+    name: 'skips an archived segment when a node joins',
+    file: 'replication/archive/join.ts',
+    find: 'if (segment.lastId <= reached) continue;',
+    replace: 'if (segment.lastId <= reached || segment === run.segments[1]) continue;',
+  },
 ];
 
 for (const mutant of BROKEN) {

@@ -11,7 +11,10 @@ export interface ClusterRun {
 
 /** Up to the first seed that fails. */
 export async function runClusterSeeds(first: number, count: number): Promise<ClusterRun> {
-  const counts = { seeds: 0, acknowledged: 0, takeOvers: 0, deposed: 0, cutTails: 0, wipedDisks: 0 };
+  const counts = {
+    ...{ seeds: 0, acknowledged: 0, takeOvers: 0, deposed: 0, cutTails: 0, wipedDisks: 0 },
+    ...{ fetches: 0, forgotten: 0 },
+  };
   for (let seed = first; seed < first + count; seed += 1) {
     try {
       const tally = await simulateCluster(seed);

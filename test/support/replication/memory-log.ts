@@ -24,6 +24,7 @@ export type Fate = (kind: MessageKind) => number | 'lost';
 const ANSWER_TIMEOUT_MS = 2_000;
 
 export class MemoryLog {
+  /** All that were ever taken; no link shows those that were purged. */
   records: Buffer[] = [];
   /** Positions before it were purged. */
   first = 1;
@@ -36,7 +37,7 @@ export class MemoryLog {
   }
 
   get last(): number {
-    return this.first - 1 + this.records.length;
+    return this.records.length;
   }
 
   /** A link for one node. */
@@ -79,8 +80,7 @@ export class MemoryLog {
   }
 
   purgeBefore(position: number): void {
-    this.records.splice(0, position - this.first);
-    this.first = position;
+    this.first = Math.max(this.first, position);
   }
 
   announce(message: Buffer): void {
@@ -120,9 +120,13 @@ export class MemoryLink implements ReplicatedLog {
 
   read(position: number): Promise<Buffer | null> {
     return this.#ask(() => {
-      const record = this.#log.records[position - this.#log.first];
+      const record = position < this.#log.first ? undefined : this.#log.records[position - 1];
       return record === undefined ? null : Buffer.from(record);
     });
+  }
+
+  purge(before: number): Promise<void> {
+    return this.#ask(() => this.#log.purgeBefore(before));
   }
 
   async *tail(from: number, signal: AbortSignal): AsyncGenerator<LogRecord> {
@@ -130,7 +134,8 @@ export class MemoryLink implements ReplicatedLog {
     signal.addEventListener('abort', wake);
     try {
       for (let position = from; !signal.aborted; ) {
-        const record = this.#log.records[position - this.#log.first];
+        position = Math.max(position, this.#log.first);
+        const record = this.#log.records[position - 1];
         if (record === undefined) {
           await new Promise<void>((resolve) => this.#wakers.push(resolve));
           continue;

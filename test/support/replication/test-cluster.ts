@@ -9,11 +9,14 @@ import type { Outcome, Submission } from '../../../src/actors/submission.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
 import { seedEvents } from '../../../src/domain/state/seed-events.ts';
 import { inlineLogReader } from '../../../src/persistence/event-log/log-reader.ts';
+import type { Archivist } from '../../../src/replication/archive/archivist.ts';
+import type { FileArchive } from '../../../src/replication/archive/file-archive.ts';
 import { openClusterNode } from '../../../src/replication/cluster-node.ts';
 import type { Replica } from '../../../src/replication/replica.ts';
 import { SimulatedTime } from '../../simulation/simulated-time.ts';
 import { FOLDER, type Submitted, TESTER } from '../engine.ts';
 import { MemoryFileSystem } from '../memory-file-system.ts';
+import { type ArchiveCall, MemoryArchive } from './memory-archive.ts';
 import { type Fate, type MemoryLink, MemoryLog } from './memory-log.ts';
 
 export const CLUSTER = 'test';
@@ -25,6 +28,10 @@ export interface TestClusterOptions {
   readonly fate?: Fate;
   readonly newName?: () => string;
   readonly audited?: boolean;
+  readonly eventsPerSnapshot?: number;
+  /** Of archived files; without an archive unless given. */
+  readonly archiveFileBytes?: number;
+  readonly archiveTakesMs?: (call: ArchiveCall) => number;
   /** Called when a process has opened its store, before it follows anything. */
   readonly onOpen?: (node: TestNode, store: Store) => void;
 }
@@ -32,6 +39,7 @@ export interface TestClusterOptions {
 export class TestCluster {
   readonly time = new SimulatedTime(STARTED_AT);
   readonly log = new MemoryLog((delayMs, run) => this.time.after(delayMs, run));
+  readonly archive = new MemoryArchive((delayMs, run) => this.time.after(delayMs, run));
   readonly nodes: TestNode[] = [];
   readonly options: Required<TestClusterOptions>;
   #names = 0;
@@ -42,6 +50,9 @@ export class TestCluster {
       random: () => 0.5,
       fate: () => 0,
       audited: false,
+      eventsPerSnapshot: 100_000,
+      archiveFileBytes: 0,
+      archiveTakesMs: () => 0,
       onOpen: () => undefined,
       newName: () => {
         this.#names += 1;
@@ -109,6 +120,7 @@ export class TestNode {
   link: MemoryLink | null = null;
   store: Store | null = null;
   replica: Replica | null = null;
+  archivist: Archivist | null = null;
   isRunning = false;
   /** Why processes of this node ended by themselves, and what they said. */
   readonly stops: Error[] = [];
@@ -155,8 +167,11 @@ export class TestNode {
     };
     const stop = (error: Error): void => this.#ended(run, error);
     let ids = 0;
-    const { store, replica } = await openClusterNode<Store>({
+    const { store, replica, archivist } = await openClusterNode<Store>({
       ...{ fs: disk, folder: FOLDER, log: link, cluster: CLUSTER, stop },
+      archive: options.archiveFileBytes === 0 ? null : this.#archiveOf(run),
+      archiveFileBytes: options.archiveFileBytes,
+      archiveMarginBytes: options.archiveFileBytes,
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
@@ -177,6 +192,7 @@ export class TestNode {
           },
           newName: options.newName,
           audited: options.audited,
+          eventsPerSnapshot: options.eventsPerSnapshot,
           logReader: inlineLogReader(disk),
           timer: (delayMs, callback) => time.after(delayMs, callback),
           log: {
@@ -195,6 +211,16 @@ export class TestNode {
     if (this.#run !== run) return;
     this.store = store;
     this.replica = replica;
+    this.archivist = archivist;
+  }
+
+  /** What a process that has died had asked for never happens. */
+  #archiveOf(run: string): FileArchive {
+    const { archive, options } = this.#cluster;
+    return archive.connect((call) => {
+      if (this.#run !== run) return Number.POSITIVE_INFINITY;
+      return this.link?.isCut === false ? options.archiveTakesMs(call) : 'lost';
+    });
   }
 
   #ended(run: string, error: Error): void {
@@ -213,6 +239,7 @@ export class TestNode {
     void this.link?.close();
     this.store = null;
     this.replica = null;
+    this.archivist = null;
   }
 
   restart(): void {

@@ -1,0 +1,128 @@
+/**
+ * The content of an archived segment: a segment file whose frames are batches of their own, so that the same frames are the
+ * same bytes whichever node archived them.
+ */
+import assert from 'node:assert/strict';
+import {
+  FRAME_FORMAT,
+  FRAME_HEADER_BYTES,
+  type FrameBody,
+  frameEnd,
+  type RawFrame,
+  sealFrame,
+} from '../../persistence/journal/frame-format.ts';
+import { peekId } from '../../persistence/journal/frame-payload.ts';
+import {
+  decodeSegmentHeader,
+  encodeSegmentHeader,
+  SEGMENT_HEADER_BYTES,
+} from '../../persistence/journal/segment.ts';
+import type { ArchivedSegment } from './archive-index.ts';
+
+/** An archived file does not hold what its name says. */
+export class ArchiveDamageError extends Error {
+  override readonly name = 'ArchiveDamageError';
+}
+
+/** A segment file that grows in memory, frame by frame. */
+export class SegmentBuilder {
+  readonly firstId: number;
+  readonly #previousChain: number;
+  #buffer = Buffer.allocUnsafe(1024 * 1024);
+  bytes = SEGMENT_HEADER_BYTES;
+  frames = 0;
+  /** Checksum of the last frame. */
+  chain: number;
+
+  /** `chain`: of the frame before event `firstId`. */
+  constructor(firstId: number, chain: number) {
+    this.firstId = firstId;
+    this.#previousChain = chain;
+    this.chain = chain;
+  }
+
+  add({ payload, contentVersion, rules }: FrameBody): void {
+    const at = this.bytes;
+    const end = at + FRAME_HEADER_BYTES + payload.length;
+    if (end > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, at);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
+    this.chain = sealFrame(this.#buffer, at, {
+      payloadBytes: payload.length,
+      previous: this.chain,
+      batchStart: at,
+      contentVersion,
+      rules,
+    });
+    this.bytes = end;
+    this.frames += 1;
+  }
+
+  /** The file. Nothing may be added any more. */
+  content(): Buffer {
+    this.#buffer.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
+    return this.#buffer.subarray(0, this.bytes);
+  }
+}
+
+/** A frame of an archived segment, and the id of its first event. */
+export interface ArchivedFrame extends RawFrame {
+  readonly id: number;
+}
+
+/** The frames of an archived segment, all of them verified: the header, each checksum, the chain and what the name says. */
+export function framesOf(bytes: Buffer, segment: ArchivedSegment): readonly ArchivedFrame[] {
+  const damaged = (what: string): ArchiveDamageError =>
+    new ArchiveDamageError(`the archived file ${segment.name} is damaged: ${what}`);
+  const header = decodeSegmentHeader(bytes, segment.name);
+  if (header === null || header.firstId !== segment.firstId || header.format !== FRAME_FORMAT)
+    throw damaged('its header is not that of its name');
+  const frames: ArchivedFrame[] = [];
+  let chain = header.chain;
+  for (let at = SEGMENT_HEADER_BYTES; at < bytes.length; ) {
+    const frame = FRAME_FORMAT.readHeader(bytes, at);
+    if (frame === null || frameEnd(frame) > bytes.length) throw damaged(`no whole frame is at offset ${at}`);
+    const isGood = FRAME_FORMAT.checksum(bytes, at, frame.payloadBytes) === frame.checksum;
+    const id = peekId(payloadOf(bytes, frame));
+    if (!isGood || frame.previous !== chain || id === null)
+      throw damaged(`the frame at offset ${at} does not follow`);
+    if (id < segment.firstId || id > segment.lastId) throw damaged(`it holds event ${id}`);
+    if (frames.length === 0 && id !== segment.firstId) throw damaged(`it begins with event ${id}`);
+    frames.push({ ...frame, id });
+    chain = frame.checksum;
+    at = frameEnd(frame);
+  }
+  if (chain !== segment.chain) throw damaged('its last checksum is not that of its name');
+  return frames;
+}
+
+export const payloadOf = (bytes: Buffer, frame: RawFrame): Buffer =>
+  bytes.subarray(frame.offset + frame.headerBytes, frameEnd(frame));
+
+/** The checksum of the frame that ends with event `id`, for every `id` between two frames of the segment. */
+export function chainsOf(
+  frames: readonly ArchivedFrame[],
+  segment: ArchivedSegment,
+): ReadonlyMap<number, number> {
+  const chains = new Map(frames.map(({ id, previous }) => [id - 1, previous] as const));
+  return chains.set(segment.lastId, segment.chain);
+}
+
+/** The same file, without what is up to event `id`. */
+export function contentBehind(
+  bytes: Buffer,
+  frames: readonly ArchivedFrame[],
+  { id, chain }: { readonly id: number; readonly chain: number },
+): Buffer {
+  const builder = new SegmentBuilder(id + 1, chain);
+  for (const frame of frames) {
+    if (frame.id <= id) continue;
+    const { contentVersion, rules } = frame;
+    builder.add({ payload: payloadOf(bytes, frame), contentVersion, rules });
+  }
+  assert(builder.frames > 0, 'a segment that reaches further has frames behind the place');
+  return builder.content();
+}

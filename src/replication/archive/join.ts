@@ -1,0 +1,138 @@
+/**
+ * Makes the journal of a node longer from the archive, before its store is opened: of a node with an empty folder, and of one
+ * that was away for so long that the log has forgotten what it lacks.
+ *
+ * The segments come one at a time and in order. Each is verified, by its digest and as a start verifies it, and then gets
+ * its name at once, so a crash leaves a journal that is shorter and whole, and the next start goes on behind it. A snapshot
+ * gets its name only when the journal reaches as far, and only saves replaying.
+ */
+import { join } from 'node:path';
+import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-folder.ts';
+import type { FileSystem } from '../../persistence/disk/file-system.ts';
+import { replaceFile } from '../../persistence/disk/replace-file.ts';
+import { writeFully } from '../../persistence/disk/write-fully.ts';
+import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
+import { listSegments } from '../../persistence/journal/segment-file.ts';
+import { cutJournal, type JournalEnd, type JournalPlace } from '../../persistence/recovery/journal-end.ts';
+import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
+import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';
+import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
+import { type ArchivedRun, type ArchivedSnapshot, firstRun, readArchiveIndex } from './archive-index.ts';
+import { ArchiveDamageError, chainsOf, contentBehind, framesOf } from './archived-frames.ts';
+import type { FileArchive } from './file-archive.ts';
+
+export interface JoinOptions {
+  readonly fs: FileSystem;
+  readonly folder: DataFolder;
+  readonly archive: FileArchive;
+  /** Of the journal as it is. */
+  readonly end: JournalEnd;
+  /** Told which event the journal will reach, before anything is fetched: the log has to keep what follows. */
+  reserve(id: number): void;
+}
+
+/** How far the journal reaches now; null where the archive has nothing for it, and nothing was changed. */
+export async function fetchFromArchive(options: JoinOptions): Promise<number | null> {
+  const { archive, fs, folder, end, reserve } = options;
+  const index = readArchiveIndex(await archive.list());
+  const run = firstRun(index);
+  if (run === null) return null;
+  const snapshot = index.snapshots.findLast(({ id }) => id <= run.lastId) ?? null;
+  const newest = end.places.at(-1)!;
+  const isEmpty = newest.id === 0;
+  // Without the events before it, a start needs a snapshot.
+  if (isEmpty && run.firstId > 1 && (snapshot === null || snapshot.id < run.firstId - 1)) return null;
+  const place = isEmpty ? null : await commonPlace(options, run);
+  if (!isEmpty && place === null) return null;
+  const from = place?.id ?? run.firstId - 1;
+  if (run.lastId > from) {
+    reserve(run.lastId);
+    // What the log refused goes, and so do zeros behind the end.
+    if (place !== null && place.boundary !== null) await cutJournal(fs, folder, place);
+    await fetchSegments(options, run, from);
+  }
+  const isSnapshotNew = snapshot !== null && (await fetchSnapshot(options, snapshot));
+  return run.lastId > from || isSnapshotNew ? run.lastId : null;
+}
+
+/** The last place of the journal's end at which the archive has the same checksum; null where none is, or it is older than what was decided. */
+async function commonPlace({ end, archive }: JoinOptions, run: ArchivedRun): Promise<JournalPlace | null> {
+  const [earliest] = end.places;
+  const newest = end.places.at(-1)!;
+  const chains = new Map<number, number>();
+  for (const segment of run.segments) {
+    if (segment.lastId < earliest.id || segment.firstId > newest.id + 1) continue;
+    const frames = framesOf(await fetched(archive, segment.name), segment);
+    for (const [id, chain] of chainsOf(frames, segment)) chains.set(id, chain);
+  }
+  const common = end.places.findLast(({ id, chain }) => chains.get(id) === chain) ?? null;
+  return common !== null && common.id >= end.decidedId ? common : null;
+}
+
+async function fetchSegments(
+  { fs, folder, archive }: JoinOptions,
+  run: ArchivedRun,
+  from: number,
+): Promise<void> {
+  let reached = from;
+  let reachedChain: number | null = null;
+  for (const segment of run.segments) {
+    if (segment.lastId <= reached) continue;
+    const bytes = await fetched(archive, segment.name);
+    const frames = framesOf(bytes, segment);
+    const chain = chainsOf(frames, segment).get(reached);
+    if (chain === undefined || (reachedChain !== null && chain !== reachedChain)) {
+      throw new ArchiveDamageError(`the archived file ${segment.name} does not follow event ${reached}`);
+    }
+    const content =
+      segment.firstId === reached + 1 ? bytes : contentBehind(bytes, frames, { id: reached, chain });
+    const path = join(folder.journal, segmentFileName(reached + 1));
+    await replaceFile(fs, path, content, { durable: true });
+    reached = segment.lastId;
+    reachedChain = segment.chain;
+  }
+}
+
+/** Whether it is there now and was not before. One that is damaged is done without. */
+async function fetchSnapshot(
+  { fs, folder, archive }: JoinOptions,
+  { id, parts }: ArchivedSnapshot,
+): Promise<boolean> {
+  if ((await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
+  const path = join(folder.snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
+  const temporary = `${path}${TEMPORARY_SUFFIX}`;
+  if (await fs.exists(temporary)) await fs.remove(temporary);
+  const file = await fs.open(temporary, 'create');
+  try {
+    let at = 0;
+    for (const { name } of parts) {
+      const bytes = await fetched(archive, name);
+      await writeFully(file, bytes, at);
+      at += bytes.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  const { problem } = await verifySnapshotFile({ fs, path: temporary });
+  if (problem !== null) {
+    await fs.remove(temporary);
+    return false;
+  }
+  await fs.rename(temporary, path);
+  await fs.syncFolder(folder.snapshots);
+  return true;
+}
+
+async function fetched(archive: FileArchive, name: string): Promise<Buffer> {
+  const bytes = await archive.get(name);
+  if (bytes === null) throw new Error(`the archived file ${name} is gone; trying again`);
+  return bytes;
+}
+
+/** Whether a folder cannot be opened without what the archive has: it has nothing, or a join was cut off before its snapshot. */
+export async function lacksBeginning(fs: FileSystem, folder: DataFolder, end: JournalEnd): Promise<boolean> {
+  if (end.places.at(-1)!.id === 0) return true;
+  const [oldest] = await listSegments({ fs, folder: folder.journal });
+  return oldest !== undefined && oldest > 1 && (await listSnapshots(fs, folder.snapshots)).length === 0;
+}
