@@ -15,6 +15,7 @@ import type { Config } from './config.ts';
 import { askServer } from './control/control-client.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
+import { coreUsedMs } from './core-used.ts';
 import { recordFirstEvents } from './first-start.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { errorOfTransport, plainErrorResponse } from './http/dispatch/errors.ts';
@@ -184,7 +185,12 @@ function open(
     ...hooks,
     fs: realFileSystem,
     folder: options.config.dataDir,
-    clock: { now: Date.now, defer: setImmediate, monotonic: () => performance.now() },
+    clock: {
+      now: Date.now,
+      defer: setImmediate,
+      monotonic: () => performance.now(),
+      coreUsed: coreUsedMs(),
+    },
     newId: randomUUID,
     newName: () => randomBytes(4).toString('hex'),
     logReader: new WorkerLogReader(),

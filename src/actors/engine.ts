@@ -53,6 +53,8 @@ export interface EngineClock {
   now(): number;
   /** Milliseconds, monotonic: how long commands wait does not depend on a clock that jumps. */
   monotonic(): number;
+  /** Milliseconds of processor time that the event loop has used; absent where nobody can tell. */
+  readonly coreUsed?: () => number;
   /** Runs `turn` after the current callbacks of the event loop. */
   defer(turn: () => void): void;
 }
@@ -94,7 +96,7 @@ export class Engine {
     this.world = options.world;
     this.journal = options.journal;
     this.eventLog = options.eventLog;
-    this.loopAccounts = new LoopAccounts(options.clock.monotonic);
+    this.loopAccounts = new LoopAccounts(options.clock.monotonic, options.clock.coreUsed);
     const { durableId, appendedId } = options.journal;
     assert(durableId === appendedId, 'recovery has made all that the journal holds durable');
     const { firstId, lastId } = options.eventLog;

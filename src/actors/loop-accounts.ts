@@ -1,7 +1,8 @@
 /**
  * Who held the event loop for long. The first milliseconds of each piece of a request's work are free, so a caller of many small
  * requests owes nothing, whatever their number. What a piece takes beyond them is charged to its caller, and forgiven with time.
- * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request.
+ * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
+ * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
  */
 import type { Actor } from '../domain/decision/decision.ts';
 
@@ -30,13 +31,16 @@ export class LoopAccounts {
   /** Milliseconds, by caller; only of those who owe something. */
   readonly #owed = new Map<string, number>();
   readonly #now: () => number;
+  readonly #coreUsedMs: (() => number) | null;
+  #coreUsedBefore = 0;
   #settledAt: number;
   #overdrawnMs = 0;
   #chargedMs = 0;
 
-  /** `now`: milliseconds, monotonic. */
-  constructor(now: () => number) {
+  /** `now`: milliseconds, monotonic. `coreUsedMs`: of processor time of the event loop, so far; null where nobody can tell. */
+  constructor(now: () => number, coreUsedMs: (() => number) | null = null) {
     this.#now = now;
+    this.#coreUsedMs = coreUsedMs;
     this.#settledAt = now();
   }
 
@@ -50,8 +54,13 @@ export class LoopAccounts {
     return this.#chargedMs;
   }
 
-  chargeCaller(caller: string, heldMs: number): void {
-    this.#chargedMs += heldMs;
+  chargeCaller(caller: string, passedMs: number): void {
+    this.#chargedMs += passedMs;
+    this.add(caller, Math.min(passedMs, this.#usedSinceLast()));
+  }
+
+  /** Notes a piece that held a core for so long. */
+  add(caller: string, heldMs: number): void {
     const owedMs = this.#owed.get(caller);
     if (owedMs !== undefined && owedMs > OWED_MS_MAX) this.#overdrawnMs += heldMs;
     if (heldMs > FREE_MS) this.#owed.set(caller, (owedMs ?? 0) + heldMs - FREE_MS);
@@ -73,6 +82,15 @@ export class LoopAccounts {
     const heldMs = this.#overdrawnMs;
     this.#overdrawnMs = 0;
     return heldMs;
+  }
+
+  /** Processor time since the last piece that was looked at, which are all while somebody owes something: no piece used more. */
+  #usedSinceLast(): number {
+    if (this.#coreUsedMs === null) return Number.POSITIVE_INFINITY;
+    const usedMs = this.#coreUsedMs();
+    const sinceMs = usedMs - this.#coreUsedBefore;
+    this.#coreUsedBefore = usedMs;
+    return sinceMs;
   }
 
   #settle(): void {

@@ -44,6 +44,27 @@ describe('accounts of the event loop', () => {
     assert.equal(many.made.isOverdrawn('0'), false);
   });
 
+  it('charge no time in which the process had no core', () => {
+    let usedMs = 0;
+    const made = new LoopAccounts(
+      () => 0,
+      () => usedMs,
+    );
+    for (let piece = 0; piece < 100; piece += 1) {
+      usedMs += 0.5;
+      made.chargeCaller('preempted', 20);
+    }
+    assert.equal(made.isEmpty, true);
+    for (let piece = 0; piece < 4; piece += 1) {
+      usedMs += 20;
+      made.chargeCaller('at work', 40);
+    }
+    assert.deepEqual(
+      ['preempted', 'at work'].map((name) => made.isOverdrawn(name)),
+      [false, true],
+    );
+  });
+
   it('let many small requests make up for a pause that was not of their making', () => {
     const { made } = accounts();
     made.chargeCaller('a', OWED_MS_MAX + 2);

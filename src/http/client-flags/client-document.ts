@@ -61,6 +61,11 @@ export class ClientDocument {
     return this.#revision;
   }
 
+  /** Whether it was asked for before. */
+  get isMade(): boolean {
+    return this.#content !== null;
+  }
+
   get encoded(): EncodedBody {
     assert(this.#content !== null, 'a document is brought up to date before it is read');
     return this.#content.encoded;

@@ -62,8 +62,12 @@ export class ClientDocuments {
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
     if (document.flagCount <= FLAGS_AT_ONCE) {
-      document.update(lastId());
-      return document;
+      const update = (): ClientDocument => {
+        document.update(lastId());
+        return document;
+      };
+      // Who asks first after a change did not make the change, and is not charged for what all others get too.
+      return document.isMade ? Promise.resolve().then(update) : update();
     }
     entry.updating ??= this.#lookAhead(document, payer).finally(() => {
       entry.updating = null;

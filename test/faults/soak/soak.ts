@@ -26,6 +26,7 @@ import { PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
 const FRIENDLY_CLIENTS = 8;
 const HEAP_MIB = 512;
 const CLIENT_TOKEN = 'default:development.friendly-client';
+const HOSTILE_CLIENT_TOKEN = 'default:development.hostile-client';
 const FRONTEND_TOKEN = 'default:development.friendly-frontend';
 const PROJECT = 'hostile';
 /** Hostile clients use none of them. */
@@ -109,6 +110,7 @@ class SoakRun {
   #waitedPercent = 0;
   readonly #tally: HostileTally = {};
   #target: HostileTarget | null = null;
+  #friendlyToken = '';
   #hostile: ChildProcess | null = null;
   #kills = 0;
   #residentBytes = 0;
@@ -121,7 +123,10 @@ class SoakRun {
 
   async prepare(): Promise<void> {
     const { call, origin } = await this.#start();
-    for (const client of this.#clients) await client.prepare(call);
+    // Who prepares, who is friendly and who is hostile are three callers, and share no account of the event loop.
+    this.#friendlyToken = (await addPerson(call, 'friendly', 1)).token;
+    const friendly = asPerson(call, this.#friendlyToken);
+    for (const client of this.#clients) await client.prepare(friendly);
     this.#target = { ...(await prepareTarget(call)), origin };
   }
 
@@ -130,7 +135,7 @@ class SoakRun {
       // The second as `npm start` does.
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64 --import tsx --import ${PROBE_FILE}`,
       SOAK_PROBE_FILE: this.#probeFile,
-      INIT_CLIENT_API_TOKENS: CLIENT_TOKEN,
+      INIT_CLIENT_API_TOKENS: `${CLIENT_TOKEN},${HOSTILE_CLIENT_TOKEN}`,
       INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN,
     });
     return this.server;
@@ -191,9 +196,10 @@ class SoakRun {
   }
 
   async #work(client: FriendlyClient, server: ServerProcess, isOver: () => boolean): Promise<void> {
+    const friendly = { ...server, call: asPerson(server.call, this.#friendlyToken) };
     while (!isOver()) {
       try {
-        this.#latenciesMs.push(await client.act(server, CLIENT_TOKEN, this.#random));
+        this.#latenciesMs.push(await client.act(friendly, CLIENT_TOKEN, this.#random));
       } catch (error) {
         if (!isOver()) throw error;
       }
@@ -280,7 +286,7 @@ async function prepareTarget(call: Call): Promise<Omit<HostileTarget, 'origin'>>
     eventId: newest.events[0].id,
     member: member.token,
     viewer: viewer.token,
-    client: CLIENT_TOKEN,
+    client: HOSTILE_CLIENT_TOKEN,
     frontend: FRONTEND_TOKEN,
   };
 }
@@ -291,8 +297,13 @@ async function made(answer: ReturnType<Call>): ReturnType<Call> {
   return response;
 }
 
-async function addPerson(call: Call, username: string): Promise<{ id: number; token: string }> {
-  const { body: user } = await made(call('POST', '/user-admin', { username, rootRole: 3 }));
+/** As `call`, with another token. */
+function asPerson(call: Call, token: string): Call {
+  return (method, path, body, options) => call(method, path, body, { ...options, token });
+}
+
+async function addPerson(call: Call, username: string, rootRole = 3): Promise<{ id: number; token: string }> {
+  const { body: user } = await made(call('POST', '/user-admin', { username, rootRole }));
   const { body: token } = await made(
     call('POST', `/user-admin/${user.id}/tokens`, {
       description: 'soak',

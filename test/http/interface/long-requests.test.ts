@@ -24,7 +24,7 @@ describeInterface('a caller whose requests took long', (server) => {
     const { secret } = await addPerson(server(), 'calm');
     const { body: page } = await call('GET', '/events');
     const { createdBy: name, createdByUserId: userId } = page.events[0];
-    server().server.store.engine.loopAccounts.chargeCaller(callerName({ name, userId }), 1_000_000);
+    server().server.store.engine.loopAccounts.add(callerName({ name, userId }), 1_000_000);
     const responses = await Promise.all([
       call('GET', `${FEATURES}/f`),
       call('PUT', `${FEATURES}/f`, { description: 'changed in its turn' }),
