@@ -354,6 +354,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/decide',
+      'domain/flags',
       'domain/json',
       'domain/people',
       'domain/state',
@@ -366,6 +367,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/service': {
     purpose: 'routes about environments, events and the running process',
     imports: [
+      'domain/access',
       'domain/flags',
       'domain/json',
       'domain/state',

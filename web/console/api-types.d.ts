@@ -315,6 +315,7 @@ export interface components {
             createdAt: string;
             archivedAt: string | null;
             lastSeenAt: string | null;
+            lifecycle: components["schemas"]["LifecycleStage"];
             dependencyType: ("parent" | "child") | null;
             environments: components["schemas"]["FlagEnvironmentSummary"][];
             /** @description Names of those that its strategies use. */
@@ -383,6 +384,21 @@ export interface components {
         LegalValue: {
             value: string;
             description?: string;
+        };
+        /** LifecycleStage */
+        LifecycleStage: {
+            /** @enum {string} */
+            stage: "initial" | "pre-live" | "live" | "completed" | "archived";
+            /**
+             * @description What became of what the flag was for; only of the stage `completed`.
+             * @enum {string}
+             */
+            status?: "kept" | "discarded";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            enteredStageAt: string;
         };
         /** Me */
         Me: {
@@ -807,6 +823,7 @@ export interface components {
             variants: components["schemas"]["Variant"][] | null;
             archived: boolean;
             archivedAt: string | null;
+            lifecycle: components["schemas"]["LifecycleStage"];
             environments: components["schemas"]["FlagEnvironment"][];
             children: string[];
             dependencies: components["schemas"]["Dependency"][];

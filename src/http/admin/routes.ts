@@ -20,6 +20,7 @@ import { memberRoutes } from './projects/members.ts';
 import { projectAccessRoutes } from './projects/project-access.ts';
 import { projectAdminRoutes } from './projects/project-admin.ts';
 import { projectEnvironmentRoutes } from './projects/project-environments.ts';
+import { projectReportRoutes } from './projects/project-reports.ts';
 import { projectRoutes } from './projects/projects.ts';
 import { flagCreatorRoutes } from './search/flag-creators.ts';
 import { flagSearchRoutes } from './search/flag-search.ts';
@@ -29,6 +30,7 @@ import { eventSearchRoutes } from './service/event-search.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
 import { maintenanceRoutes } from './service/maintenance.ts';
+import { statisticsRoutes } from './service/statistics.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
 import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
@@ -39,6 +41,7 @@ import { applicationChangeRoutes } from './usage/application-changes.ts';
 import { applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
+import { personalDashboardRoutes } from './users/personal-dashboard.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
@@ -90,4 +93,7 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...uiConfigRoutes,
   ...maintenanceRoutes,
+  ...projectReportRoutes,
+  ...personalDashboardRoutes,
+  ...statisticsRoutes,
 ];

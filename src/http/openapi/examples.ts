@@ -9,6 +9,7 @@ import { DIRECTORY_EXAMPLES } from './directory-examples.ts';
 import { FLAG_EXAMPLES } from './flag-examples.ts';
 import { FRONTEND_EXAMPLES } from './frontend-examples.ts';
 import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
+import { REPORT_EXAMPLES } from './report-examples.ts';
 import { TARGETING_EXAMPLES } from './targeting-examples.ts';
 import { USAGE_EXAMPLES } from './usage-examples.ts';
 
@@ -21,6 +22,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...TARGETING_EXAMPLES,
   ...PLAYGROUND_EXAMPLES,
   ...USAGE_EXAMPLES,
+  ...REPORT_EXAMPLES,
 };
 
 const ADD_VARIANT = [

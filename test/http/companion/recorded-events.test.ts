@@ -331,6 +331,16 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/maintenance', { enabled: false }],
     events: ['setting-updated'],
   },
+  complete: {
+    given: [FLAG],
+    when: [`${FEATURES}/$/lifecycle/complete`, { status: 'kept' }],
+    events: ['feature-completed'],
+  },
+  uncomplete: {
+    given: [FLAG, ['POST', `${FEATURES}/$/lifecycle/complete`, { status: 'kept' }]],
+    when: [`${FEATURES}/$/lifecycle/uncomplete`],
+    events: ['feature-uncompleted'],
+  },
   createTag: { when: ['/tags', { type: 'row', value: '$' }], events: ['tag-created'] },
   deleteTag: {
     given: [

@@ -44,7 +44,11 @@ const OriginsBody = v.pipe(
 const Editions = v.object({ oss: v.exactOptional(v.string()), enterprise: v.exactOptional(v.string()) });
 
 const VersionInfoSchema = v.pipe(
-  v.object({ current: Editions, latest: Editions, isLatest: v.boolean() }),
+  v.object({
+    current: Editions,
+    latest: v.pipe(Editions, v.description('Always empty: the server asks nobody for newer releases.')),
+    isLatest: v.pipe(v.literal(true), v.description('Always true, so that no page announces a release.')),
+  }),
   v.title('VersionInfo'),
 );
 

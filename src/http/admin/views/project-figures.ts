@@ -46,6 +46,15 @@ export function healthOf({ flagCount, healthyCount }: ProjectFigures): number {
   return flagCount === 0 ? 100 : Math.round((100 * healthyCount) / flagCount);
 }
 
+/** The flags by their state, as responses call it (docs/specification/flags.md#staleness). */
+export function stateCounts({ flagCount, staleCount, healthyCount }: ProjectFigures) {
+  return {
+    activeCount: healthyCount,
+    potentiallyStaleCount: flagCount - staleCount - healthyCount,
+    staleCount,
+  };
+}
+
 interface ShelfFigures {
   readonly of: ShelvedFlags;
   readonly figures: ProjectFigures;

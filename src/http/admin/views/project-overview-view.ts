@@ -51,8 +51,8 @@ export function defaultStrategyIn(
   return { defaultStrategy: { ...known, segments } };
 }
 
-async function onboardingStatus(
-  { seen, owner }: ListSources,
+export async function onboardingStatus(
+  { seen, owner }: Pick<ListSources, 'seen' | 'owner'>,
   shelves: readonly ShelvedFlags[],
   firstFlag: string | null,
 ) {

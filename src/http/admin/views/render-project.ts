@@ -13,7 +13,7 @@ import { type TaggedResponse, taggedResponse } from '../../dispatch/json-respons
 import type { ReadResponse } from '../../dispatch/route.ts';
 import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
 import { BodyPieces, type ResponseBody } from '../../transport/response-body.ts';
-import { healthOf, projectFigures } from './project-figures.ts';
+import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
 import type { FlagSources } from './render-flag.ts';
 import {
   forgetSummaries,
@@ -93,6 +93,23 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
       const response = taggedResponse(etag, listBody({ ...head, health }, summaries));
       const { validFrom, validUntil } = figures!;
       return keep(overviews, project, { ...moment, validFrom, validUntil, response });
+    }),
+  );
+}
+
+/** The overview with how many flags are in which state; asked for too seldom to be kept. */
+export function healthReport(sources: ListSources, project: ProjectState): Listed {
+  const { world, now, owner } = sources;
+  const { revision } = momentOf(sources, project);
+  const head = { ...overviewHead(world, project), mode: project.settings.mode };
+  const counting = projectFigures([project], now, owner);
+  const summing = summariesOf(sources, project);
+  return andThen(counting, ([figures]) =>
+    andThen(summing, (summaries) => {
+      const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
+      const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}`;
+      const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries));
+      return { revision, response };
     }),
   );
 }

@@ -1,0 +1,161 @@
+/** Reports about a project: how its flags are, and what was done lately (docs/specification/companions.md#reports). */
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { ProjectState } from '../../../domain/state/world.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import * as locate from '../requests/locators.ts';
+import {
+  HealthReportSchema,
+  LeadTimeSchema,
+  ProjectInsightsSchema,
+  ProjectStatusSchema,
+  StageCountsSchema,
+} from '../schemas/report-schemas.ts';
+import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
+import { healthReport } from '../views/render-project.ts';
+import { settledResponse } from '../views/responses.ts';
+import { activityByDate, countAll, leadTimes, windowStarts } from './event-counts.ts';
+import { stageFigures, stageSummary } from './stage-figures.ts';
+
+type Context = RequestContext<unknown>;
+type Times = readonly { readonly name: string; readonly timeToProduction: number; readonly atMs: number }[];
+
+/** Of days, to a tenth; 0 of none. */
+function averageOf(times: Times): number {
+  if (times.length === 0) return 0;
+  const sum = times.reduce((days, { timeToProduction }) => days + timeToProduction, 0);
+  return Math.round((10 * sum) / times.length) / 10;
+}
+
+const leadTimeView = (times: Times) => ({
+  projectAverage: averageOf(times),
+  features: times.map(({ name, timeToProduction }) => ({ name, timeToProduction })),
+});
+
+async function readInsights(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
+  const now = context.now();
+  const { id } = project.settings;
+  const currentMembers = project.members.size;
+  const [figures] = await projectFigures([project], now, context.asker);
+  const windows = windowStarts(now);
+  const current = { project: id, fromMs: windows.current };
+  const past = { project: id, fromMs: windows.past, untilMs: windows.current - 1 };
+  const counts = await countAll(context, {
+    createdCurrentWindow: { ...current, type: 'feature-created' },
+    createdPastWindow: { ...past, type: 'feature-created' },
+    archivedCurrentWindow: { ...current, type: 'feature-archived' },
+    archivedPastWindow: { ...past, type: 'feature-archived' },
+    projectActivityCurrentWindow: current,
+    projectActivityPastWindow: past,
+    projectMembersAddedCurrentWindow: { ...current, type: 'project-user-added' },
+    removed: { ...current, type: 'project-user-removed' },
+  });
+  if (isRefusal(counts)) return counts;
+  const times = await leadTimes(context, project);
+  if (isRefusal(times)) return times;
+  const { removed, ...stats } = counts;
+  const lately = times.filter(({ atMs }) => atMs >= windows.current);
+  return settledResponse(context, {
+    stats: { avgTimeToProdCurrentWindow: averageOf(lately), ...stats },
+    health: { rating: healthOf(figures!), ...stateCounts(figures!) },
+    leadTime: leadTimeView(times),
+    featureTypeCounts: [...figures!.typeCounts].map(([type, count]) => ({ type, count })),
+    members: { currentMembers, change: stats.projectMembersAddedCurrentWindow - removed },
+  });
+}
+
+async function readStatus(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
+  const { world, now, asker } = context;
+  const { id } = project.settings;
+  const { apiTokens, segments } = world.directory;
+  const resources = {
+    apiTokens: [...apiTokens.values()].filter(({ projects }) => projects.includes(id)).length,
+    members: project.members.size,
+    segments: [...segments.values()].filter((segment) => segment.project === id).length,
+  };
+  const stages = await stageFigures(context, [project]);
+  if (isRefusal(stages)) return stages;
+  const [figures] = await projectFigures([project], now(), asker);
+  const activityCountByDate = await activityByDate(context, id);
+  if (isRefusal(activityCountByDate)) return activityCountByDate;
+  const { staleCount, potentiallyStaleCount } = stateCounts(figures!);
+  return settledResponse(context, {
+    activityCountByDate,
+    health: { current: healthOf(figures!) },
+    resources,
+    staleFlags: { total: staleCount + potentiallyStaleCount },
+    lifecycleSummary: stageSummary(stages),
+  });
+}
+
+async function readStageCounts(context: Context): Promise<ReadResponse | Refusal> {
+  const stages = await stageFigures(context, context.world.projects.values());
+  if (isRefusal(stages)) return stages;
+  return settledResponse(context, {
+    initial: stages.initial.current,
+    preLive: stages['pre-live'].current,
+    live: stages.live.current,
+    completed: stages.completed.current,
+    archived: stages.archived.current,
+  });
+}
+
+export const projectReportRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/status',
+    operationId: 'getProjectStatus',
+    tag: 'Projects',
+    summary: 'Read what was done in a project each day, and in which stages its flags are.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: ProjectStatusSchema },
+    read: readStatus,
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/lifecycle/count',
+    operationId: 'getFeatureLifecycleCount',
+    tag: 'Features',
+    summary: 'Count the flags of all projects by the stages that they are in.',
+    permission: 'read',
+    success: { status: 200, schema: StageCountsSchema },
+    read: readStageCounts,
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/insights',
+    operationId: 'getProjectInsights',
+    tag: 'Projects',
+    summary: 'Read how the flags of a project are, and what was done in it lately.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: ProjectInsightsSchema },
+    read: readInsights,
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/dora',
+    operationId: 'getProjectDora',
+    tag: 'Projects',
+    summary: 'Read how long the newest release flags of a project took to production.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: LeadTimeSchema },
+    read: async (context, project) => {
+      const times = await leadTimes(context, project);
+      return isRefusal(times) ? times : settledResponse(context, leadTimeView(times));
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/projects/:projectId/health-report',
+    operationId: 'getProjectHealthReport',
+    tag: 'Projects',
+    summary: 'Read a project with its flags and how many of them are in which state.',
+    permission: 'read',
+    locate: locate.project,
+    success: { status: 200, schema: HealthReportSchema },
+    read: ({ world, usage, now, asker }, project) =>
+      healthReport({ world, seen: usage.seen, owner: asker, now: now() }, project),
+  }),
+];

@@ -1,0 +1,201 @@
+/** Schemas of responses that sum up projects, users and the service. */
+import * as v from 'valibot';
+import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
+import { ProjectOverviewSchema } from './schemas.ts';
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const Days = v.pipe(v.number(), v.minValue(0), v.description('Days, to a tenth.'));
+const Percent = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100));
+const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+
+const StateCounts = { activeCount: Count, potentiallyStaleCount: Count, staleCount: Count } as const;
+
+export const LeadTimeSchema = v.pipe(
+  v.object({
+    projectAverage: Days,
+    features: v.array(v.object({ name: v.string(), timeToProduction: Days })),
+  }),
+  v.description(
+    'Of the 50 newest release flags, those that have been on in an environment of the type production: days from the creation until then.',
+  ),
+  v.title('LeadTime'),
+);
+
+const StatsSchema = v.pipe(
+  v.object({
+    avgTimeToProdCurrentWindow: Days,
+    createdCurrentWindow: Count,
+    createdPastWindow: Count,
+    archivedCurrentWindow: Count,
+    archivedPastWindow: Count,
+    projectActivityCurrentWindow: Count,
+    projectActivityPastWindow: Count,
+    projectMembersAddedCurrentWindow: Count,
+  }),
+  v.description('Events of the last 30 days, and of the 30 days before them.'),
+  v.title('ProjectStats'),
+);
+
+export const ProjectInsightsSchema = v.pipe(
+  v.object({
+    stats: StatsSchema,
+    health: v.object({ rating: Percent, ...StateCounts }),
+    leadTime: LeadTimeSchema,
+    featureTypeCounts: v.array(v.object({ type: v.picklist(FLAG_TYPES), count: Count })),
+    members: v.object({
+      currentMembers: Count,
+      change: v.pipe(
+        v.number(),
+        v.integer(),
+        v.description('Members added in the last 30 days, less those removed.'),
+      ),
+    }),
+  }),
+  v.title('ProjectInsights'),
+);
+
+export const HealthReportSchema = v.pipe(
+  v.object({
+    ...ProjectOverviewSchema.entries,
+    mode: v.picklist(['open', 'protected', 'private']),
+    ...StateCounts,
+  }),
+  v.title('HealthReport'),
+);
+
+const Author = {
+  id: v.pipe(v.number(), v.integer()),
+  name: v.exactOptional(v.string()),
+  username: v.exactOptional(v.string()),
+  email: v.exactOptional(v.string()),
+  imageUrl: v.string(),
+} as const;
+
+const OwnerSchema = v.object({
+  ownerType: v.literal('user'),
+  name: v.string(),
+  email: v.nullable(v.string()),
+  imageUrl: v.string(),
+});
+
+export const PersonalDashboardSchema = v.pipe(
+  v.object({
+    projects: v.pipe(
+      v.array(
+        v.object({
+          id: v.string(),
+          name: v.string(),
+          health: Percent,
+          memberCount: Count,
+          featureCount: Count,
+        }),
+      ),
+      v.description('Those in which the caller has a role, or that are favorites.'),
+    ),
+    flags: v.pipe(
+      v.array(v.object({ name: v.string(), project: v.string(), type: v.picklist(FLAG_TYPES) })),
+      v.description('Favorites, then the newest flags that the caller created; 100 at most.'),
+    ),
+    admins: v.array(v.object(Author)),
+    projectOwners: v.pipe(v.array(OwnerSchema), v.description("Owners of the caller's projects.")),
+  }),
+  v.title('PersonalDashboard'),
+);
+
+export const PersonalProjectSchema = v.pipe(
+  v.object({
+    insights: v.object({
+      avgHealthCurrentWindow: v.pipe(v.null(), v.description('The health of the past is not kept.')),
+      avgHealthPastWindow: v.null(),
+      totalFlags: Count,
+      activeFlags: Count,
+      staleFlags: Count,
+      potentiallyStaleFlags: Count,
+      health: Percent,
+    }),
+    onboardingStatus: v.object({
+      status: v.picklist(['onboarding-started', 'first-flag-created', 'onboarded']),
+      feature: v.exactOptional(v.string()),
+    }),
+    latestEvents: v.array(
+      v.object({
+        id: Count,
+        summary: v.string(),
+        createdBy: v.string(),
+        createdByImageUrl: v.string(),
+        createdAt: Timestamp,
+      }),
+    ),
+    owners: v.array(v.union([OwnerSchema, v.object({ ownerType: v.literal('system') })])),
+    roles: v.pipe(
+      v.array(v.object({ id: Count, name: v.string(), type: v.literal('project') })),
+      v.description('That the caller has in the project.'),
+    ),
+  }),
+  v.title('PersonalProject'),
+);
+
+export const StatisticsSchema = v.pipe(
+  v.object({
+    instanceId: v.pipe(v.string(), v.description('Of the history that the data folder holds.')),
+    timestamp: Timestamp,
+    versionOSS: v.string(),
+    users: Count,
+    activeUsers: v.pipe(
+      v.object({ last7: Count, last30: Count, last60: Count, last90: Count }),
+      v.description('Whose personal tokens were used in so many days.'),
+    ),
+    featureToggles: v.pipe(Count, v.description('Archived ones included.')),
+    projects: Count,
+    contextFields: Count,
+    roles: Count,
+    groups: Count,
+    environments: Count,
+    segments: Count,
+    strategies: Count,
+    SAMLenabled: v.boolean(),
+    OIDCenabled: v.boolean(),
+    clientApps: v.array(v.object({ range: v.picklist(['allTime', '30d', '7d']), count: Count })),
+    featureExports: Count,
+    featureImports: Count,
+    apiTokens: v.object({ admin: Count, client: Count, frontend: Count }),
+  }),
+  v.title('InstanceStatistics'),
+);
+
+const StageFigures = v.object({
+  averageDays: v.pipe(
+    v.nullable(v.pipe(v.number(), v.minValue(0))),
+    v.description('In the stage so far or until the next one, to a tenth; null: no flag has entered it.'),
+  ),
+  currentFlags: Count,
+});
+
+export const ProjectStatusSchema = v.pipe(
+  v.object({
+    activityCountByDate: v.pipe(
+      v.array(v.object({ date: v.string(), count: Count })),
+      v.description('Events of the last 30 days in UTC; days without any are left out.'),
+    ),
+    health: v.object({ current: Percent }),
+    resources: v.object({
+      apiTokens: v.pipe(Count, v.description('That name the project.')),
+      members: Count,
+      segments: v.pipe(Count, v.description('For this project only.')),
+    }),
+    staleFlags: v.object({ total: v.pipe(Count, v.description('Stale and potentially stale ones.')) }),
+    lifecycleSummary: v.object({
+      initial: StageFigures,
+      preLive: StageFigures,
+      live: StageFigures,
+      completed: StageFigures,
+      archived: v.object({ currentFlags: Count, last30Days: Count }),
+    }),
+  }),
+  v.title('ProjectStatus'),
+);
+
+export const StageCountsSchema = v.pipe(
+  v.object({ initial: Count, preLive: Count, live: Count, completed: Count, archived: Count }),
+  v.title('StageCounts'),
+);

@@ -1,0 +1,190 @@
+/** What a user sees first: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
+import { OWNER_ROLE_ID, ROLES } from '../../../domain/access/roles.ts';
+import type { Flag } from '../../../domain/flags/flag.ts';
+import { favoritesOf } from '../../../domain/state/favorites.ts';
+import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { ProjectState, User, World } from '../../../domain/state/world.ts';
+import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
+import * as locate from '../requests/locators.ts';
+import { PersonalDashboardSchema, PersonalProjectSchema } from '../schemas/report-schemas.ts';
+import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
+import { onboardingStatus } from '../views/project-overview-view.ts';
+import { settledResponse } from '../views/responses.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
+import { imageUrlOf } from '../views/views.ts';
+
+/** Of each kind, so that the page stays one. */
+const FLAGS_MAX = 100;
+const PROJECTS_MAX = 100;
+const PEOPLE_MAX = 100;
+const EVENTS_MAX = 10;
+
+const ADMIN_ROLE = 'Admin';
+
+type Context = RequestContext<unknown>;
+
+const identityOf = ({ id, email, username }: User): string => email ?? username ?? String(id);
+
+const ownerView = (user: User) => ({
+  ownerType: 'user' as const,
+  name: user.name ?? identityOf(user),
+  email: user.email,
+  imageUrl: imageUrlOf(identityOf(user)),
+});
+
+function ownersOf({ directory }: World, projects: readonly ProjectState[]): readonly User[] {
+  const ids = new Set<number>();
+  for (const { members } of projects) {
+    for (const [userId, roleId] of members) if (roleId === OWNER_ROLE_ID) ids.add(userId);
+  }
+  return [...ids].slice(0, PEOPLE_MAX).flatMap((id) => directory.users.get(id) ?? []);
+}
+
+function adminsOf({ directory }: World) {
+  const adminId = ROLES.find(({ name }) => name === ADMIN_ROLE)?.id;
+  return [...directory.users.values()]
+    .filter(({ rootRole }) => rootRole === adminId)
+    .slice(0, PEOPLE_MAX)
+    .map((user) => ({
+      id: user.id,
+      ...(user.name === null ? {} : { name: user.name }),
+      ...(user.username === null ? {} : { username: user.username }),
+      ...(user.email === null ? {} : { email: user.email }),
+      imageUrl: imageUrlOf(identityOf(user)),
+    }));
+}
+
+const flagView = ({ name, project, type }: Flag) => ({ name, project, type });
+
+/** Favorites that are not archived, in the order in which they were marked. */
+function favoriteFlags(world: World, userId: number): readonly Flag[] {
+  return favoritesOf(world, userId)
+    .flags.map((name) => locateFlagAnywhere(world, name))
+    .flatMap((located) => (located.refused ? [] : [located.record.flag]))
+    .filter(({ archivedAt }) => archivedAt === null);
+}
+
+/** The newest of them, newest first. */
+async function createdFlags(context: Context, userId: number): Promise<readonly Flag[] | Refusal> {
+  const { world, reads, asker } = context;
+  return reads.walk(async () => {
+    const found: Flag[] = [];
+    const flags = flagsNow(world.projects.values());
+    await inSlices(() => {
+      const { done, value } = flags.next();
+      if (done === true) return true;
+      const { flag, createdBy } = value.record;
+      if (createdBy === userId && flag.archivedAt === null) found.push(flag);
+      return false;
+    }, asker);
+    return found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  }, asker);
+}
+
+/** The caller of a route for users only. */
+function userOf({ caller }: Context): User {
+  if (caller.user === null) throw new Error('only users may ask for what is theirs');
+  return caller.user;
+}
+
+async function readDashboard(context: Context): Promise<ReadResponse | Refusal> {
+  const { world, asker, now } = context;
+  const { id } = userOf(context);
+  const favorites = favoritesOf(world, id);
+  const projects = [...world.projects.values()]
+    .filter(({ members, settings }) => members.has(id) || favorites.projects.includes(settings.id))
+    .slice(0, PROJECTS_MAX);
+  const owners = ownersOf(world, projects).map(ownerView);
+  const shown = projects.map(({ settings, members }) => ({
+    id: settings.id,
+    name: settings.name,
+    memberCount: members.size,
+  }));
+  const marked = favoriteFlags(world, id);
+  const figures = await projectFigures(projects, now(), asker);
+  const created = await createdFlags(context, id);
+  if (isRefusal(created)) return created;
+  const names = new Set(marked.map(({ name }) => name));
+  const flags = [...marked, ...created.filter(({ name }) => !names.has(name))];
+  return settledResponse(context, {
+    projects: shown.map((one, at) => ({
+      ...one,
+      health: healthOf(figures[at]!),
+      featureCount: figures[at]!.flagCount,
+    })),
+    flags: flags.slice(0, FLAGS_MAX).map(flagView),
+    admins: adminsOf(world),
+    projectOwners: owners,
+  });
+}
+
+interface EventShown {
+  readonly id: number;
+  readonly type: string;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly featureName: string | null;
+  readonly environment: string | null;
+}
+
+/** One line: who did what to what. */
+function eventView({ id, type, createdBy, createdAt, featureName, environment }: EventShown) {
+  const what = [featureName ?? '', environment === null ? '' : `in ${environment}`].join(' ').trim();
+  const summary = `${createdBy}: ${type}${what === '' ? '' : ` ${what}`}`;
+  return { id, summary, createdBy, createdByImageUrl: imageUrlOf(createdBy), createdAt };
+}
+
+async function readProject(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
+  const { world, usage, engine, reads, asker, now } = context;
+  const { id } = userOf(context);
+  const owners = ownersOf(world, [project]).map(ownerView);
+  const roles = ROLES.filter((role) => role.id === project.members.get(id));
+  const shelves = project.flags.shelved();
+  const [figures] = await projectFigures([project], now(), asker);
+  const { activeCount, staleCount, potentiallyStaleCount } = stateCounts(figures!);
+  const query = { project: project.settings.id, limit: EVENTS_MAX, offset: 0 };
+  const page = await reads.search(query, engine.durableId, asker);
+  if (isRefusal(page)) return page;
+  const events = JSON.parse(Buffer.from(page.json).toString()) as readonly EventShown[];
+  return settledResponse(context, {
+    insights: {
+      avgHealthCurrentWindow: null,
+      avgHealthPastWindow: null,
+      totalFlags: figures!.flagCount,
+      activeFlags: activeCount,
+      staleFlags: staleCount,
+      potentiallyStaleFlags: potentiallyStaleCount,
+      health: healthOf(figures!),
+    },
+    onboardingStatus: await onboardingStatus({ seen: usage.seen, owner: asker }, shelves, figures!.firstFlag),
+    latestEvents: events.map(eventView),
+    owners: owners.length === 0 ? [{ ownerType: 'system' }] : owners,
+    roles: roles.map((role) => ({ id: role.id, name: role.name, type: 'project' })),
+  });
+}
+
+export const personalDashboardRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/personal-dashboard',
+    operationId: 'getPersonalDashboard',
+    tag: 'Users',
+    summary: "Read the caller's projects and flags, and whom to ask.",
+    permission: 'personal',
+    success: { status: 200, schema: PersonalDashboardSchema },
+    read: readDashboard,
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/personal-dashboard/:projectId',
+    operationId: 'getPersonalDashboardProjectDetails',
+    tag: 'Users',
+    summary: 'Read how a project is, what was done in it last, and who owns it.',
+    permission: 'personal',
+    locate: locate.project,
+    success: { status: 200, schema: PersonalProjectSchema },
+    read: readProject,
+  }),
+];
