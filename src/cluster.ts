@@ -30,6 +30,8 @@ export interface ClusterOptions {
   /** On which this server listens. */
   readonly port: number;
   readonly log: Log;
+  /** Whether retention removes old events on the nodes. */
+  readonly hasRetention: boolean;
   open(hooks: StoreHooks): Promise<Store>;
   /** Called each time that this node has begun to lead. */
   onLeading(store: Store): Promise<void>;
@@ -90,6 +92,7 @@ export async function joinCluster(options: ClusterOptions): Promise<OpenCluster>
     const node = await openClusterNode<Store>({
       ...{ fs: realFileSystem, folder, log, archive, notes },
       archiveMarginBytes: config.logBytes,
+      hasRetention: options.hasRetention,
       cluster: config.cluster,
       identity: {
         node: config.node,

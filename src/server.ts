@@ -168,6 +168,7 @@ async function openNode(
   }
   const cluster = await joinCluster({
     ...{ config, folder, port: parts.port, log, stop },
+    hasRetention: options.config.eventRetentionDays !== null,
     open: (hooks) => open(options, parts, hooks),
     onLeading: firstEvents,
     ...(replicatedLog !== undefined && { replicatedLog }),

@@ -3,11 +3,13 @@
  * opens the store behind a commit log that the nodes share, and begins to follow.
  */
 import { createDataFolder, dataFolder } from '../persistence/disk/data-folder.ts';
+import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { cutJournal, readJournalEnd } from '../persistence/recovery/journal-end.ts';
 import { type Alignment, align, DisagreementError, recordBefore } from './alignment.ts';
 import { encodeAnnouncement } from './announcement.ts';
+import { ArchiveDamageError } from './archive/archived-frames.ts';
 import { Archivist } from './archive/archivist.ts';
 import type { FileArchive } from './archive/file-archive.ts';
 import { fetchFromArchive, lacksBeginning } from './archive/join.ts';
@@ -18,6 +20,8 @@ import type { ReplicatedLog } from './replicated-log.ts';
 
 /** Between two attempts to reach the log at a start. */
 const START_PAUSE_MS = 1_000;
+
+const CUT = 'Events that the replicated log refused are cut off the journal; nobody was told of them.';
 
 /** How often a joining node says what the log has to keep for it. */
 const RESERVATION_MS = 1_000;
@@ -38,6 +42,8 @@ export interface ClusterNodeOptions<S> {
   readonly archive: FileArchive | null;
   /** What the log keeps of what is archived (archivist.ts). */
   readonly archiveMarginBytes: number;
+  /** Whether journal that retention removed is to go from the archive too. */
+  readonly hasRetention: boolean;
   /** For tests: of archived files. */
   readonly archiveFileBytes?: number;
   readonly cluster: string;
@@ -97,6 +103,7 @@ function archivistOf<S>(
     folder,
     archive,
     archiveMarginBytes,
+    hasRetention,
     archiveFileBytes,
     log,
     identity,
@@ -108,7 +115,14 @@ function archivistOf<S>(
 ): Archivist | null {
   if (archive === null) return null;
   return new Archivist({
-    ...{ fs, archive, folder: dataFolder(folder), run: identity.run, marginBytes: archiveMarginBytes },
+    ...{
+      fs,
+      archive,
+      folder: dataFolder(folder),
+      run: identity.run,
+      hasRetention,
+      marginBytes: archiveMarginBytes,
+    },
     ...(archiveFileBytes !== undefined && { fileBytes: archiveFileBytes }),
     isLeading: () => replica.isLeading,
     durableId: () => engine.durableId,
@@ -147,22 +161,24 @@ async function alignFolder<S>(
       const newestId = end.places.at(-1)?.id ?? 0;
       const { place } = alignment;
       if (place.id < newestId) {
-        const message =
-          'Events that the replicated log refused are cut off the journal; nobody was told of them.';
-        notes.warn({ keptEventId: place.id, cutEventId: newestId }, message);
+        notes.warn({ keptEventId: place.id, cutEventId: newestId }, CUT);
         await cutJournal(fs, folder, place);
       }
       return alignment;
     } catch (error) {
-      const isFinal = [DisagreementError, LogDamageError, NewerRecordError].some(
-        (kind) => error instanceof kind,
-      );
-      if (isFinal) throw error;
+      if (isFinal(error)) throw error;
       notes.warn({ err: error }, 'The replicated log or its archive cannot be reached; trying again');
       await pause(START_PAUSE_MS);
     }
   }
 }
+
+/** What no further attempt mends: journal and log that differ, and faults of the folder and its disk. */
+const isFinal = (error: unknown): boolean =>
+  [DisagreementError, LogDamageError, NewerRecordError, DataFolderError].some(
+    (kind) => error instanceof kind,
+  ) ||
+  (error instanceof Error && 'syscall' in error && 'path' in error);
 
 /** Makes the journal longer from the archive; whether it could. The leader learns meanwhile what the log has to keep. */
 async function fetchMissing<S>({
@@ -187,18 +203,22 @@ async function fetchMissing<S>({
   };
   reserve();
   try {
-    const reachedId = await fetchFromArchive({
+    const fetched = await fetchFromArchive({
       ...{ fs, folder, archive, end },
       reserve: (id) => {
         durableId = id;
       },
     });
-    if (reachedId !== null)
-      notes.info(
-        { fromEventId: newestId, toEventId: reachedId },
-        'Events that this node lacked came from the archive',
-      );
-    return reachedId !== null;
+    if (fetched === null) return false;
+    const { keptId: keptEventId, lastId: toEventId } = fetched;
+    if (keptEventId < newestId) notes.warn({ keptEventId, cutEventId: newestId }, CUT);
+    notes.info({ fromEventId: keptEventId, toEventId }, 'Events that this node lacked came from the archive');
+    return true;
+  } catch (error) {
+    if (!(error instanceof ArchiveDamageError)) throw error;
+    throw new DisagreementError(
+      `This node lacks what the log has forgotten, and ${error.message}. Copy the data folder of another node that is stopped, and start again.`,
+    );
   } finally {
     cancel();
   }

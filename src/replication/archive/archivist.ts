@@ -25,7 +25,7 @@ import {
   readArchiveIndex,
   snapshotPartName,
 } from './archive-index.ts';
-import { ARCHIVE_FILE_BYTES, type FileArchive } from './file-archive.ts';
+import { ARCHIVE_FILE_BYTES, type ArchivedFile, type FileArchive } from './file-archive.ts';
 import { type ArchivePlace, JournalGatherer } from './journal-gatherer.ts';
 
 /** Between two looks at whether there is something to archive. */
@@ -33,6 +33,9 @@ export const ARCHIVE_PAUSE_MS = 5_000;
 
 /** Between two files while there is more. Leaves the log's servers to the changes. */
 const FILE_PAUSE_MS = 250;
+
+/** So many looks go by what the archive held before, unless this node has changed it meanwhile. */
+const LOOKS_PER_LIST = 12;
 
 /** Snapshots in the archive; older ones are deleted. */
 export const SNAPSHOTS_ARCHIVED = 2;
@@ -45,6 +48,8 @@ export interface ArchivistOptions {
   readonly run: string;
   /** What the log keeps of the archived events, in bytes of archived files. */
   readonly marginBytes: number;
+  /** Whether retention removes journal, so that what it removed goes from the archive too. */
+  readonly hasRetention: boolean;
   /** For tests. */
   readonly fileBytes?: number;
   isLeading(): boolean;
@@ -81,6 +86,10 @@ export class Archivist {
   #gatherer: JournalGatherer | null = null;
   #view: ArchiveView | null = null;
   #seen = '';
+  #index: ArchiveIndex | null = null;
+  #looks = 0;
+  #forgottenId = 0;
+  #firstPosition = 0;
   #problem: string | null = null;
 
   constructor(options: ArchivistOptions) {
@@ -112,21 +121,19 @@ export class Archivist {
   /** Whether there is more to do at once. */
   async #work(): Promise<boolean> {
     const { isLeading, warn } = this.#options;
-    if (!isLeading()) {
-      this.#gatherer = null;
-      this.#seen = '';
-      return false;
-    }
     try {
-      return await this.step();
+      if (isLeading()) return await this.step();
     } catch (error) {
-      this.#gatherer = null;
-      this.#seen = '';
-      this.#tell((error as Error).message);
-      if (!this.#isClosed)
+      const { message } = error as Error;
+      if (!this.#isClosed && message !== this.#problem)
         warn({ err: error }, 'The archive could not be kept up to date; the log keeps everything meanwhile');
-      return false;
+      this.#tell(message);
     }
+    this.#gatherer = null;
+    this.#index = null;
+    this.#seen = '';
+    this.#forgottenId = 0;
+    return false;
   }
 
   /** One file, or what is to be deleted and forgotten. Resolves with whether there may be more at once. */
@@ -136,11 +143,14 @@ export class Archivist {
     const snapshots = await listSnapshots(this.#options.fs, this.#options.folder.snapshots);
     const seen = JSON.stringify([segments, snapshots.at(-1)?.id, durableId(), neededFrom()]);
     if (seen === this.#seen) return false;
-    const index = readArchiveIndex(await archive.list());
+    this.#looks += 1;
+    if (this.#index === null || this.#looks % LOOKS_PER_LIST === 0)
+      this.#index = readArchiveIndex(await archive.list());
+    const index = this.#index;
     const run = firstRun(index);
     const [oldest] = segments;
     if (oldest === undefined || !isLeading()) return false;
-    if (await this.#deleteDropped(index, run, oldest)) return true;
+    if (this.#options.hasRetention && (await this.#deleteDropped(index, run, oldest))) return true;
     const place = run === null ? await this.#beginning(oldest) : { id: run.lastId, chain: run.chain };
     if (place === null) return false;
     if (this.#gatherer?.firstId !== place.id + 1) this.#gatherer = await this.#gathererAt(place);
@@ -154,6 +164,7 @@ export class Archivist {
     const file = await this.#gatherer.next(durableId());
     if (file !== null) {
       if (!isLeading()) return false;
+      this.#index = null;
       await archive.put(archivedSegmentName(file), file.content);
       return true;
     }
@@ -161,14 +172,17 @@ export class Archivist {
     await this.#deleteOldSnapshots(index);
     const forgottenId = run === null ? 0 : Math.min(forgettableId(run, marginBytes), neededFrom());
     if (!isLeading()) return false;
-    const firstPosition = await forget(forgottenId);
+    if (forgottenId > this.#forgottenId || this.#firstPosition === 0) {
+      this.#firstPosition = await forget(forgottenId);
+      this.#forgottenId = forgottenId;
+    }
     this.#problem = null;
     this.#view = {
       archivedFrom: run?.firstId ?? 0,
       archivedId: run?.lastId ?? 0,
       snapshotId: index.snapshots.at(-1)?.id ?? 0,
-      forgottenId,
-      firstPosition,
+      forgottenId: this.#forgottenId,
+      firstPosition: this.#firstPosition,
       problem: null,
     };
     this.#seen = seen;
@@ -215,7 +229,7 @@ export class Archivist {
     const isCutOff = run !== null && run.lastId + 1 < oldest;
     const madeUpFor = isCutOff ? Number.POSITIVE_INFINITY : (snapshots[0]?.id ?? 0);
     const dropped = segments.filter(({ lastId }) => lastId < oldest && lastId <= madeUpFor);
-    for (const { name } of dropped) await this.#options.archive.delete(name);
+    await this.#delete(dropped);
     return dropped.length > 0;
   }
 
@@ -224,6 +238,7 @@ export class Archivist {
     const { fs, folder, archive, run, isLeading, fileBytes: partBytes = ARCHIVE_FILE_BYTES } = this.#options;
     const own = (await listSnapshots(fs, folder.snapshots)).findLast(({ id }) => id <= lastId);
     if (own === undefined || own.id <= (snapshots.at(-1)?.id ?? 0)) return false;
+    this.#index = null;
     try {
       await withFile(fs, own.path, async (file) => {
         const size = await file.size();
@@ -244,6 +259,11 @@ export class Archivist {
   /** Older ones than the newest two, and what another leader did not finish. */
   async #deleteOldSnapshots({ snapshots, incomplete }: ArchiveIndex): Promise<void> {
     const old = snapshots.slice(0, -SNAPSHOTS_ARCHIVED).flatMap(({ parts }) => parts);
-    for (const { name } of [...old, ...incomplete]) await this.#options.archive.delete(name);
+    await this.#delete([...old, ...incomplete]);
+  }
+
+  async #delete(files: readonly ArchivedFile[]): Promise<void> {
+    if (files.length > 0) this.#index = null;
+    for (const { name } of files) await this.#options.archive.delete(name);
   }
 }

@@ -31,8 +31,14 @@ export interface JoinOptions {
   reserve(id: number): void;
 }
 
-/** How far the journal reaches now; null where the archive has nothing for it, and nothing was changed. */
-export async function fetchFromArchive(options: JoinOptions): Promise<number | null> {
+export interface Fetched {
+  /** What was kept of the journal as it was, and how far it reaches now. */
+  readonly keptId: number;
+  readonly lastId: number;
+}
+
+/** Null where the archive has nothing for the journal, and nothing was changed. */
+export async function fetchFromArchive(options: JoinOptions): Promise<Fetched | null> {
   const { archive, fs, folder, end, reserve } = options;
   const index = readArchiveIndex(await archive.list());
   const run = firstRun(index);
@@ -52,7 +58,7 @@ export async function fetchFromArchive(options: JoinOptions): Promise<number | n
     await fetchSegments(options, run, from);
   }
   const isSnapshotNew = snapshot !== null && (await fetchSnapshot(options, snapshot));
-  return run.lastId > from || isSnapshotNew ? run.lastId : null;
+  return run.lastId > from || isSnapshotNew ? { keptId: from, lastId: Math.max(run.lastId, from) } : null;
 }
 
 /** The last place of the journal's end at which the archive has the same checksum; null where none is, or it is older than what was decided. */

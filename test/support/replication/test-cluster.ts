@@ -172,6 +172,7 @@ export class TestNode {
       archive: options.archiveFileBytes === 0 ? null : this.#archiveOf(run),
       archiveFileBytes: options.archiveFileBytes,
       archiveMarginBytes: options.archiveFileBytes,
+      hasRetention: false,
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
