@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../src/actors/state/world-snapshot.ts';
 import { runCommands } from '../src/cli/main.ts';
+import { MemoryArchive } from './support/replication/memory-archive.ts';
 import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from './support/server.ts';
 
@@ -15,6 +16,7 @@ const PROBES = '';
 
 async function startCluster(count: number): Promise<readonly TestServer[]> {
   const log = new MemoryLog(timer);
+  const archive = new MemoryArchive(timer);
   const starts = Array.from({ length: count }, (_, at) =>
     startTestServer({
       env: {
@@ -23,6 +25,7 @@ async function startCluster(count: number): Promise<readonly TestServer[]> {
         HTTP_HOST: '127.0.0.1',
       },
       replicatedLog: () => log.connect(),
+      replicatedArchive: () => archive.connect(),
     }),
   );
   return Promise.all(starts);
@@ -168,6 +171,11 @@ describe('servers of a cluster', () => {
     assert.match(
       await outputOf(['cluster', 'status', '-d', follower.folder]),
       /^this node +following, epoch 1, node-/,
+    );
+    await leader.server.cluster!.archivist!.step();
+    assert.match(
+      await outputOf(['cluster', 'status', '-d', leader.folder]),
+      /^archive +no events yet, no snapshot; the log begins with position 1 and may forget events up to 0$/m,
     );
     assert.match(await outputOf(['status', '-d', leader.folder]), /^cluster +leading, epoch 1$/m);
     assert.match(

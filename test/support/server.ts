@@ -11,6 +11,7 @@ import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Config, readConfig } from '../../src/config.ts';
 import { createLog, type Log } from '../../src/log.ts';
+import type { FileArchive } from '../../src/replication/archive/file-archive.ts';
 import type { ReplicatedLog } from '../../src/replication/replicated-log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
 
@@ -97,6 +98,7 @@ export interface TestServerOptions {
   readonly folder?: string;
   /** Of a node of a cluster; asked for at each start. */
   readonly replicatedLog?: () => ReplicatedLog;
+  readonly replicatedArchive?: () => FileArchive;
   /** Told why the server wants its process to end; thrown unless given. */
   readonly stop?: (error: Error) => void;
 }
@@ -126,6 +128,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       announceToken: () => undefined,
       ...(options.store === undefined ? {} : { store: options.store }),
       ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
+      ...(options.replicatedArchive === undefined ? {} : { replicatedArchive: options.replicatedArchive() }),
     });
   let server = await start();
   const origin = (): string => `http://127.0.0.1:${server.port}`;

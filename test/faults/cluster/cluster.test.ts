@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { it } from 'node:test';
 import { EXIT } from '../../../src/exit-codes.ts';
 import { noNatsServer } from '../../support/replication/nats-servers.ts';
-import { killLeaders, withCluster } from './kill-leaders.ts';
+import { killLeaders } from './kill-leaders.ts';
+import { withCluster } from './real-cluster.ts';
+import { makeTrouble } from './troubles.ts';
 
 const skip = noNatsServer ?? false;
 
@@ -12,6 +14,11 @@ it('nothing acknowledged is lost or there twice when leaders are killed under lo
   const { kills, acknowledged } = await killLeaders({ rounds: 2, writers: 8 });
   assert.equal(kills, 2);
   assert(acknowledged >= 600);
+});
+
+it('no write fails while all nodes are restarted one after the other', { skip }, async () => {
+  const { acknowledged } = await makeTrouble('rolling-restart', 1, 4);
+  assert(acknowledged >= 400);
 });
 
 it(

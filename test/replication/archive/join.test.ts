@@ -1,5 +1,6 @@
 /** Nodes that join from the archive, a log that forgets, and crashes in the middle of both. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
 import { firstRun, readArchiveIndex } from '../../../src/replication/archive/archive-index.ts';
@@ -167,6 +168,28 @@ describe('a cluster with an archive', () => {
       node.stops[0]!.message,
       /The replicated log is empty, and the journal of this node ends with event/,
     );
+  });
+
+  it('deletes from the archive what retention removed, when a snapshot in it makes up for that', async () => {
+    const cluster = await clusterOf(1, { hasRetention: true, segmentBytes: FILE_BYTES });
+    const leader = await cluster.leader();
+    await write(cluster);
+    await cluster.pass(10_000);
+    const remove = async (count: number): Promise<void> => {
+      const { journal } = dataFolder(FOLDER);
+      const names = leader.disk.namesIn(journal).filter((name) => name.endsWith('.journal'));
+      for (const name of names.slice(0, count)) leader.disk.take(join(journal, name));
+      await write(cluster, 60);
+      await cluster.pass(70_000);
+    };
+    await remove(2);
+    assert.equal(archived(cluster)!.firstId, 1, 'nothing makes up for it yet');
+    void leader.store!.keeper.take();
+    await remove(0);
+    const { firstId } = archived(cluster)!;
+    assert(firstId > 1 && firstId <= leader.archivist!.view!.snapshotId + 1);
+    const late = cluster.add();
+    await isLike(late, cluster);
   });
 
   it('archives and forgets nothing where the archive tells another history', async () => {

@@ -29,6 +29,8 @@ export interface TestClusterOptions {
   readonly newName?: () => string;
   readonly audited?: boolean;
   readonly eventsPerSnapshot?: number;
+  readonly segmentBytes?: number;
+  readonly hasRetention?: boolean;
   /** Of archived files; without an archive unless given. */
   readonly archiveFileBytes?: number;
   readonly archiveTakesMs?: (call: ArchiveCall) => number;
@@ -51,6 +53,8 @@ export class TestCluster {
       fate: () => 0,
       audited: false,
       eventsPerSnapshot: 100_000,
+      segmentBytes: 64 * 1024 * 1024,
+      hasRetention: false,
       archiveFileBytes: 0,
       archiveTakesMs: () => 0,
       onOpen: () => undefined,
@@ -172,7 +176,7 @@ export class TestNode {
       archive: options.archiveFileBytes === 0 ? null : this.#archiveOf(run),
       archiveFileBytes: options.archiveFileBytes,
       archiveMarginBytes: options.archiveFileBytes,
-      hasRetention: false,
+      hasRetention: options.hasRetention,
       identity: { node: this.name, run, address: `http://${this.name}:4242` },
       clock: {
         monotonic: clock.monotonic,
@@ -194,6 +198,7 @@ export class TestNode {
           newName: options.newName,
           audited: options.audited,
           eventsPerSnapshot: options.eventsPerSnapshot,
+          segmentBytes: options.segmentBytes,
           logReader: inlineLogReader(disk),
           timer: (delayMs, callback) => time.after(delayMs, callback),
           log: {
