@@ -21,6 +21,7 @@ import {
   watchingStalls,
   withGrowing,
 } from '../lib/servers/growing-server.ts';
+import { worstRead } from '../lib/servers/read-stalls.ts';
 import { median } from '../lib/statistics.ts';
 import { create } from './create.ts';
 import { flagRead } from './flag-read.ts';
@@ -41,6 +42,7 @@ export const growthFlags: Scenario = {
       const values = await withGrowing(bench, ofFlags(flags), async (server) => ({
         ...(await atRest(server)),
         ...(await overviews(server)),
+        readStallMs: (await worstRead(bench, server)).stallMs,
         ...(await snapshots(bench, server)),
         ...(await compared(bench, server)),
       }));
