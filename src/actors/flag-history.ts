@@ -59,6 +59,13 @@ export interface PastFlagQuery {
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
+/** The refusal where everything is known of that time, and the flag was not there. */
+interface Absence extends Refusal {
+  readonly isAbsence: true;
+}
+
+export const isAbsence = (refusal: Refusal): boolean => (refusal as Partial<Absence>).isAbsence === true;
+
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
 
@@ -89,9 +96,9 @@ export class FlagHistory {
     const project = world.projects.get(projectId);
     const flag = project?.flags.get(name)?.flag;
     if (project === undefined || flag === undefined) {
-      return notFound(
-        `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`,
-      );
+      const message = `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`;
+      const absence: Absence = { ...notFound(message), isAbsence: true };
+      return absence;
     }
     assert(flag.name === name && flag.project === projectId, 'the rebuilt flag is the one asked for');
     return { flag, world, project, eventId: end, atMs };

@@ -55,4 +55,26 @@ describe('the page of a flag', { skip: NO_BROWSER }, () => {
     assert.deepEqual(await strategies(), ['default']);
     await ending(opened);
   });
+
+  it('has a project whose flags are all brought back at once, after a look at what that changes', async () => {
+    const { call } = shared.server;
+    for (const name of ['lost.a', 'lost.b']) await makeFlag(call, name, { description: 'then' });
+    for (const name of ['lost.a', 'lost.b']) await call('PUT', `${FEATURES}/${name}`, { description: 'now' });
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    const made = page.locator('.event').filter({ hasText: 'lost.b' }).filter({ hasText: 'created' });
+    await isAccessible(page, 'the history');
+    await made.getByRole('button', { name: 'Restore the project to here' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('lost.a').waitFor();
+    await dialog.getByText('lost.b').waitFor();
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByText('Rolled back to event').waitFor();
+    for (const name of ['lost.a', 'lost.b']) {
+      assert.equal((await call('GET', `${FEATURES}/${name}`)).body.description, 'then');
+    }
+    await ending(opened);
+  });
 });

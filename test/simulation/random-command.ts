@@ -281,6 +281,19 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const environments = c.world.projects.get(project)?.settings.environments ?? [];
     return { type: 'rollback-flag', project, flag: name, target, environments, dryRun: c.random.chance(0.2) };
   },
+  'rollback-project': (c) => {
+    const { project } = c.flag();
+    const flags = c.world.projects.get(project)?.flags;
+    const former = new Map(c.former.filter((one) => one.project === project).map((one) => [one.name, one]));
+    const environments = c.world.projects.get(project)?.settings.environments ?? [];
+    const targets = [...former.values()]
+      .filter(({ name }) => flags?.has(name))
+      .slice(0, 3)
+      .map((target) => ({ flag: target.name, target, environments }));
+    return targets.length === 0
+      ? null
+      : { type: 'rollback-project', project, targets, dryRun: c.random.chance(0.2) };
+  },
   'set-strategy-segments': (c) => {
     const named = c.strategy();
     const segments = [...c.world.directory.segments.keys()].filter(() => c.yes).slice(0, 5);

@@ -239,6 +239,21 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
       dryRun: fc.constantFrom(false, false, true),
     },
   ],
+  'rollback-project': [
+    1,
+    {
+      project,
+      targets: fc.array(
+        fc.record({
+          flag,
+          target: formerFlag,
+          environments: fc.constantFrom(['development'], ['production']),
+        }),
+        { maxLength: 1 },
+      ),
+      dryRun: fc.boolean(),
+    },
+  ],
   'update-flag': [3, { ...ofFlag, name: fc.constantFrom(undefined, 'a'), metadata }],
   'patch-flag': [3, { ...ofFlag, operations: PATCH_OPERATIONS.flag }],
   'clone-flag': [4, { ...ofFlag, name: newFlag, replaceGroupId: fc.boolean() }],

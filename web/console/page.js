@@ -53,6 +53,8 @@ function View({ place }) {
       return h(FlagView, { project: place.project, name: place.flag });
     case 'settings':
       return h(SettingsView, { project: place.project });
+    case 'history':
+      return h(EventsView, { of: place.project });
     case 'projects':
       return h(ProjectsView, null);
     case 'environments':
@@ -95,6 +97,8 @@ function titleOf(place) {
       return `Archive of ${place.project}`;
     case 'settings':
       return `Settings of ${place.project}`;
+    case 'history':
+      return `History of ${place.project}`;
     case 'flag':
       return place.flag;
     default:

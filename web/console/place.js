@@ -34,6 +34,7 @@ export function hrefOf(place) {
       return place.query === '' ? project : `${project}?${place.query}`;
     case 'archive':
     case 'settings':
+    case 'history':
       return `${project}/${place.view}`;
     case 'flag':
       return `${project}/flags/${encodeURIComponent(place.flag)}`;
@@ -51,7 +52,9 @@ export function placeOf(hash) {
   if (plain !== undefined && project === undefined) return { view: plain };
   if (first !== 'projects' || project === undefined || more.length > 0) return null;
   if (kind === undefined) return { view: 'flags', project, query };
-  if ((kind === 'archive' || kind === 'settings') && flag === undefined) return { view: kind, project };
+  if ((kind === 'archive' || kind === 'settings' || kind === 'history') && flag === undefined) {
+    return { view: kind, project };
+  }
   return kind === 'flags' && flag !== undefined ? { view: 'flag', project, flag } : null;
 }
 

@@ -47,6 +47,7 @@ export type Place =
   | { view: 'flags'; project: string; query: string }
   | { view: 'archive'; project: string }
   | { view: 'settings'; project: string }
+  | { view: 'history'; project: string }
   | { view: 'flag'; project: string; flag: string }
   | { view: 'projects' }
   | { view: 'environments' }

@@ -120,6 +120,7 @@ import {
 } from './project-commands.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { type RollbackFlag, rollbackFlag } from './rollback-command.ts';
+import { type RollbackProject, rollbackProject } from './rollback-project-command.ts';
 import {
   type CreateSegment,
   createSegment,
@@ -200,6 +201,7 @@ export type Command =
   | ChangeLink
   | RemoveLink
   | RollbackFlag
+  | RollbackProject
   | ArchiveFlag
   | ArchiveFlags
   | ReviveFlags
@@ -281,6 +283,7 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'change-link': changeLink,
   'remove-link': removeLink,
   'rollback-flag': rollbackFlag,
+  'rollback-project': rollbackProject,
   'archive-flag': archiveFlag,
   'archive-flags': archiveFlags,
   'revive-flags': reviveFlags,

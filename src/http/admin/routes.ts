@@ -11,6 +11,7 @@ import { historyRoutes } from './flags/history.ts';
 import { lifecycleRoutes } from './flags/lifecycle.ts';
 import { linkRoutes } from './flags/links.ts';
 import { moveRoutes } from './flags/move.ts';
+import { projectHistoryRoutes } from './flags/project-history.ts';
 import { strategyRoutes } from './flags/strategies.ts';
 import { tagRoutes } from './flags/tags.ts';
 import { variantRoutes } from './flags/variants.ts';
@@ -55,6 +56,7 @@ export const ROUTES: readonly Route[] = [
   ...flagSearchRoutes,
   ...flagCreatorRoutes,
   ...historyRoutes,
+  ...projectHistoryRoutes,
   ...linkRoutes,
   ...lifecycleRoutes,
   ...moveRoutes,

@@ -70,6 +70,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: [`${FEATURES}/$/rollback`, { eventId: '@' }],
     events: ['feature-strategy-remove'],
   },
+  rollbackProject: {
+    given: [FLAG, STRATEGY, ['POST', '/events/search', { feature: '$', type: 'feature-created', limit: 1 }]],
+    when: ['/projects/default/rollback', { eventId: '@' }],
+    events: ['feature-strategy-remove'],
+  },
   archiveFeature: {
     given: [FLAG, PARENT, DEPENDENCY],
     when: [`${FEATURES}/$`],

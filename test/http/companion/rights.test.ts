@@ -126,6 +126,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'patchFeature',
     'cloneFeature',
     'rollbackFeature',
+    'rollbackProject',
     'archiveFeature',
     'addFeatureStrategy',
     'updateFeatureStrategy',

@@ -6,16 +6,22 @@ import { PlannedEvents } from '../parts/event-item.js';
 
 /** @import { LoggedEvent, Session } from '../types.d.ts' */
 
+/** What is not brought back. */
+const STAYS = {
+  flag: '',
+  project: 'Flags that were made, archived or deleted since stay as they are. ',
+};
+
 /**
  * @param {Session} session
- * @param {{ at: string, eventId: number, when?: string }} to `at`: the path of the flag; `when`: the time of the event
+ * @param {{ at: string, eventId: number, when?: string, what?: 'flag' | 'project' }} to `at`: the path of what is brought back; `when`: the time of the event
  */
-export async function rollBack({ client }, { at, eventId, when }) {
+export async function rollBack({ client }, { at, eventId, when, what = 'flag' }) {
   const body = { eventId };
   /** @type {{ events: LoggedEvent[] }} */
   const { events } = await client.post(`${at}/rollback?dryRun=true`, body);
   if (events.length === 0) {
-    notice('done', 'The flag is already as it was then.');
+    notice('done', `The ${what} is already as it was then.`);
     return;
   }
   const agreed = await ask({
@@ -25,7 +31,7 @@ export async function rollBack({ client }, { at, eventId, when }) {
       h(
         'p',
         null,
-        `The flag becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. This changes:`,
+        `The ${what} becomes what it was after event #${eventId}${when === undefined ? '' : `, ${when}`}. ${STAYS[what]}This changes:`,
       ),
       h(PlannedEvents, { events }),
     ],

@@ -55,7 +55,15 @@ export function PlannedEvents({ events }) {
   return h(
     'ul',
     { class: 'rollback-list' },
-    events.map((planned, index) => h('li', { key: index }, deedOf(planned), h(Changes, { of: planned }))),
+    events.map((planned, index) =>
+      h(
+        'li',
+        { key: index },
+        planned.featureName ? h('code', { class: 'event-subject' }, planned.featureName) : null,
+        deedOf(planned),
+        h(Changes, { of: planned }),
+      ),
+    ),
   );
 }
 

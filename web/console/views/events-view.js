@@ -2,11 +2,15 @@
 import { signal } from '@preact/signals';
 import { h } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { messageOf } from '../client.js';
+import { messageOf, path } from '../client.js';
+import { rollBack } from '../edit/rollback.js';
 import { useEvents } from '../feed.js';
-import { counted } from '../format.js';
+import { counted, dateTime } from '../format.js';
 import { Choice } from '../forms/choice.js';
+import { notice } from '../notices.js';
+import { ProjectCrumb } from '../parts/crumb.js';
 import { EventItem } from '../parts/event-item.js';
+import { ListingHead } from '../parts/listing.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { useSession } from '../session.js';
 
@@ -22,10 +26,11 @@ const TYPING_MS = 300;
 /**
  * The events that match a search, newest first.
  * @param {Client} client
+ * @param {string} of the project whose events are listed at first; empty for all
  */
-function createEventList(client) {
+function createEventList(client, of) {
   const text = signal('');
-  const project = signal('');
+  const project = signal(of);
   /** Null until the first page is there. @type {import('@preact/signals').Signal<readonly LoggedEvent[] | null>} */
   const events = signal(null);
   const total = signal(0);
@@ -95,25 +100,35 @@ function createEventList(client) {
 
 /** @typedef {ReturnType<typeof createEventList>} EventList */
 
-export function EventsView() {
+/** Of everything, or of one project, which can be brought back to each moment. @param {{ of?: string }} props */
+export function EventsView({ of = '' }) {
   const session = useSession();
-  const list = useMemo(() => createEventList(session.client), [session]);
+  const list = useMemo(() => createEventList(session.client, of), [session, of]);
   useEvents(session, () => void list.loadNew());
   const { recoveries } = session.feed;
   useEffect(() => void list.restart(), [list, recoveries.value]);
   return [
-    h('h1', { key: 'title' }, 'Events'),
-    h(Tools, { key: 'tools', list }),
+    of === '' ? h('h1', { key: 'title' }, 'Events') : h(HistoryHead, { key: 'head', project: of }),
+    h(Tools, { key: 'tools', list, isOfProject: of !== '' }),
     h('p', { key: 'said', class: 'unseen', role: 'status' }, list.said),
-    h(Body, { key: 'body', list }),
+    h(Body, { key: 'body', list, of }),
   ];
 }
 
 /** @param {ProjectSummary} project @returns {[string, string]} */
 const named = ({ id, name }) => [id, name];
 
-/** @param {{ list: EventList }} props */
-function Tools({ list: { text, project, total, events, restart } }) {
+/** @param {{ project: string }} props */
+function HistoryHead({ project }) {
+  return h(ListingHead, {
+    title: 'History',
+    lead: 'What happened to the project and its flags. All of its flags can be brought back to any of these moments, as one change.',
+    crumb: h(ProjectCrumb, { project }),
+  });
+}
+
+/** @param {{ list: EventList, isOfProject: boolean }} props */
+function Tools({ isOfProject, list: { text, project, total, events, restart } }) {
   const { projects } = useSession();
   const timer = useMemo(() => ({ id: 0 }), []);
   useEffect(() => () => clearTimeout(timer.id), [timer]);
@@ -134,22 +149,24 @@ function Tools({ list: { text, project, total, events, restart } }) {
         timer.id = setTimeout(() => void restart(), TYPING_MS);
       },
     }),
-    h(Choice, {
-      options: [['', 'All projects'], ...projects.value.map(named)],
-      value: project.value,
-      change: (id) => {
-        project.value = id;
-        void restart();
-      },
-      attributes: { class: 'filter', 'aria-label': 'Project' },
-    }),
+    isOfProject
+      ? null
+      : h(Choice, {
+          options: [['', 'All projects'], ...projects.value.map(named)],
+          value: project.value,
+          change: (id) => {
+            project.value = id;
+            void restart();
+          },
+          attributes: { class: 'filter', 'aria-label': 'Project' },
+        }),
     h('span', { class: 'live' }, 'live'),
     events.value === null ? null : h('span', { class: 'muted' }, counted(total.value, 'event')),
   );
 }
 
-/** @param {{ list: EventList }} props */
-function Body({ list: { events, total, error, newest, restart, loadOlder } }) {
+/** @param {{ list: EventList, of: string }} props */
+function Body({ of, list: { events, total, error, newest, restart, loadOlder } }) {
   if (error.value !== null) return h(Failed, { error: error.value, retry: () => void restart() });
   if (events.value === null) return h(Loading, null);
   if (events.value.length === 0) return h(Empty, { title: 'Nothing found' }, 'No event matches.');
@@ -158,7 +175,15 @@ function Body({ list: { events, total, error, newest, restart, loadOlder } }) {
     h(
       'ol',
       { key: 'list', class: 'plain events', 'aria-label': 'Events, newest first' },
-      events.value.map((event) => h(EventItem, { key: event.id, event, isFresh: event.id > newest.value })),
+      events.value.map((event, index) =>
+        h(EventItem, {
+          key: event.id,
+          event,
+          isFresh: event.id > newest.value,
+          // What the newest event led to is what the project is already.
+          action: of !== '' && index > 0 ? h(RestoreButton, { project: of, event }) : null,
+        }),
+      ),
     ),
     isMore
       ? h(
@@ -168,4 +193,29 @@ function Body({ list: { events, total, error, newest, restart, loadOlder } }) {
         )
       : null,
   ];
+}
+
+/** @param {{ project: string, event: LoggedEvent }} props */
+function RestoreButton({ project, event: { id, createdAt } }) {
+  const session = useSession();
+  if (!session.may('flags', project)) return null;
+  async function act() {
+    try {
+      const at = path`/projects/${project}`;
+      await rollBack(session, { at, eventId: id, when: dateTime(createdAt), what: 'project' });
+      void session.feed.look();
+    } catch (error) {
+      notice('refused', messageOf(error));
+    }
+  }
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'quiet',
+      'aria-label': `Restore the project to here, event ${id}`,
+      onClick: () => void act(),
+    },
+    'Restore the project to here',
+  );
 }

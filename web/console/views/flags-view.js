@@ -119,6 +119,7 @@ function Head({ project, overview, may }) {
       h('span', null, counted(members, 'member')),
       h('span', { title: meaning }, `${health} % healthy`),
       h('a', { href: hrefOf({ view: 'archive', project }) }, 'Archive'),
+      h('a', { href: hrefOf({ view: 'history', project }) }, 'History'),
       h('a', { href: hrefOf({ view: 'settings', project }) }, 'Settings'),
     ),
   );

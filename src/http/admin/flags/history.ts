@@ -26,7 +26,7 @@ const EventIdSchema = v.pipe(
   v.description('The flag becomes what it was right after this event.'),
 );
 
-const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('RollbackRequest'));
+export const RollbackBody = v.pipe(v.object({ eventId: EventIdSchema }), v.title('RollbackRequest'));
 
 /** Of the route that reads a flag. */
 export const AT_PARAMETER: QueryParameter = {
@@ -64,7 +64,7 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
 }
 
 /** The body names what is missing here, so the fault is one of the body. */
-function asIssueOfBody(refusal: Refusal): Refusal {
+export function asIssueOfBody(refusal: Refusal): Refusal {
   if (refusal.name !== 'NotFoundError') return refusal;
   return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);
 }

@@ -273,24 +273,36 @@ export const ProfileSchema = v.pipe(
   v.title('Profile'),
 );
 
+const PLANNED_EVENT = {
+  type: v.picklist(EVENT_TYPES),
+  environment: v.nullable(v.string()),
+  data: v.nullable(v.record(v.string(), v.unknown())),
+  preData: v.nullable(v.record(v.string(), v.unknown())),
+};
+
+const PLANNED_EVENTS_DESCRIPTION =
+  'The events that were recorded, or would be; none when everything is in that state already.';
+
 const PLANNED_EVENTS = {
   dryRun: v.boolean(),
-  events: v.pipe(
-    v.array(
-      v.object({
-        type: v.picklist(EVENT_TYPES),
-        environment: v.nullable(v.string()),
-        data: v.nullable(v.record(v.string(), v.unknown())),
-        preData: v.nullable(v.record(v.string(), v.unknown())),
-      }),
-    ),
-    v.description('The events that were recorded, or would be; none when the flag is in that state already.'),
-  ),
+  events: v.pipe(v.array(v.object(PLANNED_EVENT)), v.description(PLANNED_EVENTS_DESCRIPTION)),
 };
 
 export const RollbackSchema = v.pipe(
   v.object({ eventId: v.pipe(v.number(), v.integer()), ...PLANNED_EVENTS }),
   v.title('Rollback'),
+);
+
+export const ProjectRollbackSchema = v.pipe(
+  v.object({
+    eventId: v.pipe(v.number(), v.integer()),
+    dryRun: v.boolean(),
+    events: v.pipe(
+      v.array(v.object({ featureName: v.string(), ...PLANNED_EVENT })),
+      v.description(PLANNED_EVENTS_DESCRIPTION),
+    ),
+  }),
+  v.title('ProjectRollback'),
 );
 
 export const CopiedStrategiesSchema = v.pipe(v.object(PLANNED_EVENTS), v.title('CopiedStrategies'));
