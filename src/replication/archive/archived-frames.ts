@@ -24,11 +24,16 @@ export class ArchiveDamageError extends Error {
   override readonly name = 'ArchiveDamageError';
 }
 
+const PIECE_BYTES = 1024 * 1024;
+
 /** A segment file that grows in memory, frame by frame. */
 export class SegmentBuilder {
   readonly firstId: number;
   readonly #previousChain: number;
-  #buffer = Buffer.allocUnsafe(1024 * 1024);
+  readonly #pieces: Buffer[] = [];
+  /** The one that grows, and how much of it is used. */
+  #piece = Buffer.allocUnsafe(PIECE_BYTES);
+  #used = SEGMENT_HEADER_BYTES;
   bytes = SEGMENT_HEADER_BYTES;
   frames = 0;
   /** Checksum of the last frame. */
@@ -42,29 +47,31 @@ export class SegmentBuilder {
   }
 
   add({ payload, contentVersion, rules }: FrameBody): void {
-    const at = this.bytes;
-    const end = at + FRAME_HEADER_BYTES + payload.length;
-    if (end > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end, this.#buffer.length * 2));
-      this.#buffer.copy(larger, 0, 0, at);
-      this.#buffer = larger;
+    const bytes = FRAME_HEADER_BYTES + payload.length;
+    // A buffer that doubles would be copied, which holds the event loop for longer than all the rest.
+    if (this.#used + bytes > this.#piece.length) {
+      this.#pieces.push(this.#piece.subarray(0, this.#used));
+      this.#piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, bytes));
+      this.#used = 0;
     }
-    this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
-    this.chain = sealFrame(this.#buffer, at, {
+    this.#piece.set(payload, this.#used + FRAME_HEADER_BYTES);
+    this.chain = sealFrame(this.#piece, this.#used, {
       payloadBytes: payload.length,
       previous: this.chain,
-      batchStart: at,
+      batchStart: this.bytes,
       contentVersion,
       rules,
     });
-    this.bytes = end;
+    this.#used += bytes;
+    this.bytes += bytes;
     this.frames += 1;
   }
 
   /** The file. Nothing may be added any more. */
   content(): Buffer {
-    this.#buffer.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
-    return this.#buffer.subarray(0, this.bytes);
+    const whole = Buffer.concat([...this.#pieces, this.#piece.subarray(0, this.#used)]);
+    whole.set(encodeSegmentHeader({ firstId: this.firstId, chain: this.#previousChain }), 0);
+    return whole;
   }
 }
 

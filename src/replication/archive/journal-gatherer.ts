@@ -2,12 +2,15 @@
  * Reads the own journal from where the archive ends, and cuts it into files for the archive. It goes on from where it was, and
  * holds one file in memory.
  */
-import { FRAME_FORMAT } from '../../persistence/journal/frame-format.ts';
+import { FRAME_FORMAT, frameEnd } from '../../persistence/journal/frame-format.ts';
 import { peekId } from '../../persistence/journal/frame-payload.ts';
 import { SEGMENT_HEADER_BYTES } from '../../persistence/journal/segment.ts';
 import { type JournalSource, listSegments, withSegment } from '../../persistence/journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../../persistence/journal/segment-scan.ts';
 import { SegmentBuilder } from './archived-frames.ts';
+
+/** Taken in one go: a few milliseconds of the event loop. */
+const SLICE_BYTES = 256 * 1024;
 
 export interface GatheredFile {
   readonly firstId: number;
@@ -87,8 +90,9 @@ export class JournalGatherer {
   async next(durableId: number): Promise<GatheredFile | null> {
     for (;;) {
       const { segment } = this.#at;
-      const lastId = await this.#read(durableId);
+      const { lastId, isMore } = await this.#read(durableId);
       if (lastId !== null) return this.#finish(lastId);
+      if (isMore) continue;
       const following = (await listSegments(this.#source)).find((firstId) => firstId > segment);
       if (following === undefined || following > durableId) return null;
       if (!(await this.#goOn(following))) return null;
@@ -96,11 +100,12 @@ export class JournalGatherer {
     }
   }
 
-  /** Gathers what the segment has; the last event of the file where it is full and more follows. */
-  #read(durableId: number): Promise<number | null> {
+  /** Gathers a slice of what the segment has; with the last event of the file where it is full and more follows. */
+  #read(durableId: number): Promise<{ readonly lastId: number | null; readonly isMore: boolean }> {
     return withSegment(this.#source, this.#at.segment, async (open) => {
       let lastId: number | null = null;
-      const { offset, chain } = this.#at;
+      let isMore = false;
+      const { segment, offset, chain } = this.#at;
       await scanFrames(open, { format: FRAME_FORMAT, offset, chain }, (frame, payload) => {
         const id = peekId(payload);
         if (id === null || id > durableId) return false;
@@ -110,11 +115,12 @@ export class JournalGatherer {
         }
         const { contentVersion, rules } = frame;
         this.#builder.add({ payload, contentVersion, rules });
-        const end = frame.offset + frame.headerBytes + frame.payloadBytes;
-        this.#at = { segment: this.#at.segment, offset: end, chain: frame.checksum };
-        return undefined;
+        const end = frameEnd(frame);
+        this.#at = { segment, offset: end, chain: frame.checksum };
+        isMore = end - offset >= SLICE_BYTES;
+        return !isMore;
       });
-      return lastId;
+      return { lastId, isMore };
     });
   }
 
