@@ -14,6 +14,7 @@ import type { Fate } from '../../support/replication/memory-log.ts';
 import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
 import { CountingClient } from './counting-client.ts';
+import { History } from './linearizability.ts';
 import { Truth } from './truth.ts';
 
 const NODES_MAX = 3;
@@ -55,6 +56,7 @@ class Scenario {
   readonly #trace: string[];
   readonly #cluster: TestCluster;
   readonly #truth: Truth;
+  readonly #history = new History();
   readonly #clients: readonly CountingClient[];
   /** Of messages: how many are lost, and how long the others take at most. */
   #lossChance: number;
@@ -85,7 +87,10 @@ class Scenario {
     this.#clients = Array.from(
       { length: CLIENTS },
       (_, at) =>
-        new CountingClient({ name: `client-${at}`, random, cluster: this.#cluster, truth: this.#truth }),
+        new CountingClient({
+          ...{ name: `client-${at}`, random, history: this.#history },
+          ...{ cluster: this.#cluster, truth: this.#truth },
+        }),
     );
   }
 
@@ -192,6 +197,7 @@ class Scenario {
       this.#truth.checkPlace(nodes[at]!.name, place);
     }
     assert.equal(places[0]!.lastId, this.#truth.lastId, 'every node has all that the log holds');
+    this.#history.check();
     this.#truth.checkCounts();
     for (const client of this.#clients) client.check();
     return {

@@ -50,6 +50,12 @@ const BROKEN: readonly Mutant[] = [
     replace: 'durableId()',
   },
   {
+    name: 'decides without asking whether the condition of a change holds',
+    file: 'actors/command-decider.ts',
+    find: ' ?? precondition?.(this.#world) ?? null;',
+    replace: ' ?? null;',
+  },
+  {
     name: 'skips an archived segment when a node joins',
     file: 'replication/archive/join.ts',
     find: 'if (segment.lastId <= reached) continue;',

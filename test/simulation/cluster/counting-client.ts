@@ -10,6 +10,7 @@ import { refuse } from '../../../src/domain/state/refusal.ts';
 import type { World } from '../../../src/domain/state/world.ts';
 import type { TestCluster, TestNode } from '../../support/replication/test-cluster.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
+import type { History } from './linearizability.ts';
 import type { Truth } from './truth.ts';
 
 const FLAGS = ['one', 'two'] as const;
@@ -17,11 +18,19 @@ const THINK_MS_MAX = 400;
 /** After that a client takes a request for lost. */
 const TIMEOUT_MS = 3_000;
 
+interface Condition {
+  readonly flag: string;
+  /** What it has to be, null for no flag at all, and what it will be. */
+  readonly description: string | null;
+  readonly next: string;
+}
+
 export interface CountingClientOptions {
   readonly name: string;
   readonly random: SeededRandom;
   readonly cluster: TestCluster;
   readonly truth: Truth;
+  readonly history: History;
 }
 
 export class CountingClient {
@@ -67,22 +76,41 @@ export class CountingClient {
     const leader = this.#leader();
     if (leader === null) return;
     const flag = FLAGS[random.below(FLAGS.length)]!;
-    const description = descriptionOf(leader.store!.engine.world, flag);
+    const description = await this.#read(leader, flag);
     this.#steps += 1;
     const step = `${name}-${this.#steps}`;
     if (description === null) {
-      await this.#untilKnown(
-        { type: 'create-flag', project: 'default', name: flag, metadata: {} },
-        step,
-        null,
-      );
+      await this.#untilKnown({ type: 'create-flag', project: 'default', name: flag, metadata: {} }, step, {
+        flag,
+        description,
+        next: '',
+      });
       return;
     }
     const number = Number.parseInt(description, 10) || 0;
     const metadata = { description: `${number + 1} by ${step}` };
     const update: Command = { type: 'update-flag', project: 'default', flag, metadata };
-    const isDone = await this.#untilKnown(update, step, { flag, description });
+    const next = metadata.description;
+    const isDone = await this.#untilKnown(update, step, { flag, description, next });
     if (isDone) this.acknowledged.add(step);
+  }
+
+  /** The number as a reader is told it: when all that the node holds by then is decided. */
+  async #read(leader: TestNode, flag: string): Promise<string | null> {
+    const { history, cluster, truth } = this.#options;
+    const { engine } = leader.store!;
+    const begun = { kind: 'read', register: flag, expected: null } as const;
+    const description = descriptionOf(engine.world, flag);
+    const operation = history.begin({ ...begun, value: description });
+    const settled = engine.journal.flush().then(
+      () => true,
+      () => false,
+    );
+    const isSettled = await Promise.race([settled, cluster.time.sleep(TIMEOUT_MS).then(() => false)]);
+    // A leader that does not know yet that it was deposed may show what is old; one that leads may not.
+    const leads = leader.isLeading && leader.replica!.view.epoch === truth.epoch;
+    if (isSettled && leader.store?.engine === engine && leads) history.end(operation);
+    return description;
   }
 
   #leader(): TestNode | null {
@@ -91,15 +119,16 @@ export class CountingClient {
   }
 
   /** Whether it succeeded; false when it was refused, or nobody said until the end. */
-  async #untilKnown(
-    command: Command,
-    key: string,
-    condition: { readonly flag: string; readonly description: string } | null,
-  ): Promise<boolean> {
+  async #untilKnown(command: Command, key: string, condition: Condition): Promise<boolean> {
+    const { flag: register, description: expected, next: value } = condition;
+    const operation = this.#options.history.begin({ kind: 'write', register, expected, value });
     while (!this.#isStopped) {
       const outcome = await this.#send(command, key, condition);
       if (outcome?.kind === 'fault') throw outcome.error;
-      if (outcome?.kind === 'response') return this.#acknowledge(key, condition !== null);
+      if (outcome?.kind === 'response') {
+        this.#options.history.end(operation);
+        return this.#acknowledge(key, expected !== null);
+      }
       if (outcome?.kind === 'refusal' && outcome.refusal.name !== 'ServiceUnavailableError') return false;
       await this.#options.cluster.time.sleep(100);
     }
@@ -113,11 +142,7 @@ export class CountingClient {
   }
 
   /** Null when no response comes in time. */
-  #send(
-    command: Command,
-    key: string,
-    condition: { readonly flag: string; readonly description: string } | null,
-  ): Promise<Outcome<unknown> | null> {
+  #send(command: Command, key: string, condition: Condition): Promise<Outcome<unknown> | null> {
     const { cluster } = this.#options;
     const leader = this.#leader();
     if (leader === null) return Promise.resolve(null);
@@ -127,7 +152,7 @@ export class CountingClient {
         command,
         {
           precondition: (world) =>
-            condition === null || descriptionOf(world, condition.flag) === condition.description
+            descriptionOf(world, condition.flag) === condition.description
               ? null
               : refuse('PreconditionFailedError', 'the number is another one by now'),
           retry: {
