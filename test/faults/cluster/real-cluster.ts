@@ -1,7 +1,9 @@
 /** Three servers on three NATS servers, all of them processes of this machine, each of which can be killed, paused or cut off. */
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { EXIT } from '../../../src/exit-codes.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
 import { LogProxy } from './log-proxy.ts';
@@ -58,6 +60,15 @@ export class Cluster {
       PORT: port,
       ...this.#env,
     });
+  }
+
+  /** Starts those again that have ended because another one leads, as a supervisor does. */
+  async startDeposed(): Promise<void> {
+    for (const [at, node] of this.nodes.entries()) {
+      const { exitCode } = node!.child;
+      assert(exitCode === null || exitCode === EXIT.deposed, `node ${at} ended with ${exitCode}`);
+      if (exitCode !== null) await this.start(at);
+    }
   }
 
   /** Cuts a node off from the log, and the log off from it. */

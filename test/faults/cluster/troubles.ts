@@ -129,6 +129,7 @@ export function makeTrouble(name: string, rounds: number, count: number): Promis
         await trouble.run(cluster, writers, round);
         await writers.successes(WRITES_BETWEEN);
         gapsMs.push(writers.longestGapMs);
+        await cluster.startDeposed();
       }
       await writers.finish();
       const { acknowledged, repeated } = writers;
