@@ -9,7 +9,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { Flag } from '../../domain/flags/flag.ts';
+import type { FlagRecord, ShelvedFlags } from '../../domain/state/project-flags.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
@@ -43,6 +44,13 @@ interface Content {
   /** Those that the flags refer to, by id. */
   readonly segments: readonly SegmentSource[];
   readonly encoded: EncodedBody;
+}
+
+/** What a document is to show, while it is made. */
+export interface NextContent {
+  readonly builder: BlockBuilder;
+  readonly lastId: number;
+  readonly stamp: Stamp;
 }
 
 export class ClientDocument {
@@ -93,20 +101,34 @@ export class ClientDocument {
     return count;
   }
 
-  /** Shows the state as it is after the event `lastId`. `prepared`: blocks that a builder has made; unchanged ones are used. */
-  update(lastId: number, prepared = this.#content?.blocks): void {
-    const builder = this.builder(prepared);
-    while (!builder.advance());
-    this.#checkedId = lastId;
-    this.#stamp = this.#stampNow();
-    if (!this.#isContentOf(builder)) this.#replace(builder, lastId);
+  /** Whether it shows at least what was there after the event. */
+  shows(eventId: number): boolean {
+    return this.#checkedId >= eventId;
   }
 
-  /** Looks at the flags a block at a time. The JSON that it makes is kept beside the flags. */
-  builder(known: readonly JsonBlock[] = this.#content?.blocks ?? []): BlockBuilder {
+  /** Shows the state as it is after the event `lastId`. */
+  update(lastId: number): void {
+    const next = this.next(lastId);
+    while (!next.builder.advance());
+    this.adopt(next);
+  }
+
+  /** What it has to show after the event `lastId`, which is the newest one: flags and segments as they are at the moment of the call. */
+  next(lastId: number): NextContent {
     const { query, blocks, world } = this.#options;
-    const records = recordsOf(projectsOf(this.#options.world, this.#options.query), query);
-    return new BlockBuilder(records, blocks, surroundingsOf(world, query), known);
+    const records = recordsOf(projectsOf(world, query), query);
+    const segments = new Map(world.directory.segments);
+    const around = { ...surroundingsOf(world, query), segment: (id: number) => segments.get(id) };
+    const builder = new BlockBuilder(records, blocks, around, this.#content?.blocks ?? []);
+    return { builder, lastId, stamp: this.#stampNow() };
+  }
+
+  /** Shows what the builder has made, which is done, unless it shows something newer by now. */
+  adopt({ builder, lastId, stamp }: NextContent): void {
+    if (lastId < this.#checkedId) return;
+    this.#checkedId = lastId;
+    this.#stamp = stamp;
+    if (!this.#isContentOf(builder)) this.#replace(builder, lastId);
   }
 
   retire(): void {
@@ -176,13 +198,13 @@ export class BlockBuilder {
   readonly made: JsonBlock[] = [];
   /** Those that the flags refer to. */
   readonly segments = new Map<number, SegmentSource>();
-  readonly #records: Iterator<FlagRecord>;
+  readonly #records: Iterator<RecordAt>;
   readonly #blocks: FlagBlocks;
   readonly #around: FlagSurroundings;
   readonly #known: readonly JsonBlock[];
 
   constructor(
-    records: Iterator<FlagRecord>,
+    records: Iterator<RecordAt>,
     blocks: FlagBlocks,
     around: FlagSurroundings,
     known: readonly JsonBlock[],
@@ -197,7 +219,8 @@ export class BlockBuilder {
   advance(): boolean {
     const items: string[] = [];
     for (let next = this.#records.next(); next.done !== true; next = this.#records.next()) {
-      const { json, segments } = this.#blocks.of(next.value, this.#around);
+      const { record, flag } = next.value;
+      const { json, segments } = this.#blocks.at(record, flag, this.#around);
       for (const segment of segments) if (segment !== undefined) this.segments.set(segment.id, segment);
       items.push(json);
       if (items.length === BLOCK_ITEMS) break;
@@ -207,11 +230,22 @@ export class BlockBuilder {
   }
 }
 
-function* recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Generator<FlagRecord> {
-  for (const { flags } of projects) {
-    for (const record of flags.values()) {
-      if (record.flag.archivedAt === null && passes(query, record.flag)) yield record;
-    }
+/** The record of a flag, with the flag that it held at some moment. */
+interface RecordAt {
+  readonly record: FlagRecord;
+  readonly flag: Flag;
+}
+
+/** Those of the moment of the call. */
+function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterator<RecordAt> {
+  const shelves = [...projects].flatMap(({ flags }) => flags.shelved());
+  return recordsOn(shelves, query);
+}
+
+function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Generator<RecordAt> {
+  for (const { records, flags } of shelves) {
+    for (const [at, flag] of flags.entries())
+      if (flag.archivedAt === null && passes(query, flag)) yield { record: records[at]!, flag };
   }
 }
 

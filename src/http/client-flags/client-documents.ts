@@ -9,7 +9,6 @@ import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import type { FlagRecord } from '../../domain/state/project-flags.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { JsonBlock } from '../dispatch/json-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
 import type { ClientQuery, Payer } from './client-query.ts';
@@ -36,7 +35,7 @@ interface Entry {
   readonly document: ClientDocument;
   readonly key: string;
   /** Set while it is brought up to date in slices. */
-  updating: Promise<readonly JsonBlock[]> | null;
+  updating: Promise<void> | null;
 }
 
 export class ClientDocuments {
@@ -69,13 +68,21 @@ export class ClientDocuments {
       // Who asks first after a change did not make the change, and is not charged for what all others get too.
       return document.isMade ? Promise.resolve().then(update) : update();
     }
-    entry.updating ??= this.#lookAhead(document, payer).finally(() => {
-      entry.updating = null;
-    });
-    return entry.updating.then((prepared) => {
-      if (!document.isCurrent(lastId())) document.update(lastId(), prepared);
-      return document;
-    });
+    return this.#upToDate(entry, lastId, payer);
+  }
+
+  /** A document of many flags, with all that there is at the moment of the call. */
+  async #upToDate(entry: Entry, lastId: () => number, payer: Payer | undefined): Promise<ClientDocument> {
+    const { document } = entry;
+    const wanted = lastId();
+    // What was begun for another request may be older than this one.
+    while (!document.shows(wanted) && !document.isCurrent(lastId())) {
+      entry.updating ??= updateInSlices(document, lastId(), payer).finally(() => {
+        entry.updating = null;
+      });
+      await entry.updating;
+    }
+    return document;
   }
 
   /** One flag, as the document of the query has it. */
@@ -113,20 +120,21 @@ export class ClientDocuments {
     }
     return blocks;
   }
+}
 
-  /**
-   * Makes and hashes in slices the blocks that `update` would make; the state may change meanwhile, so that one goes over the
-   * flags again.
-   */
-  async #lookAhead(document: ClientDocument, payer: Payer | undefined): Promise<readonly JsonBlock[]> {
-    const builder = document.builder();
-    await inSlices(() => {
-      const isDone = builder.advance();
-      builder.made.at(-1)?.hash();
-      return isDone;
-    }, payer);
-    return builder.made;
-  }
+async function updateInSlices(
+  document: ClientDocument,
+  lastId: number,
+  payer: Payer | undefined,
+): Promise<void> {
+  const next = document.next(lastId);
+  const { builder } = next;
+  await inSlices(() => {
+    const isDone = builder.advance();
+    builder.made.at(-1)?.hash();
+    return isDone;
+  }, payer);
+  document.adopt(next);
 }
 
 function cacheOf(bytesMax: number): LRUCache<string, Entry> {

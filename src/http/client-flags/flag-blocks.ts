@@ -1,6 +1,6 @@
 /** Flags as the JSON of SDKs, each made once per change of what it shows and kept beside the flag. */
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
-import { environmentOf } from '../../domain/flags/flag.ts';
+import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { FlagProjection } from '../../domain/state/flag-projection.ts';
 import type { FlagRecord } from '../../domain/state/project-flags.ts';
 import { clientFlagView, type FlagSurroundings } from './flag-view.ts';
@@ -22,16 +22,24 @@ export class FlagBlocks {
   of(record: FlagRecord, around: FlagSurroundings): FlagBlock {
     const known = this.#kept.get(record);
     if (known !== undefined && isCurrent(known, around)) return known;
-    const { flag } = record;
+    const fresh = this.#made(record.flag, around);
+    this.#kept.set(record, fresh);
+    return fresh;
+  }
+
+  /** Of the record as it was when it held the flag. */
+  at(record: FlagRecord, flag: Flag, around: FlagSurroundings): FlagBlock {
+    return record.flag === flag ? this.of(record, around) : this.#made(flag, around);
+  }
+
+  #made(flag: Flag, around: FlagSurroundings): FlagBlock {
     const { strategies } = environmentOf(flag, around.environment);
     const ids = new Set(strategies.flatMap(({ disabled, segments }) => (disabled === true ? [] : segments)));
-    const fresh: FlagBlock = {
+    return {
       json: JSON.stringify(clientFlagView(flag, around)),
       segments: ids.size === 0 ? NO_SEGMENTS : [...ids].map((id) => around.segment(id)),
       environmentEnabled: around.environmentEnabled,
     };
-    this.#kept.set(record, fresh);
-    return fresh;
   }
 }
 

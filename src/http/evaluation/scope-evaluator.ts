@@ -1,10 +1,11 @@
 /**
  * The evaluator of one scope, brought up to date before each use. It follows the state by revisions: of the projects
- * that changed it looks for the flags that changed, and compiles only those.
+ * that changed it looks at the shelves of flags that changed, for the flags that did, and compiles only those.
  */
 import type { ALL } from '../../domain/decide/token-commands.ts';
 import { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import type { ShelvedFlags } from '../../domain/state/project-flags.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
 export interface Scope {
@@ -15,8 +16,22 @@ export interface Scope {
 /** What an evaluator shows of one project. */
 interface Seen {
   readonly revision: number;
+  readonly shelves: readonly ShelvedFlags[];
   /** Flags that are not archived. */
   readonly flagCount: number;
+}
+
+/** Of flags that are not archived, by the shelf as it was at one moment. */
+const flagCounts = new WeakMap<ShelvedFlags, number>();
+
+function flagCountOf(shelved: ShelvedFlags): number {
+  let count = flagCounts.get(shelved);
+  if (count === undefined) {
+    count = 0;
+    for (const { archivedAt } of shelved.flags) if (archivedAt === null) count += 1;
+    flagCounts.set(shelved, count);
+  }
+  return count;
 }
 
 export class ScopeEvaluator {
@@ -62,9 +77,14 @@ export class ScopeEvaluator {
   changedFlags(): Flag[] {
     const changed: Flag[] = [];
     for (const project of this.#projects()) {
-      const since = this.#seen.get(project)?.revision ?? -1;
+      const known = this.#seen.get(project);
+      const since = known?.revision ?? -1;
       if (project.revision <= since) continue;
-      for (const { flag, revision } of project.flags.values()) if (revision > since) changed.push(flag);
+      const shelves = new Set(known?.shelves);
+      for (const shelved of project.flags.shelved()) {
+        if (shelves.has(shelved)) continue;
+        for (const { flag, revision } of shelved.records) if (revision > since) changed.push(flag);
+      }
     }
     return changed;
   }
@@ -102,9 +122,9 @@ export class ScopeEvaluator {
     const { revision, flags } = project;
     const known = this.#seen.get(project);
     if (known?.revision === revision) return known;
-    let flagCount = 0;
-    for (const { flag } of flags.values()) if (flag.archivedAt === null) flagCount += 1;
-    return { revision, flagCount };
+    const shelves = flags.shelved();
+    const flagCount = shelves.reduce((sum, shelved) => sum + flagCountOf(shelved), 0);
+    return { revision, shelves, flagCount };
   }
 
   #projects(): Iterable<ProjectState> {

@@ -13,6 +13,9 @@ import { passes } from '../dispatch/flag-filter.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { DefinitionsBuilder } from './definitions.ts';
 
+/** While changes come faster than a document can be made, so often; then it is made in one go. */
+const TRIES_MAX = 4;
+
 const BYTES_MAX = 32 * 1024 * 1024;
 
 /** A document takes some memory however small it is. */
@@ -49,10 +52,13 @@ export class FlagdDocuments {
   /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
   async get(query: ClientQuery, payer?: Payer): Promise<FlagdDocument> {
     const engine = this.#engine;
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
       // The state may have changed while it was waited for.
-      if (!document.isCurrent(engine.lastId)) continue;
+      if (!document.isCurrent(engine.lastId)) {
+        if (tries < TRIES_MAX) continue;
+        document.update(engine.lastId);
+      }
       const { encoded: source, revision } = document;
       const known = this.#kept.get(query.key);
       if (known?.source === source) return known;
@@ -69,7 +75,7 @@ export class FlagdDocuments {
     query: ClientQuery,
     { source, revision, payer }: Pick<Entry, 'source' | 'revision'> & { readonly payer: Payer | undefined },
   ): Promise<FlagdDocument> {
-    const builder = this.#builderOf(query);
+    const builder = await this.#builderOf(query, payer);
     await inSlices(() => builder.advance(), payer);
     const encoded = new EncodedBody({
       ...clientDocuments(this.#engine).workshop,
@@ -85,18 +91,22 @@ export class FlagdDocuments {
   }
 
   /** Takes flags and segments as they are at this moment; none of these objects ever changes. */
-  #builderOf(query: ClientQuery): DefinitionsBuilder {
+  async #builderOf(query: ClientQuery, payer: Payer | undefined): Promise<DefinitionsBuilder> {
     const { world } = this.#engine;
     const flags = new Map<string, Flag>();
-    for (const project of projectsOf(world, query)) {
-      for (const { flag } of project.flags.values()) {
-        if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
-      }
-    }
+    const { environmentEnabled } = surroundingsOf(world, query);
     const segments = new Map(world.directory.segments);
+    const shelves = [...projectsOf(world, query)].flatMap((project) => project.flags.shelved());
+    let at = 0;
+    await inSlices(() => {
+      for (const flag of shelves[at]?.flags ?? [])
+        if (flag.archivedAt === null && passes(query, flag)) flags.set(flag.name, flag);
+      at += 1;
+      return at >= shelves.length;
+    }, payer);
     return new DefinitionsBuilder(flags.values(), {
       environment: query.environment,
-      environmentEnabled: surroundingsOf(world, query).environmentEnabled,
+      environmentEnabled,
       flag: (name) => flags.get(name),
       segment: (id) => segments.get(id),
     });

@@ -44,23 +44,26 @@ describe('documents of queries', () => {
     assert.equal(JSON.parse(await bodyOf(inSlices)).features.length, 2_100);
   });
 
-  it('show a flag that was created while they were made in slices', async () => {
+  it('made in slices show one moment, and to who asks later what has changed meanwhile', async () => {
     const names = Array.from({ length: 2_100 }, (_, at) => `flag-${at}`);
     const test = new TestWorld().given(...names.map(createFlag));
-    const pending = new ClientDocuments({ world: test.world }).get(DEVELOPMENT, lastId);
-    test.given(createFlag('late'));
-    const body = String((await (await pending).encoded.response('')).body);
-    assert.match(body, /"name":"late"/);
-  });
-
-  it('use the blocks that were made in slices', async () => {
-    const { world } = new TestWorld().given(createFlag('checkout'));
-    const document = await new ClientDocuments({ world }).get(PRODUCTION, lastId);
-    const prepared = document.builder([]);
-    while (!prepared.advance());
-    document.update(2, prepared.made);
-    const shown = document.builder();
-    while (!shown.advance());
-    assert.equal(shown.made[0], prepared.made[0]);
+    const documents = new ClientDocuments({ world: test.world });
+    let id = 1;
+    const bodyOf = async (asked: ReturnType<ClientDocuments['get']>) =>
+      String((await (await asked).encoded.response('')).body);
+    const pending = documents.get(DEVELOPMENT, () => id);
+    test.given(createFlag('late'), { type: 'archive-flag', project: 'default', flag: 'flag-2099' });
+    id = 2;
+    const later = documents.get(DEVELOPMENT, () => id);
+    const [first, second] = [await bodyOf(pending), await bodyOf(later)];
+    assert.equal(
+      first.includes('"name":"late"'),
+      !first.includes('"name":"flag-2099"'),
+      'all of it or nothing',
+    );
+    assert.match(second, /"name":"late"/);
+    assert.doesNotMatch(second, /"name":"flag-2099"/);
+    const unchanged = await documents.get(DEVELOPMENT, () => id);
+    assert.equal(await bodyOf(unchanged), second);
   });
 });
