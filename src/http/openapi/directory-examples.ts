@@ -207,6 +207,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   Profile: {
     rootRole: { id: 1, type: 'root', name: 'Admin', description: 'May do everything.', project: null },
     projects: ['default'],
+    subscriptions: [],
     features: [],
   },
   Project: PROJECT,

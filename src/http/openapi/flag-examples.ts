@@ -181,6 +181,13 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
     events: [{ type: 'feature-environment-disabled', environment: 'development', data: null, preData: null }],
   },
   RollbackRequest: { eventId: 41 },
+  StrategyCopy: { from: 'development' },
+  CopiedStrategies: {
+    dryRun: false,
+    events: [
+      { type: 'feature-strategy-add', environment: 'production', data: { ...STRATEGY }, preData: null },
+    ],
+  },
   LifecycleStage: STAGES[0],
   LifecycleStages: STAGES,
   Strategy: STRATEGY,

@@ -24,7 +24,12 @@ describeInterface('profiles', (server) => {
     assert.equal(typeof description, 'string');
     assert.deepEqual(
       { ...body, rootRole },
-      { rootRole: { id: 1, type: 'root', name: 'Admin', project: null }, projects: [], features: [] },
+      {
+        rootRole: { id: 1, type: 'root', name: 'Admin', project: null },
+        projects: [],
+        features: [],
+        subscriptions: [],
+      },
     );
   });
 

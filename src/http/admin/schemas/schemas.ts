@@ -269,6 +269,7 @@ export const ProfileSchema = v.pipe(
     }),
     projects: v.array(v.string()),
     features: v.array(v.unknown()),
+    subscriptions: v.pipe(v.array(v.string()), v.description('Always empty: the server sends no mail.')),
   }),
   v.title('Profile'),
 );

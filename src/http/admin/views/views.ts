@@ -46,6 +46,7 @@ export function profileView(world: World, caller: Caller) {
     rootRole: { id, type, name, description, project: null },
     projects: caller.user === null ? [] : projectsOf(world, caller.user.id),
     features: [],
+    subscriptions: [],
   };
 }
 
