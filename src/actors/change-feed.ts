@@ -68,6 +68,7 @@ export class ChangeFeed {
     this.#onFault = onFault;
     this.#changesMax = changesMax ?? RING_CHANGES_MAX;
     this.#bytesMax = bytesMax ?? RING_BYTES_MAX;
+    assert(this.#changesMax > 0 && this.#bytesMax > 0, 'the ring has room for a change');
     this.#droppedId = durableId;
     this.#durableId = durableId;
   }
@@ -102,7 +103,12 @@ export class ChangeFeed {
   since(id: number): readonly Change[] | FeedGap {
     if (id > this.#durableId) return 'not-yet';
     if (id < this.#droppedId) return 'too-old';
-    return this.#entries.slice(this.#firstAfter(id)).map((entry) => this.#entry(entry).change);
+    const first = this.#firstAfter(id);
+    assert(
+      (first === this.#entries.length) === (id === this.#durableId),
+      'the ring ends with the last durable event',
+    );
+    return this.#entries.slice(first).map((entry) => this.#entry(entry).change);
   }
 
   /**
@@ -127,11 +133,13 @@ export class ChangeFeed {
     const last = this.#pending.at(-1)?.change;
     const lastId = last === undefined ? this.#durableId : lastEventId(last);
     assert(change.id === lastId + 1, 'the change feed takes every change, in order');
+    assert(bytes > 0, 'a change takes room in the journal');
     this.#pending.push({ change, bytes });
   }
 
   /** Events up to `id` are on disk: their changes enter the ring, and the listeners hear of them. */
   advance(id: number): void {
+    assert(id >= this.#durableId, 'what is durable stays durable');
     const fresh = this.#takePending(id);
     const newest = fresh.at(-1);
     if (newest === undefined) return;
@@ -164,6 +172,7 @@ export class ChangeFeed {
   }
 
   #keep(entry: Entry): void {
+    assert(lastEventId(entry.change) <= this.#durableId, 'only durable changes enter the ring');
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
     while (this.#bytes > this.#bytesMax || this.#entries.length - this.#head > this.#changesMax) this.#drop();
@@ -176,11 +185,30 @@ export class ChangeFeed {
 
   #drop(): void {
     const { change, bytes } = this.#entry(this.#entries[this.#head]);
+    assert(change.id === this.#droppedId + 1, 'changes leave the ring in the order in which they came');
     this.#entries[this.#head] = undefined;
     this.#head += 1;
     this.#bytes -= bytes;
     this.#droppedId = lastEventId(change);
     assert(this.#bytes >= 0 && this.#droppedId <= this.#durableId, 'the ring gives up what it has');
+  }
+
+  /** Goes through all changes, to see that none is missing and none is counted twice; for the simulation. */
+  audit(): void {
+    let lastId = this.#droppedId;
+    let bytes = 0;
+    for (const kept of this.#entries.slice(this.#head)) {
+      const entry = this.#entry(kept);
+      assert(entry.change.id === lastId + 1, `the ring has event ${entry.change.id} behind event ${lastId}`);
+      lastId = lastEventId(entry.change);
+      bytes += entry.bytes;
+    }
+    assert.equal(lastId, this.#durableId, 'the ring ends with the last durable event');
+    assert.equal(bytes, this.#bytes, 'the bytes of the ring');
+    for (const { change } of this.#pending) {
+      assert(change.id === lastId + 1, `event ${change.id} waits behind event ${lastId}`);
+      lastId = lastEventId(change);
+    }
   }
 
   /** Place of the first change with an event after `id`. */

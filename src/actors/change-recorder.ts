@@ -49,6 +49,7 @@ export class ChangeRecorder {
     this.#eventLog = options.eventLog;
     this.#feed = feed;
     this.#lastAt = options.lastAt;
+    assert(feed.durableId === options.journal.durableId, 'the feed begins with what is on disk');
   }
 
   /** Id of the newest event, durable or not. */
@@ -63,6 +64,7 @@ export class ChangeRecorder {
 
   /** The first change that this start records gives it a name. */
   change(actor: Actor, events: readonly RecordedEvent[], at: number): Change {
+    assert(events.length > 0, 'a change has an event');
     const change = { id: this.lastId + 1, at, by: actor.name, userId: actor.userId, events };
     if (this.#hasName) return change;
     return { ...change, lineage: this.#world.lineage.mark(this.#options.newName()) };
@@ -70,6 +72,8 @@ export class ChangeRecorder {
 
   /** Before anything that the change makes is shown: its ETag carries the name. */
   adoptName({ id, lineage }: Change, isOwn: boolean): void {
+    assert(id === this.lastId + 1, 'a name comes with the next change');
+    assert(!isOwn || this.#hasName || lineage !== undefined, 'what this start records has its name');
     if (lineage !== undefined) this.#world.lineage.adopt(id, lineage);
     this.#hasName = isOwn;
   }
@@ -79,6 +83,11 @@ export class ChangeRecorder {
     const id = this.lastId + 1;
     try {
       applyChange(this.#world, events, { id, createdAt, rules });
+      const { revision, accessRevision } = this.#world.directory;
+      assert(
+        revision < id + events.length && accessRevision < id + events.length,
+        'no part of the state is newer than its last event',
+      );
     } catch (error) {
       this.#options.stop(
         new Error(`the change that begins with event ${id} could not be applied to the state`, {
@@ -92,7 +101,9 @@ export class ChangeRecorder {
   /** Appends one frame, all of which survives a crash or nothing (invariant 2). */
   append(change: Change, response: RememberedResponse | undefined, body: FrameBody): void {
     assert(change.at >= this.#lastAt, 'recorded times never go back');
+    assert(this.#feed.durableId < change.id, 'nobody has heard of a change before it is appended');
     const position = this.#appendToJournal(change, body);
+    assert(position.length > body.payload.length, 'a frame is longer than its payload');
     assert(this.lastId === lastEventId(change), 'the journal ends with what was appended last');
     this.#lastAt = change.at;
     this.#eventLog.add(change, position);

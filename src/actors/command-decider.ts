@@ -2,6 +2,7 @@
  * From a command in its turn to what it comes to: events that are encoded and not yet applied, or an outcome without any. Nothing
  * is changed here, so a fault in a rule fails the one command and affects no other.
  */
+import assert from 'node:assert/strict';
 import { decide } from '../domain/decide/decide.ts';
 import type { Actor, DecideContext } from '../domain/decision/decision.ts';
 import { DEFAULT_GROWTH_LIMITS, type GrowthLimits } from '../domain/flags/growth-limits.ts';
@@ -76,6 +77,7 @@ export class CommandDecider {
     this.#recorder = recorder;
     this.#encoder = encoder;
     this.memoryBudgetBytes = options.memoryBudgetBytes ?? Number.POSITIVE_INFINITY;
+    assert(this.memoryBudgetBytes >= 0, 'a budget is a number of bytes');
   }
 
   /** The events to record, or the outcome of a command that records nothing. Changes nothing. */
@@ -107,6 +109,7 @@ export class CommandDecider {
       events.map((event) => this.#withTags(event)),
       at,
     );
+    assert(at >= this.#recorder.lastAt, 'a change is not older than the one before');
     try {
       return { events, change, payload: this.#encoder.encode(change, CHANGE_BYTES_MAX) };
     } catch (error) {
@@ -136,6 +139,7 @@ export class CommandDecider {
     if (retry === undefined) return null;
     const remembered = this.#world.directory.responses.get(retry.key);
     if (remembered === undefined || remembered.at + RESPONSE_LIFETIME_MS <= now) return null;
+    assert(remembered.at <= now, 'a response that is remembered was made before');
     if (remembered.fingerprint === retry.fingerprint) {
       return { kind: 'response', response: retry.fromMemory(remembered) };
     }

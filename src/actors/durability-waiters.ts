@@ -16,6 +16,7 @@ export class DurabilityWaiters {
   #waiters: Waiter[] = [];
 
   constructor(durableId: number) {
+    assert(Number.isSafeInteger(durableId) && durableId >= 0, 'what is durable is an event, or nothing');
     this.#durableId = durableId;
   }
 
@@ -37,16 +38,20 @@ export class DurabilityWaiters {
     while (at > 0 && (this.#waiters[at - 1]?.id ?? 0) > id) at -= 1;
     if (at === this.#waiters.length) this.#waiters.push({ id, resume });
     else this.#waiters.splice(at, 0, { id, resume });
+    const after = this.#waiters[at + 1];
+    assert(after === undefined || after.id > id, 'who waits for an older event is released first');
   }
 
   /** Releases, in order, everything that waits for events up to `id`, which are now on disk. */
   advance(id: number): void {
-    assert(id >= this.#durableId, `durability went back from event ${this.#durableId} to ${id}`);
+    const before = this.#durableId;
+    if (id < before) assert.fail(`durability went back from event ${before} to ${id}`);
     this.#durableId = id;
     const due = this.#waiters.findIndex((waiter) => waiter.id > id);
     const ready = due === -1 ? this.#waiters : this.#waiters.slice(0, due);
     this.#waiters = due === -1 ? [] : this.#waiters.slice(due);
     assert((ready.at(-1)?.id ?? 0) <= id, 'nobody is released before the event is on disk');
+    assert((ready[0]?.id ?? id + 1) > before, 'nobody waits for what was durable already');
     resumeAll(ready);
   }
 

@@ -104,6 +104,7 @@ export class Engine {
       firstId === 0 || lastId === appendedId,
       'the event log has every event of the journal, and no other',
     );
+    assert(options.world.directory.revision <= appendedId, 'the state has nothing that the journal has not');
     this.#durabilityWaiters = new DurabilityWaiters(durableId);
     this.feed = new ChangeFeed({ durableId, onFault: options.onListenerFault });
     this.#recorder = new ChangeRecorder(options, this.feed);
@@ -116,6 +117,7 @@ export class Engine {
       isTurnOver: () =>
         this.#turnTime !== null && options.clock.monotonic() - this.#turnTime.monotonic > TURN_MS,
       afterTurn: () => {
+        assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
         options.journal.commit();
         if (options.audited) this.#audit();
@@ -177,6 +179,7 @@ export class Engine {
    * they are durable. They must fit the state.
    */
   record(actor: Actor, events: readonly DomainEvent[]): Promise<void> {
+    assert(this.#turnTime === null, 'nothing is recorded in the middle of a turn');
     const at = this.nextTime();
     const change = this.#recorder.change(actor, events, at);
     const payload = this.#encoder.encode(change, FRAME_BYTES_MAX);
@@ -196,6 +199,7 @@ export class Engine {
       throw new Error('another node runs a newer version, whose changes cannot be read here');
     const decoded = decodePayload(body.payload, body);
     if (decoded.problem !== null) throw new Error(`another node's change cannot be read: ${decoded.problem}`);
+    assert(this.#turnTime === null, 'nothing is followed in the middle of a turn');
     const { answer: response, rules, ...change } = decoded.frame;
     if (change.id !== this.lastId + 1) {
       throw new Error(
@@ -217,6 +221,7 @@ export class Engine {
 
   /** Runs `resume` when everything up to event `id` is durable; at once when it is (invariant 4). */
   whenDurable(id: number, resume: () => void): void {
+    assert(id <= this.lastId, 'nobody waits for an event that there is not');
     this.#durabilityWaiters.whenDurable(id, resume);
   }
 
@@ -229,18 +234,29 @@ export class Engine {
     this.feed.advance(id);
     assert(this.feed.durableId === id, 'the feed has told of all that is on disk');
     this.#durabilityWaiters.advance(id);
+    assert(this.#durabilityWaiters.durableId === this.durableId, 'the waiters know of all that is on disk');
     this.#scheduler.wake();
   }
 
   #audit(): void {
     auditWorld(this.world, this.lastId);
+    assert.equal(this.feed.durableId, this.durableId, 'the feed has told of all that is on disk');
+    assert.equal(
+      this.#durabilityWaiters.durableId,
+      this.durableId,
+      'the waiters know of all that is on disk',
+    );
+    this.journal.audit();
     this.eventLog.audit();
+    this.feed.audit();
+    this.loopAccounts.audit();
     this.#scheduler.audit();
     this.#durabilityWaiters.audit();
   }
 
   #run({ submission, queuedAt }: Queued): void {
     const begunAt = this.#options.clock.monotonic();
+    assert(begunAt >= queuedAt, 'a command runs after it was queued');
     this.#turnTime ??= this.#newTurnTime(begunAt);
     this.#runWithin(this.#turnTime, submission, queuedAt);
     this.loopAccounts.charge(submission.actor, this.#options.clock.monotonic() - begunAt);
@@ -271,6 +287,7 @@ export class Engine {
 
   /** Applies the events, makes the response, and only then appends, because the frame may hold the response. */
   #carryOut(submission: Submission<unknown>, { events, change, payload }: Decided, createdAt: string): void {
+    assert((change === null) === (events.length === 0), 'a change has events, and nothing else has');
     if (change !== null) this.#recorder.adoptName(change, true);
     this.#recorder.apply(events, createdAt);
     let outcome: Outcome<unknown>;

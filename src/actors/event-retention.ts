@@ -55,6 +55,10 @@ export class EventRetention {
       const dropped = await dropOldEvents({ fs, folder: dataFolder(folder), eventLog }, present);
       const { retentionDays: eventRetentionDays } = this.#options;
       assert(eventLog.lastId >= durableId, 'retention takes the oldest events and leaves the newest');
+      assert(
+        eventLog.count === 0 || eventLog.firstId <= durableId + 1,
+        'retention leaves what is not durable',
+      );
       if (dropped !== null) log.info({ ...dropped, eventRetentionDays }, 'old events deleted');
     } catch (error) {
       log.error(

@@ -80,6 +80,7 @@ export class FlagHistory {
       return notFound(`There is no event ${eventId}: the newest is ${durableId}.`);
     }
     const { id: end, atMs } = await this.#endOfChange(eventId);
+    assert(end >= eventId, 'a change ends with the event asked for, or after it');
     const world = emptyWorld();
     const start = await this.#startOf(world, query, end);
     if (start === null) return notFound(this.#tooOld(eventId));
@@ -94,7 +95,9 @@ export class FlagHistory {
     };
     for await (const walked of this.#options.eventLog.iterateRecorded(walk)) past.apply(walked);
     const project = world.projects.get(projectId);
-    const flag = project?.flags.get(name)?.flag;
+    const record = project?.flags.get(name);
+    const flag = record?.flag;
+    assert((record?.revision ?? 0) <= end, 'nothing of the rebuilt state is newer than the change');
     if (project === undefined || flag === undefined) {
       const message = `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`;
       const absence: Absence = { ...notFound(message), isAbsence: true };
@@ -221,6 +224,7 @@ const SEGMENT_TYPES: readonly DomainEvent['type'][] = [
 class PastWorld {
   readonly #world: World;
   readonly #projectId: string;
+  #appliedId = 0;
 
   constructor(world: World, projectId: string) {
     this.#world = world;
@@ -228,6 +232,8 @@ class PastWorld {
   }
 
   apply({ id, frame, event }: WalkedEvent): void {
+    assert(id > this.#appliedId, 'events are applied in order, each once');
+    this.#appliedId = id;
     const domainEvent = event as DomainEvent;
     for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(name, id);
     const { rules } = frame;

@@ -4,6 +4,7 @@
  * Each slice of long work is a piece, and so is each group of events or block of a snapshot that is read back for a request. Time in
  * which the process had no core is nobody's: on a machine that is busy with something else, it would make debtors of everybody.
  */
+import assert from 'node:assert/strict';
 import type { Actor } from '../domain/decision/decision.ts';
 
 /** Free in each piece of work: far above what a small request takes. */
@@ -55,6 +56,7 @@ export class LoopAccounts {
   }
 
   chargeCaller(caller: string, passedMs: number): void {
+    assert(passedMs >= 0, 'the monotonic clock does not go back');
     this.#chargedMs += passedMs;
     this.add(caller, Math.min(passedMs, this.#usedSinceLast()));
   }
@@ -93,8 +95,15 @@ export class LoopAccounts {
     return sinceMs;
   }
 
+  /** Goes through all debts, to see that only who owes something has one; for the simulation. */
+  audit(): void {
+    for (const [caller, owedMs] of this.#owed) assert(owedMs > 0, `${caller} owes ${owedMs} ms`);
+    assert(this.#overdrawnMs >= 0, 'what is overdrawn was held');
+  }
+
   #settle(): void {
     const passedMs = this.#now() - this.#settledAt;
+    assert(passedMs >= 0, 'the monotonic clock does not go back');
     if (passedMs < SETTLE_MS) return;
     this.#settledAt += passedMs;
     const forgivenMs = (passedMs * FORGIVEN_SHARE) / this.#owed.size;

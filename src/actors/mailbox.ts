@@ -16,6 +16,7 @@ export class Mailbox<T> {
   readonly lengthMax: number;
 
   constructor(lengthMax: number = MAILBOX_LENGTH_MAX) {
+    assert(lengthMax > 0, 'a mailbox has room for a command');
     this.lengthMax = lengthMax;
   }
 
@@ -42,6 +43,7 @@ export class Mailbox<T> {
       this.#items.splice(0, this.#head);
       this.#head = 0;
     }
+    assert(this.#head < this.#items.length || this.#items.length === 0, 'an empty mailbox holds no memory');
     return item;
   }
 }

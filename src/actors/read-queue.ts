@@ -51,6 +51,12 @@ export class ReadQueue {
   #waitingCost = 0;
 
   constructor(limits: ReadQueueLimits) {
+    assert(
+      limits.runningPerAskerMax > 0 &&
+        limits.runningPerAskerMax <= limits.runningMax &&
+        limits.waitingMax > 0,
+      'somebody may run something, and nobody more than all together',
+    );
     this.#limits = limits;
   }
 
@@ -67,6 +73,7 @@ export class ReadQueue {
    * for while it waits.
    */
   run<T>(read: () => Promise<T>, { name, signal }: Asker, cost = 1): Promise<T | Refusal> {
+    assert(cost > 0, 'what waits counts for something');
     if (signal.aborted) return Promise.reject(signal.reason);
     while (this.#waitingCost + cost > this.#limits.waitingMax)
       if (!this.#makeRoom(name, cost)) return Promise.resolve(BUSY);
@@ -110,6 +117,8 @@ export class ReadQueue {
     } finally {
       line.running -= 1;
       this.#running -= 1;
+      assert(this.#running >= 0 && line.running >= 0, 'a read ends once');
+      assert(this.#lines.get(name) === line, 'a line stays while something of it runs');
       this.#forgetIfIdle(name, line);
       this.#startNext();
     }
@@ -156,7 +165,9 @@ export class ReadQueue {
     if (longest === newcomer) return false;
     const last = this.#lines.get(longest)?.waiting.at(-1);
     assert(last !== undefined, 'the longest line is not empty');
+    const before = this.#waitingCost;
     this.#leave(longest, last);
+    assert(this.#waitingCost < before, 'who is refused makes room');
     last.refuse();
     return true;
   }
@@ -178,7 +189,8 @@ export class ReadQueue {
     return line;
   }
 
-  #forgetIfIdle(name: string, { waiting, running }: Line): void {
+  #forgetIfIdle(name: string, { waiting, running, cost }: Line): void {
+    assert((waiting.length === 0) === (cost === 0), 'a line costs what waits in it');
     if (waiting.length === 0 && running === 0) this.#lines.delete(name);
   }
 }

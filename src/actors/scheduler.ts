@@ -57,6 +57,7 @@ export class Scheduler<T> {
     if (!mailbox.offer(item)) return false;
     this.#queuedCount += 1;
     if (mailbox.length === 1) this.#ready.push(actor);
+    assert(this.#ready.length <= this.#queuedCount, 'an actor is ready only while a command of it waits');
     this.wake();
     return true;
   }
@@ -84,14 +85,17 @@ export class Scheduler<T> {
   /** Goes through all mailboxes, to see that their counts are right; for the simulation. */
   audit(): void {
     let queued = 0;
-    for (const [actor, { length }] of this.#mailboxes) {
+    for (const [actor, mailbox] of this.#mailboxes) {
+      const { length } = mailbox;
       assert(
         length > 0 && this.#ready.includes(actor),
         `the mailbox of "${actor}" is kept, and never served`,
       );
       queued += length;
+      assert(length <= mailbox.lengthMax, `the mailbox of "${actor}" holds more than it may`);
     }
     assert.equal(queued, this.#queuedCount, 'the count of commands that wait');
+    assert.equal(new Set(this.#ready).size, this.#ready.length, 'an actor has one turn in a round');
   }
 
   /** One command of each actor that has one. */

@@ -76,6 +76,8 @@ export class SnapshotKeeper {
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
+    assert(options.newestId <= options.engine.durableId, 'no snapshot is ahead of what is on disk');
+    assert((options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT) > 0, 'events lie between two snapshots');
     this.#newestId = options.newestId;
     this.#dueId = options.newestId + this.#interval;
   }
@@ -101,6 +103,7 @@ export class SnapshotKeeper {
   /** To be called after each sync: begins a snapshot when one is due. */
   noticed(durableId: number): void {
     assert(durableId >= this.#newestId, 'no snapshot is ahead of what is on disk');
+    assert(this.#dueId > this.#newestId, 'the next snapshot is due after the newest one');
     // On a disk that is nearly full a snapshot would take the room that the journal needs.
     if (durableId < this.#dueId || this.#running !== null || !this.#options.engine.journal.writable) return;
     // The next one is scheduled before this one succeeds, so that a failing snapshot is not repeated at each sync.
@@ -139,6 +142,7 @@ export class SnapshotKeeper {
 
   #pauseMs(): number {
     const passed = (this.#options.engine.lastId - this.#writtenId) / this.#interval;
+    assert(passed >= 0, 'the state goes on from the snapshot that is being written');
     return Math.max(SLICE_PAUSE_MS_MIN, SLICE_PAUSE_MS * (1 - passed));
   }
 
@@ -165,6 +169,8 @@ export class SnapshotKeeper {
     });
     const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };
     assert(engine.durableId >= id, 'no snapshot is ahead of the journal');
+    assert(id > this.#newestId && this.#writtenId === id, 'snapshots are written one after the other');
+    assert(taken.records > 0 && taken.durationMs >= 0, 'a snapshot has a record at least, of the counters');
     this.#newestId = id;
     this.#dueId = id + this.#interval;
     this.#lastTaken = taken;

@@ -5,6 +5,7 @@
  * the project, like any other change. The next ones wait until those are on disk, so thousands of flags that come to their end
  * at once delay nobody.
  */
+import assert from 'node:assert/strict';
 import { needsStalenessNote } from '../domain/decide/archive-commands.ts';
 import { SYSTEM } from '../domain/decision/decision.ts';
 import type { ProjectFlags } from '../domain/state/project-flags.ts';
@@ -74,6 +75,7 @@ export class StalenessCheck {
     const due: string[] = [];
     for (const { flag } of flags.values()) {
       if (needsStalenessNote(engine.world, flag, nowMs)) due.push(flag.name);
+      assert(due.length <= NOTES_PER_CHANGE, 'what is due is noted before more is looked for');
       const isFull = due.length === NOTES_PER_CHANGE;
       if (!isFull && monotonicMs() < this.#sliceEndMs) continue;
       if (isFull && !(await this.#note(project, due.splice(0)))) return;
@@ -90,6 +92,7 @@ export class StalenessCheck {
 
   /** False when the project takes no change now, such as for a full mailbox or disk: the next check tries again. */
   async #note(project: string, flags: readonly string[]): Promise<boolean> {
+    assert(flags.length > 0 && flags.length <= NOTES_PER_CHANGE, 'a change notes a few flags');
     const outcome = await this.#options.engine.execute({
       command: { type: 'note-potentially-stale', project, flags },
       actor: SYSTEM,

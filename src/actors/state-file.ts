@@ -6,7 +6,7 @@
  * in IMPORT_FRAME_BYTES_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
-
+import assert from 'node:assert/strict';
 import { knownRole } from '../domain/access/roles.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
@@ -174,6 +174,8 @@ export async function importState(engine: Engine, source: StateSource): Promise<
   });
   for await (const events of eventsIn(checked, source)) await recorder.add(events);
   await recorder.end();
+  assert(engine.durableId === engine.lastId, 'an import is on disk');
+  assert(engine.lastId >= eventCount, 'each event of an import is in the journal');
   return { ok: true, eventCount };
 }
 
@@ -235,6 +237,10 @@ class FrameRecorder {
 
   async end(): Promise<void> {
     if (this.#frame.length === 0) return;
+    assert(
+      this.#frame.length === 1 || this.#bytes <= IMPORT_FRAME_BYTES_MAX,
+      'only an event that is alone may be too large',
+    );
     await this.#record(this.#frame);
     this.#frame = [];
     this.#bytes = 0;

@@ -3,6 +3,7 @@
  * everything durable, `openStore` and `close`, for the HTTP server, the simulation and the tests alike. The caller
  * holds the lock on the folder.
  */
+import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
@@ -105,6 +106,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
   assertNotNewer(world, recovery.lastId);
+  assert(
+    (recovery.snapshotId ?? 0) <= recovery.lastId,
+    'a snapshot is no newer than what it was recovered from',
+  );
+  assert(recoveryMs >= 0, 'the monotonic clock does not go back');
   if (options.audited) auditWorld(world, recovery.lastId);
   if (recovery.lastId > 0) world.lineage.derive(recovery.tail.chain.toString(16).padStart(8, '0'));
   const journal = await FileJournal.open({
@@ -126,6 +132,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('reserveBytes', options.reserveBytes),
     ...given('preallocatedBytes', options.preallocatedBytes),
   });
+  assert(
+    journal.appendedId === recovery.lastId && journal.appendedChain === recovery.tail.chain,
+    'the journal goes on from what was recovered',
+  );
   const engine = new Engine({
     world,
     journal,
@@ -198,6 +208,8 @@ async function close(
   await engine.journal.flush();
   await keeper.take().catch(onFailed);
   await engine.journal.close();
+  assert(engine.durableId === engine.lastId, 'a closed store has all on disk');
+  assert(keeper.newestId <= engine.durableId, 'no snapshot is ahead of the journal');
   await engine.eventLog.close();
 }
 

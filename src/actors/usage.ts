@@ -6,6 +6,7 @@
  * Everything is bounded, since the tokens of pages are public: what pages report is held apart from what servers report, so that junk
  * pushes out only what pages reported. Flags that do not exist, or that the token does not cover, are not counted.
  */
+import assert from 'node:assert/strict';
 import { ALL } from '../domain/decide/token-commands.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { World } from '../domain/state/world.ts';
@@ -129,6 +130,11 @@ export class Usage {
     });
     for (const { flag } of counted) this.#seen.sawFlag(flag, environment, nowMs);
     table.add({ appName, environment }, startMs, counted, nowMs);
+    assert(
+      table.bytes <= (this.#options.countsBytesMax ?? COUNTS_BYTES_MAX[side]),
+      'what is counted is bounded',
+    );
+    assert(applications.bytes <= APPLICATIONS_BYTES_MAX, 'what applications say of themselves is bounded');
     this.#changed();
   }
 

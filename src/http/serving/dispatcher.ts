@@ -180,7 +180,7 @@ class Dispatcher {
     const begunAt = this.sender.isTimed && cluster === null ? call.startedAt : monotonicMs();
     const chargedMs = longRequests.chargedMs;
     this.#prepare(call, bound, route, { caller, params });
-    const heldMs = monotonicMs() - begunAt - (longRequests.chargedMs - chargedMs);
+    const heldMs = Math.max(0, monotonicMs() - begunAt - (longRequests.chargedMs - chargedMs));
     // The name is made for the few requests that count.
     if (longRequests.counts(heldMs)) longRequests.charge(chargedName(call.request, surface, caller), heldMs);
   }

@@ -104,7 +104,7 @@ export class LongRequests {
       hasBegun = true;
       const [begunAt, chargedMs] = [this.#now(), this.chargedMs];
       run();
-      this.charge(asker.name, this.#now() - begunAt - (this.chargedMs - chargedMs));
+      this.charge(asker.name, Math.max(0, this.#now() - begunAt - (this.chargedMs - chargedMs)));
       // Until the command that the request became has run.
       await nextRound();
       await this.#rest();

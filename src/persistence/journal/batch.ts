@@ -42,6 +42,7 @@ export class Batch implements CommitBatch {
   /** Begins the empty batch at a place. */
   begin(place: BatchPlace, firstId: number): void {
     assert(this.frames === 0, 'a batch begins once');
+    assert(this.bytes === 0 && this.lastId === 0, 'a batch that was written is empty');
     this.place = place;
     this.firstId = firstId;
     this.chain = place.chain;
@@ -54,20 +55,24 @@ export class Batch implements CommitBatch {
 
   *bodies(): Generator<FrameBody> {
     const bytes = this.content();
+    let chain = this.previousChain;
     for (let at = 0; at < bytes.length; ) {
       const frame = FRAME_FORMAT.readHeader(bytes, at);
       assert(frame !== null, 'a batch holds whole frames');
+      assert(frame.previous === chain, 'the frames of a batch are chained');
+      chain = frame.checksum;
       const { contentVersion, rules } = frame;
       const payload = bytes.subarray(at + FRAME_HEADER_BYTES, frameEnd(frame));
       at = frameEnd(frame);
       yield { payload, contentVersion, rules };
     }
+    assert(chain === this.chain, 'a batch ends with the frame that was added last');
   }
 
   /** Adds a frame; returns its offset in the segment. */
   add({ payload, contentVersion, rules }: FrameBody, lastId: number): number {
     assert(lastId >= this.firstId && lastId > this.lastId, 'the frames of a batch follow each other');
-    assert(payload.length <= FRAME_BYTES_MAX, 'a frame that recovery would refuse');
+    assert(payload.length > 0 && payload.length <= FRAME_BYTES_MAX, 'a frame that recovery would refuse');
     const at = this.bytes;
     this.#makeRoom(at + FRAME_HEADER_BYTES + payload.length);
     this.#buffer.set(payload, at + FRAME_HEADER_BYTES);
@@ -87,6 +92,7 @@ export class Batch implements CommitBatch {
   /** What has to be written at `place.offset`. */
   content(): Buffer {
     assert(this.bytes <= this.#buffer.length, 'the buffer holds all of the batch');
+    assert(this.bytes >= this.frames * FRAME_HEADER_BYTES, 'each frame of the batch has a header');
     return this.#buffer.subarray(0, this.bytes);
   }
 

@@ -128,6 +128,7 @@ export class DurableMarkFile {
   async write(mark: DurableMark): Promise<void> {
     this.#file ??= await this.#open();
     assert(mark.segment > 0 && mark.offset > 0, 'a mark names a place in a segment');
+    assert(mark.lastId >= mark.segment - 1, 'a mark names the segment that holds its event');
     this.#sequence += 1;
     const slot = encodeSlot({ ...mark, sequence: this.#sequence });
     await writeFully(this.#file, slot, SLOT_AT[this.#sequence % 2 === 0 ? 0 : 1]);

@@ -116,6 +116,8 @@ export class FileJournal implements Journal {
 
   private constructor(options: FileJournalOptions) {
     const { fs, folder, tail, monotonicMs = () => performance.now() } = options;
+    assert(tail.segment === null || tail.offset >= SEGMENT_HEADER_BYTES, 'a segment ends behind its header');
+    assert((tail.segment ?? 0) <= tail.lastId + 1, 'a segment begins with the next event at the latest');
     this.#fs = fs;
     this.#folder = folder;
     this.#options = options;
@@ -206,13 +208,18 @@ export class FileJournal implements Journal {
 
   append(frame: Frame, body: FrameBody = ownBody(encodePayload(frame))): FramePosition {
     assert(this.#failure === null && !this.#closed, 'a journal that failed or was closed takes no frames');
-    assert(frame.id === this.#appendedId + 1, `event ${frame.id} does not follow ${this.#appendedId}`);
+    if (frame.id !== this.#appendedId + 1)
+      assert.fail(`event ${frame.id} does not follow ${this.#appendedId}`);
     if (this.#open.frames === 0) this.#beginBatch(frame.id);
     const offset = this.#open.add(body, lastEventId(frame));
     this.#offset = this.#open.end;
     this.#appendedId = this.#open.lastId;
     this.#appendedChain = this.#open.chain;
     assert(this.#durable.lastId < this.#appendedId, 'an event is appended before it is durable');
+    assert(
+      this.#offset - offset === FRAME_HEADER_BYTES + body.payload.length,
+      'the journal is longer by the frame',
+    );
     return { segment: this.#open.place.segment, offset, length: FRAME_HEADER_BYTES + body.payload.length };
   }
 
@@ -236,6 +243,11 @@ export class FileJournal implements Journal {
   commit(): void {
     if (this.#inFlight !== null || this.#open.frames === 0 || this.#failure !== null) return;
     const batch = this.#open;
+    assert(
+      batch.lastId === this.#appendedId && batch.end === this.#offset,
+      'the batch has all that was appended',
+    );
+    assert(this.#spare.frames === 0, 'the batch before has been written');
     this.#inFlight = batch;
     this.#open = this.#spare;
     this.#spare = batch;
@@ -258,6 +270,11 @@ export class FileJournal implements Journal {
   async #write(batch: Batch): Promise<void> {
     const file = batch.place.rolls ? await this.#roll(batch) : this.#file;
     assert(file !== null, 'a batch that does not begin a segment has one');
+    const { rolls, segment, offset } = batch.place;
+    assert(
+      rolls || (segment === this.#durable.segment && offset === this.#durable.offset),
+      'a batch is written right behind what is on disk',
+    );
     const startedAt = this.#monotonicMs();
     const zeros = this.#preallocation.clearOf(batch.end);
     if (zeros !== null) await zeros;
@@ -279,6 +296,8 @@ export class FileJournal implements Journal {
   async #roll(batch: Batch): Promise<OpenFile> {
     const { segment, chain } = batch.place;
     assert(segment === batch.firstId, 'a segment bears the id of its first event');
+    assert(batch.place.offset === SEGMENT_HEADER_BYTES, 'the first batch lies right behind the header');
+    assert(segment > this.#durable.segment || segment === this.#olderSegment, 'segments follow each other');
     if (this.#file !== null) await this.#presence.check(this.#file, this.#pathOf(this.#durable.segment));
     const mode = segment === this.#olderSegment ? 'write' : 'create';
     const file = await this.#fs.open(this.#pathOf(segment), mode);
@@ -316,6 +335,7 @@ export class FileJournal implements Journal {
 
   #wakeWaiters(durableId: number): void {
     if (this.#waiters.length === 0) return;
+    assert(durableId <= this.durableId, 'nobody is told of more than is on disk');
     const woken = this.#waiters.filter((waiter) => waiter.id <= durableId);
     this.#waiters = this.#waiters.filter((waiter) => waiter.id > durableId);
     for (const waiter of woken) waiter.resolve();
@@ -324,6 +344,7 @@ export class FileJournal implements Journal {
   #fail(file: string, offset: number, cause: unknown): void {
     if (this.#failure !== null) return;
     const { durableId } = this;
+    assert(durableId <= this.#appendedId, 'what is on disk was appended');
     const known = isMissing(cause) ? lostFile(file) : cause;
     const failure = new JournalFailure({ file, offset, durableId, cause: known });
     this.#failure = failure;
@@ -362,6 +383,31 @@ export class FileJournal implements Journal {
     await this.#marks.close();
     await this.#file?.close();
     this.#file = null;
+  }
+
+  audit(): void {
+    const writtenId = this.#inFlight?.lastId ?? this.durableId;
+    const openChain = this.#inFlight?.chain ?? this.#durable.chain;
+    assert(this.#inFlight !== this.#open && this.#open !== this.#spare, 'a batch is in one place');
+    if (this.#inFlight !== null) {
+      assert.equal(
+        this.#inFlight.firstId,
+        this.durableId + 1,
+        'what is being written follows what is on disk',
+      );
+      assert.equal(this.#inFlight.previousChain, this.#durable.chain, 'and is chained to it');
+    }
+    if (this.#open.frames === 0) {
+      assert.equal(this.#appendedId, writtenId, 'all that was appended is being written, or on disk');
+      assert.equal(this.#appendedChain, openChain, 'the chain ends with what was appended last');
+    } else {
+      assert.equal(this.#open.firstId, writtenId + 1, 'what waits follows what is being written');
+      assert.equal(this.#open.previousChain, openChain, 'and is chained to it');
+      assert.equal(this.#open.lastId, this.#appendedId, 'what waits ends with what was appended last');
+      assert.equal(this.#open.end, this.#offset, 'the next batch begins behind it');
+    }
+    for (const { id } of this.#waiters)
+      assert(id > this.durableId && id <= this.#appendedId, 'who waits has to');
   }
 
   stats(): JournalStats {

@@ -170,12 +170,15 @@ export const isNewer = ({ contentVersion, rules }: PayloadStamp): boolean =>
 
 /** The format of this version, which the header of a segment named. */
 export function frameFormatOf(version: number): FrameFormat {
+  assert(version === 1 || version === FORMAT_2.version, 'a format that this build reads');
   return version === 1 ? FORMAT_1 : FORMAT_2;
 }
 
 /** Writes the header before a payload that is already in place; returns the checksum, the next frame's `previous`. */
 export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): number {
   assert(links.batchStart > 0, 'a frame never begins with zeros');
+  assert(isPayloadLength(links.payloadBytes), 'a frame that could not be read back');
+  assert(offset + FRAME_HEADER_BYTES + links.payloadBytes <= bytes.length, 'the payload is in its place');
   bytes.writeUInt32LE(links.batchStart, offset);
   writeLinks(bytes, offset, links);
   const checksum = FORMAT_2.checksum(bytes, offset, links.payloadBytes);
@@ -186,6 +189,7 @@ export function sealFrame(bytes: Buffer, offset: number, links: FrameLinks): num
 
 /** The checksum of a frame that follows one with the checksum `previous`, as `sealFrame` gives it. */
 export function chainAfter(previous: number, { payload, contentVersion, rules }: FrameBody): number {
+  assert(isPayloadLength(payload.length), 'a frame that could not be read back');
   const head = Buffer.alloc(FRAME_HEADER_BYTES);
   writeLinks(head, 0, { payloadBytes: payload.length, previous, contentVersion, rules });
   return crc32(payload, crc32(head.subarray(12)));
@@ -193,6 +197,7 @@ export function chainAfter(previous: number, { payload, contentVersion, rules }:
 
 /** What the checksum covers of the header. */
 function writeLinks(bytes: Buffer, offset: number, links: Omit<FrameLinks, 'batchStart'>): void {
+  assert(links.contentVersion > 0 && links.rules > 0, 'a frame says how it is to be read');
   bytes.writeUInt32LE(links.payloadBytes, offset + 12);
   bytes.writeUInt32LE(links.previous, offset + 16);
   bytes.writeUInt16LE(links.contentVersion, offset + 20);

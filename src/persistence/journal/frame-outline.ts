@@ -7,7 +7,7 @@
  * (frame-payload.ts); `read` says no to anything else, and the caller decodes the frame to learn what is wrong with
  * it.
  */
-
+import assert from 'node:assert/strict';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import { MessagePackCursor } from '../codec/message-pack-cursor.ts';
 
@@ -60,10 +60,12 @@ export class FrameOutline {
   }
 
   get by(): string {
+    assert(this.#byStart !== ABSENT && this.#byEnd >= this.#byStart, 'a frame that was read has an author');
     return this.#text(this.#byStart, this.#byEnd);
   }
 
   names(event: number): NamesOfEvent {
+    assert(event >= 0 && event < this.eventCount, 'the frame has such an event');
     const at = event * PLACES_PER_EVENT;
     return {
       type: this.#name(at + TYPE_AT) ?? '',
@@ -80,6 +82,7 @@ export class FrameOutline {
 
   /** The event's data as MessagePack, valid until the next `read`. */
   data(event: number): Buffer {
+    assert(event >= 0 && event < this.eventCount, 'the frame has such an event');
     const place = event * PLACES_PER_EVENT + DATA_AT;
     return this.#cursor.bytes.subarray(this.#places[place], this.#places[place + 1]);
   }

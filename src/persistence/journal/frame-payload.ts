@@ -40,7 +40,7 @@ export class FrameEncoder {
    */
   encode(frame: Frame, bytesMax: number): Buffer {
     const shape = isMap(frame) ? frameProblem(frame) : 'not a map';
-    assert(shape === null, `a frame that recovery would refuse: ${shape}`);
+    if (shape !== null) assert.fail(`a frame that recovery would refuse: ${shape}`);
     const writer = this.#writer;
     const { id, at, by, userId, events, lineage } = frame;
     this.#fields = lineage === undefined ? 5 : 6;
@@ -66,7 +66,9 @@ export class FrameEncoder {
 
   /** Completes what `encode` made last. */
   addResponse(answer: unknown): Buffer {
+    assert(this.#fields > 0, 'a response completes what was encoded before');
     this.#writer.amendFirstMap(this.#fields + 1);
+    this.#fields = 0;
     writeValue(this.#writer, KEYS.answer, answer, 1);
     return checked(this.#writer);
   }

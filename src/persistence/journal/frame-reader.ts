@@ -13,6 +13,7 @@ import { isMissing, type OpenFile, readLeniently, UNREADABLE } from '../disk/fil
 import type { RecordedFrame } from './frame.ts';
 import { type FrameFormat, frameEnd } from './frame-format.ts';
 import { decodePayload } from './frame-payload.ts';
+import { SEGMENT_HEADER_BYTES } from './segment.ts';
 import { type JournalSource, withSegment } from './segment-file.ts';
 
 /** Reading this much unneeded data costs less than another call to the disk. */
@@ -88,6 +89,7 @@ function readSegment<Place extends FramePlace>(
       throw unreadableEvent({ id: first?.ids?.[0], file: path, offset: 0, problem });
     }
     for (const group of groups) {
+      assert(group.segment === groups[0]?.segment, 'one file is read at a time');
       const bytes = await readExtent(file, path, group);
       const begunAt = source.charge === undefined ? 0 : performance.now();
       for (const place of group.places) {
@@ -164,6 +166,10 @@ async function readExtent(
   path: string,
   { offset, bytesEnd, places }: Group<FramePlace>,
 ): Promise<Buffer> {
+  assert(
+    offset >= SEGMENT_HEADER_BYTES && bytesEnd > offset,
+    'a frame lies behind the header of its segment',
+  );
   const bytes = Buffer.allocUnsafe(bytesEnd - offset);
   const { count, unreadableAt } = await readLeniently(file, bytes, bytes.length, offset);
   const badAt = unreadableAt ?? (count < bytes.length ? offset + count : null);

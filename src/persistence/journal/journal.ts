@@ -76,5 +76,7 @@ export interface Journal {
   /** Resolves when all that was appended before the call is on disk; rejects when the journal has failed. */
   flush(): Promise<void>;
   close(): Promise<void>;
+  /** Compares all that the journal knows of its end; for the simulation. */
+  audit(): void;
   stats(): JournalStats;
 }

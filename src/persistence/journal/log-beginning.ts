@@ -22,6 +22,7 @@
  *
  * History: 1, the first. A newer version is refused by name.
  */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { newerFormat } from '../disk/data-folder-error.ts';
@@ -62,6 +63,7 @@ export function writeLogBeginning(fs: FileSystem, folder: string, beginning: Seg
 }
 
 function encode({ firstId, chain }: SegmentStart): Buffer {
+  assert(Number.isSafeInteger(firstId) && firstId > 0, 'a log begins with an event');
   const bytes = Buffer.alloc(FILE_BYTES);
   bytes.set(MAGIC, 0);
   bytes.writeUInt32LE(LOG_BEGINNING_VERSION, 8);

@@ -6,6 +6,7 @@
  * once a second a batch is acknowledged only after the name was seen to lead to the open file still, and the lock file
  * to be the one that was locked. That also holds for the first batch after a time without any.
  */
+import assert from 'node:assert/strict';
 import type { OpenFile } from '../disk/file-system.ts';
 
 /** Looking costs two calls to the kernel. Writes of so long at most are lost with a file that is deleted. */
@@ -40,6 +41,7 @@ export class Presence {
   /** Throws `LostFileError`. Does nothing when it was asked within the last second. */
   async checkIfDue(file: OpenFile, path: string): Promise<void> {
     const now = this.#options.monotonicMs();
+    assert(now >= this.#checkedAt, 'the monotonic clock does not go back');
     if (now - this.#checkedAt < PRESENCE_INTERVAL_MS) return;
     this.#checkedAt = now;
     await this.check(file, path);

@@ -71,6 +71,7 @@ async function judgeTail(file: OpenFile, offset: number, size: number): Promise<
     if (bytes.equals(zeros.subarray(0, count))) continue;
     end = at + bytes.findLastIndex((byte) => byte !== 0) + 1;
   }
+  assert(end >= offset && end <= Math.max(size, offset), 'a tail lies within the file');
   return end === offset ? { kind: 'unwritten', offset } : { kind: 'tail', offset, bytes: end - offset };
 }
 
@@ -92,6 +93,7 @@ export interface FoundRawFrame {
  * that noise costs no checksums.
  */
 export async function findFrame(file: OpenFile, search: FrameSearch): Promise<FoundRawFrame | null> {
+  assert(search.from >= 0 && search.formats.length > 0, 'a search has a beginning and something to look for');
   const size = await file.size();
   const window = Buffer.allocUnsafe(Math.max(Math.min(CHUNK_BYTES, size - search.from), 0));
   const overlap = PAYLOAD_MARK.length - 1;
@@ -117,7 +119,9 @@ async function frameOfPayload(
     const offset = payloadAt - format.headerBytes;
     if (offset < from) continue;
     const frame = await wholeFrameAt(file, offset, format, size);
-    if (frame !== null && frame.batchStart > batchAfter) return { format, frame };
+    if (frame === null || frame.batchStart <= batchAfter) continue;
+    assert(frameEnd(frame) <= size, 'a frame that was found lies within the file');
+    return { format, frame };
   }
   return null;
 }

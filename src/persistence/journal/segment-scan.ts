@@ -104,6 +104,7 @@ export async function scanFrames(
   const window = new Window(file, await file.size());
   const { format } = start;
   let { offset, chain } = start;
+  assert(offset >= SEGMENT_HEADER_BYTES, 'a scan begins behind the header');
   let frames = 0;
   let problem: ScanProblem | null = null;
   while (offset < window.size) {

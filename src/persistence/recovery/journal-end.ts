@@ -93,6 +93,7 @@ export async function cutJournal(
   { boundary }: JournalPlace,
 ): Promise<void> {
   assert(boundary !== null, 'what is cut off lies in a segment');
+  assert(boundary.offset >= SEGMENT_HEADER_BYTES, 'a header is never cut off');
   const path = join(folder.journal, segmentFileName(boundary.segment));
   await rewriteTail(fs, { path, from: boundary.offset, to: boundary.offset });
 }

@@ -13,7 +13,7 @@ import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { type Boundary, type Frame, lastEventId } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload, peekId } from '../journal/frame-payload.ts';
-import { SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
+import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
 import {
   isUnreadableSegment,
@@ -102,6 +102,7 @@ class Surveyor {
     if (this.#end !== null && this.#options.wantedIds.has(this.#lastId)) {
       this.#boundaries.set(this.#lastId, this.#end);
     }
+    this.#assertWhole();
     return {
       segments: this.#segments,
       firstId: this.#segments[0] ?? null,
@@ -115,6 +116,16 @@ class Surveyor {
       damage: this.#damage,
       boundaries: this.#boundaries,
     };
+  }
+
+  #assertWhole(): void {
+    assert(this.#tail === null || this.#damage === null, 'a journal has a torn tail or damage, and not both');
+    for (const { segment } of this.#boundaries.values())
+      assert(this.#segments.includes(segment), 'a boundary lies in a segment that stays');
+    if (this.#damage !== null) return;
+    assert(this.#end?.segment === this.#segments.at(-1), 'a journal ends in its last segment');
+    assert(this.#lastId >= (this.#segments.at(-1) ?? 1) - 1, 'a journal ends behind its last beginning');
+    assert((this.#end?.offset ?? SEGMENT_HEADER_BYTES) >= SEGMENT_HEADER_BYTES, 'a segment has its header');
   }
 
   async #surveySegment(firstId: number, isLast: boolean): Promise<void> {

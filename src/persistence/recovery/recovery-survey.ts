@@ -99,6 +99,18 @@ function surveyOf(surveyed: Surveyed): FolderSurvey {
     newestGoodSnapshotId: snapshot?.id ?? 0,
     holdsSnapshotFrame: replayFrom !== null && replayFrom.chain === snapshot?.chain,
   };
+  assert(
+    facts.newestSnapshotId >= facts.newestGoodSnapshotId,
+    'the newest snapshot is as new as any good one',
+  );
+  assert(
+    replayFrom === null || journal.end === null || replayFrom.segment <= journal.end.segment,
+    'a replay begins before the end',
+  );
+  assert(
+    journal.firstId === null || journal.damage !== null || journal.lastId >= journal.firstId - 1,
+    'a journal ends behind its beginning',
+  );
   return { facts, journal, mark, beginning, snapshot, badSnapshots, replayFrom, ...names };
 }
 

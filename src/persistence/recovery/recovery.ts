@@ -86,6 +86,7 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
   const survey = await surveyAndLoad(folder, options);
   const { label, outcome } = decideRecovery(survey.facts);
   if (outcome === 'refuse') throw refusalOf(label, survey, folder);
+  assert(survey.journal.damage === null, 'a start is refused where the journal is damaged');
   announce(label, survey, log);
   const replayed = await replayJournal(survey, folder, options);
   const setAside = await tidyUp(survey, folder, options);
@@ -192,6 +193,7 @@ async function replayJournal(
   const { journal, replayFrom } = survey;
   const replay = new Replay(options, startOf(survey) + 1);
   if (replayFrom === null || journal.end === null) return replay.counts();
+  assert(startOf(survey) <= journal.lastId, 'the journal reaches the snapshot');
   await options.beforeReplay?.({ segments: journal.segments, from: replayFrom, to: journal.end });
   const source = { fs: options.fs, folder: folder.journal };
   for (const firstId of journal.segments.filter((id) => id >= replayFrom.segment)) {
@@ -202,6 +204,7 @@ async function replayJournal(
     const details = { file: folder.journal, lastGoodEventId: replay.lastId, advice: ADVICE_DAMAGED };
     throw new DataFolderError(problem, details);
   }
+  assert(replay.chain === journal.end.chain, 'the replay ends with the frame that was verified');
   return replay.counts();
 }
 
@@ -213,8 +216,11 @@ class Replay {
   #events = 0;
   /** Why the last segment could not be read further; a torn tail is one reason. */
   problem: string | null = null;
+  /** Checksum of the last frame that was read. */
+  chain = 0;
 
   constructor(options: RecoverOptions, nextId: number) {
+    assert(nextId > 0, 'a replay begins with an event');
     this.#options = options;
     this.#nextId = nextId;
   }
@@ -239,6 +245,8 @@ class Replay {
         return true;
       });
       this.problem = end.problem?.what ?? null;
+      this.chain = end.chain;
+      assert(this.lastId >= firstId - 1, 'a segment ends behind its beginning');
     });
     this.#options.onProgress?.({ phase: 'replay', done: this.#events, total: null });
   }

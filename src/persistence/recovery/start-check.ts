@@ -2,6 +2,7 @@
  * Tells whether a server would start on a folder, and with which event, without loading anything and without changing
  * anything. Commands that read a stopped folder ask here, so that they refuse what a start refuses.
  */
+import assert from 'node:assert/strict';
 import { dataFolder } from '../disk/data-folder.ts';
 import { DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
@@ -37,7 +38,9 @@ export async function checkStart({ fs, folder, onProgress }: StartCheckOptions):
     const { label, outcome } = decideRecovery(survey.facts);
     if (outcome === 'refuse') return { refusal: refusalOf(label, survey, dataFolder(folder)) };
     const { journal, snapshot } = survey;
-    return { refusal: null, lastId: journal.firstId === null ? (snapshot?.id ?? 0) : journal.lastId };
+    const lastId = journal.firstId === null ? (snapshot?.id ?? 0) : journal.lastId;
+    assert(lastId >= (snapshot?.id ?? 0), 'no start goes back behind a snapshot');
+    return { refusal: null, lastId };
   } catch (error) {
     if (error instanceof DataFolderError) return { refusal: error };
     throw error;

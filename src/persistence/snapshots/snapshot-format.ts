@@ -106,6 +106,10 @@ export interface BlockHeader {
 /** Writes the header before a payload that is already in place in `block`. */
 export function sealBlock(block: Buffer, kind: number, count: number): void {
   assert(block.length - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
+  assert(
+    kind >= BLOCK_KINDS.sectionBegins && kind <= BLOCK_KINDS.end && count >= 0,
+    'a block that the reader knows',
+  );
   block.writeUInt32LE(block.length - BLOCK_HEADER_BYTES, 0);
   block.writeUInt32LE(kind, 8);
   block.writeUInt32LE(count, 12);

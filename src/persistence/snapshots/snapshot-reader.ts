@@ -7,6 +7,7 @@
  * that were written. A start checks only the checksums beforehand (`checkSnapshotFile`), because it decodes every
  * record right afterwards, and has an older snapshot if that fails.
  */
+import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
@@ -112,6 +113,7 @@ class SnapshotReader {
     }
     if (!this.#ended) return { problem: 'the end is missing', offset: this.#offset };
     if (this.#offset !== this.#size) return { problem: 'bytes after the end', offset: this.#offset };
+    assert(this.#section === null && this.#sections > 0, 'a whole snapshot has sections, each with its end');
     return { problem: null, header, records: this.#records, bytes: this.#size };
   }
 

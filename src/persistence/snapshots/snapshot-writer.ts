@@ -22,6 +22,7 @@ import {
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
+  SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_SUFFIX,
   type SnapshotStamp,
   sealBlock,
@@ -89,6 +90,7 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   await fs.syncFolder(folder);
   await verifyOrSetAside(options, path, writer);
   await removeOldSnapshots(options);
+  assert(writer.bytes > SNAPSHOT_HEADER_BYTES, 'a snapshot is more than its header');
   return { path, bytes: writer.bytes, records: writer.records };
 }
 
@@ -132,9 +134,13 @@ async function verifyOrSetAside(
 
 const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
 
-async function removeOldSnapshots({ fs, folder, keepOlder }: WriteSnapshotOptions): Promise<void> {
+async function removeOldSnapshots({ fs, folder, id, keepOlder }: WriteSnapshotOptions): Promise<void> {
   const older = (await listSnapshots(fs, folder)).slice(0, -SNAPSHOTS_KEPT);
   const kept = older.length === 0 ? [] : ((await keepOlder?.(older)) ?? []);
+  assert(
+    older.every((file) => file.id < id),
+    'only older snapshots are removed',
+  );
   for (const file of older) if (!kept.includes(file)) await fs.remove(file.path);
 }
 
@@ -187,6 +193,7 @@ class SnapshotWriter {
       await this.#writeSection(section);
       sections += 1;
     }
+    assert(this.#blockRecords === 0 && sections > 0, 'all records are written before the end');
     const checksum = Buffer.alloc(4);
     checksum.writeUInt32LE(this.#checksum);
     await this.#writeBlock(BLOCK_KINDS.end, checksum, sections);
@@ -194,6 +201,7 @@ class SnapshotWriter {
 
   async #writeSection({ name, records }: SnapshotSection): Promise<void> {
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
+    assert(this.#blockRecords === 0, 'a block holds the records of one section');
     const before = this.records;
     for (const record of records) {
       if (!this.#addRecord(name, record)) {
@@ -225,6 +233,7 @@ class SnapshotWriter {
   }
 
   #put(packed: Buffer, values: number): void {
+    assert(packed.length > 0 && values > 0, 'a record is a value');
     const needed = this.#blockBytes + packed.length;
     if (needed > this.#block.length) {
       const larger = Buffer.allocUnsafe(needed);
@@ -240,6 +249,8 @@ class SnapshotWriter {
 
   async #writeRecords(): Promise<void> {
     if (this.#blockRecords === 0) return;
+    assert(this.#blockValues > this.#blockRecords, 'the values of a block are its list and its records');
+    assert(this.#blockBytes - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
     const block = this.#block.subarray(0, this.#blockBytes);
     block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
     block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
