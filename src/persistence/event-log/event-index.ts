@@ -105,7 +105,7 @@ export class EventIndex {
       segment.audit();
       nextId = segment.lastId + 1;
     }
-    this.lists.audit(this.views(this.lastId));
+    this.lists.audit(this.#segments.map((segment) => segment.view()));
   }
 
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
