@@ -65,8 +65,6 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   getApplicationOverview: 404,
   getApplicationEnvironmentInstances: 200,
   getOutdatedSdks: 200,
-  createApplication: 202,
-  deleteApplication: 200,
 };
 
 for (const http of ENGINES) {

@@ -31,7 +31,7 @@ import { type EventPlace, PAGE_BYTES_MAX, type RenderedPage, renderPage } from '
 import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
-import { searchIndex } from './index-search.ts';
+import { pageOfAll, searchIndex } from './index-search.ts';
 import type { LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
@@ -394,14 +394,4 @@ function placesWithin(places: readonly EventPlace[], bytesMax: number): readonly
     return bytes >= bytesMax;
   });
   return end < 0 ? places : places.slice(0, end + 1);
-}
-
-/** Without filters nothing has to be looked at: ids are contiguous. */
-function pageOfAll(views: readonly SegmentView[], page: IdPage): void {
-  const first = views[0];
-  const last = views.at(-1);
-  if (first === undefined || last === undefined) return;
-  page.total = last.firstId + last.count - first.firstId;
-  const newest = Math.min(page.newestId, last.firstId + last.count - 1) - page.toSkip;
-  for (let id = newest; id >= first.firstId && page.ids.length < page.limit; id--) page.ids.push(id);
 }

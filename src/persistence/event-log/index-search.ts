@@ -204,3 +204,13 @@ const rowCount = (views: readonly SegmentView[]): number => {
   const oldest = views[0];
   return oldest === undefined ? 0 : newestOf(views) - oldest.firstId + 1;
 };
+
+/** Without filters nothing has to be looked at: ids are contiguous. */
+export function pageOfAll(views: readonly SegmentView[], page: IdPage): void {
+  const first = views[0];
+  const last = views.at(-1);
+  if (first === undefined || last === undefined) return;
+  page.total = last.firstId + last.count - first.firstId;
+  const newest = Math.min(page.newestId, last.firstId + last.count - 1) - page.toSkip;
+  for (let id = newest; id >= first.firstId && page.ids.length < page.limit; id--) page.ids.push(id);
+}

@@ -22,6 +22,7 @@ import { writeFully, writeFullyDurably } from '../disk/write-fully.ts';
 import { Batch } from './batch.ts';
 import { type CommitLog, LocalCommitLog } from './commit-log.ts';
 import { type DurableMark, DurableMarkFile, MARK_FILE_NAME } from './durable-mark.ts';
+import { FlushWaiters } from './flush-waiters.ts';
 import { type Frame, type FramePosition, lastEventId } from './frame.ts';
 import { FRAME_HEADER_BYTES, type FrameBody, ownBody } from './frame-format.ts';
 import { encodePayload } from './frame-payload.ts';
@@ -64,15 +65,7 @@ export interface FileJournalOptions {
   readonly timer?: Timer;
 }
 
-interface Waiter {
-  readonly id: number;
-  readonly resolve: () => void;
-  readonly reject: (reason: JournalFailure) => void;
-}
-
 export class FileJournal implements Journal {
-  readonly #fs: FileSystem;
-  readonly #folder: string;
   readonly #segmentBytes: number;
   readonly #monotonicMs: () => number;
   readonly #options: FileJournalOptions;
@@ -81,6 +74,7 @@ export class FileJournal implements Journal {
   readonly #marks: MarkKeeper;
   readonly #preallocation: Preallocation;
   readonly #presence: Presence;
+  readonly #waiters: FlushWaiters;
 
   #open = new Batch();
   #spare = new Batch();
@@ -99,7 +93,6 @@ export class FileJournal implements Journal {
 
   #failure: JournalFailure | null = null;
   #closed = false;
-  #waiters: Waiter[] = [];
   #batches = 0;
   #frames = 0;
   #bytes = 0;
@@ -118,8 +111,6 @@ export class FileJournal implements Journal {
     const { fs, folder, tail, monotonicMs = () => performance.now() } = options;
     assert(tail.segment === null || tail.offset >= SEGMENT_HEADER_BYTES, 'a segment ends behind its header');
     assert((tail.segment ?? 0) <= tail.lastId + 1, 'a segment begins with the next event at the latest');
-    this.#fs = fs;
-    this.#folder = folder;
     this.#options = options;
     this.#monotonicMs = monotonicMs;
     this.#commitLog = options.commitLog ?? new LocalCommitLog();
@@ -144,6 +135,7 @@ export class FileJournal implements Journal {
       chain: tail.chain,
     };
     this.#marks = this.#newMarks();
+    this.#waiters = new FlushWaiters(tail.lastId);
   }
 
   #newPreallocation(): Preallocation {
@@ -157,16 +149,16 @@ export class FileJournal implements Journal {
 
   #newMarks(): MarkKeeper {
     return new MarkKeeper({
-      file: new DurableMarkFile(this.#fs, this.#folder),
+      file: new DurableMarkFile(this.#options.fs, this.#options.folder),
       durable: () => this.#durable,
       timer: this.#options.timer ?? realTimer,
-      onFailure: (cause) => this.#fail(join(this.#folder, MARK_FILE_NAME), 0, cause),
+      onFailure: (cause) => this.#fail(join(this.#options.folder, MARK_FILE_NAME), 0, cause),
     });
   }
 
   async #openFile(): Promise<void> {
     if (this.#segment === null) return;
-    this.#file = await this.#fs.open(this.#pathOf(this.#segment), 'write');
+    this.#file = await this.#options.fs.open(this.#pathOf(this.#segment), 'write');
     const size = await this.#file.size();
     assert(size === this.#offset, `the journal ends at ${size}, recovery says ${this.#offset}`);
     this.#preallocation.begin({ file: this.#file, segment: this.#segment }, size);
@@ -300,10 +292,10 @@ export class FileJournal implements Journal {
     assert(segment > this.#durable.segment || segment === this.#olderSegment, 'segments follow each other');
     if (this.#file !== null) await this.#presence.check(this.#file, this.#pathOf(this.#durable.segment));
     const mode = segment === this.#olderSegment ? 'write' : 'create';
-    const file = await this.#fs.open(this.#pathOf(segment), mode);
+    const file = await this.#options.fs.open(this.#pathOf(segment), mode);
     await writeFully(file, encodeSegmentHeader({ firstId: segment, chain }), 0);
     await file.sync();
-    await this.#fs.syncFolder(this.#folder);
+    await this.#options.fs.syncFolder(this.#options.folder);
     if (this.#durable.segment === 0) await this.#options.onBegun?.({ firstId: segment, chain });
     await this.#file?.close();
     this.#file = file;
@@ -327,39 +319,27 @@ export class FileJournal implements Journal {
     this.#inFlight = null;
     this.commit();
     this.#options.onDurable(lastId);
-    this.#wakeWaiters(lastId);
+    this.#waiters.advance(lastId);
     this.#marks.schedule();
     this.#space.checkIfDue();
     this.#preallocation.keepAhead(this.#segment, this.#offset);
   }
 
-  #wakeWaiters(durableId: number): void {
-    if (this.#waiters.length === 0) return;
-    assert(durableId <= this.durableId, 'nobody is told of more than is on disk');
-    const woken = this.#waiters.filter((waiter) => waiter.id <= durableId);
-    this.#waiters = this.#waiters.filter((waiter) => waiter.id > durableId);
-    for (const waiter of woken) waiter.resolve();
-  }
-
   #fail(file: string, offset: number, cause: unknown): void {
     if (this.#failure !== null) return;
-    const { durableId } = this;
-    assert(durableId <= this.#appendedId, 'what is on disk was appended');
+    assert(this.durableId <= this.#appendedId, 'what is on disk was appended');
     const known = isMissing(cause) ? lostFile(file) : cause;
-    const failure = new JournalFailure({ file, offset, durableId, cause: known });
+    const failure = new JournalFailure({ file, offset, durableId: this.durableId, cause: known });
     this.#failure = failure;
     void this.#marks.stop();
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) waiter.reject(failure);
+    this.#waiters.fail(failure);
     this.#options.onFailure(failure);
   }
 
   flush(): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#appendedId === this.durableId) return Promise.resolve();
-    const id = this.#appendedId;
-    const flushed = new Promise<void>((resolve, reject) => this.#waiters.push({ id, resolve, reject }));
+    const flushed = this.#waiters.until(this.#appendedId);
     this.commit();
     return flushed;
   }
@@ -406,8 +386,7 @@ export class FileJournal implements Journal {
       assert.equal(this.#open.lastId, this.#appendedId, 'what waits ends with what was appended last');
       assert.equal(this.#open.end, this.#offset, 'the next batch begins behind it');
     }
-    for (const { id } of this.#waiters)
-      assert(id > this.durableId && id <= this.#appendedId, 'who waits has to');
+    this.#waiters.audit(this.durableId, this.#appendedId);
   }
 
   stats(): JournalStats {
@@ -416,6 +395,6 @@ export class FileJournal implements Journal {
   }
 
   #pathOf(segment: number): string {
-    return join(this.#folder, segmentFileName(segment));
+    return join(this.#options.folder, segmentFileName(segment));
   }
 }
