@@ -77,4 +77,24 @@ describe('the page of a flag', { skip: NO_BROWSER }, () => {
     }
     await ending(opened);
   });
+
+  it('is found in a list with chosen columns, dense rows and those never used, which the address keeps', async () => {
+    await makeFlag(shared.server.call, 'listed');
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    await page.getByRole('link', { name: 'listed' }).waitFor();
+    await page.getByText('View', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Dense rows' }).check();
+    await page.getByRole('checkbox', { name: 'production', exact: true }).uncheck();
+    await page.getByRole('combobox', { name: 'Use' }).selectOption('Never used');
+    await isAccessible(page, 'the list with its view open');
+    await page.reload();
+    await page.getByRole('link', { name: 'listed' }).waitFor();
+    const columns = page.getByRole('columnheader');
+    assert.deepEqual((await columns.allTextContents()).filter(Boolean), ['Flag', 'development']);
+    const row = await page.getByRole('row').filter({ hasText: 'listed' }).boundingBox();
+    assert((row?.height ?? 0) <= 32, `a dense row is ${row?.height} px high`);
+    assert.match(page.url(), /seen=never&hide=production&rows=dense/);
+    await ending(opened);
+  });
 });

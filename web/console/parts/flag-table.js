@@ -20,12 +20,13 @@ const ROW_HEIGHT = 43;
  * @property {string} project
  * @property {readonly string[]} environments
  * @property {readonly FlagSummary[]} flags
+ * @property {boolean} isDense
  * @property {ReadonlySet<string>} chosen names
  * @property {((names: readonly string[], isChosen: boolean) => void) | null} choose null where nothing may be changed
  */
 
 /** @param {TableProps} props */
-export function FlagTable({ project, environments, flags, chosen, choose }) {
+export function FlagTable({ project, environments, isDense, flags, chosen, choose }) {
   const session = useSession();
   const { body, from, to, before, after } = useVisibleRows(flags.length, ROW_HEIGHT);
   const isProductionAt = environments.map((name) => isProduction(session, name));
@@ -35,7 +36,7 @@ export function FlagTable({ project, environments, flags, chosen, choose }) {
     h(
       'table',
       {
-        class: 'flags',
+        class: `flags${isDense ? ' flags-dense' : ''}`,
         style: { '--environments': String(environments.length) },
         role: 'table',
         'aria-label': 'Flags and their switches',
@@ -78,7 +79,7 @@ export function FlagTable({ project, environments, flags, chosen, choose }) {
   );
 }
 
-/** @param {Omit<TableProps, 'project'> & { isProductionAt: readonly boolean[] }} props */
+/** @param {Omit<TableProps, 'project' | 'isDense'> & { isProductionAt: readonly boolean[] }} props */
 function TableHead({ environments, isProductionAt, flags, chosen, choose }) {
   const all = flags.length > 0 && flags.every(({ name }) => chosen.has(name));
   const names = () => flags.map(({ name }) => name);

@@ -76,6 +76,14 @@ export function RowAction({ text, of, act }) {
   );
 }
 
+/** What most rows offer; `remove` is null for what nobody may delete. @param {{ of: string, edit: () => unknown, remove: (() => unknown) | null }} props */
+export function EditActions({ of, edit, remove }) {
+  return [
+    h(RowAction, { key: 'edit', text: 'Edit', of, act: edit }),
+    remove === null ? null : h(RowAction, { key: 'delete', text: 'Delete', of, act: remove }),
+  ];
+}
+
 /** @param {{ text: string, act: () => unknown }} props */
 export function MainAction({ text, act }) {
   return h('button', { type: 'button', class: 'button button-main', onClick: () => void act() }, text);

@@ -5,7 +5,7 @@ import { path } from '../client.js';
 import { archiveMany, markMany } from '../edit/bulk-edits.js';
 import { createFlag } from '../edit/flag-edits.js';
 import { useEvents } from '../feed.js';
-import { filtered, filterOf, NO_FILTER, queryOf, SORTS } from '../flag-filter.js';
+import { filtered, filterOf, hiddenOf, isNarrowed, queryOf, SEEN, SORTS } from '../flag-filter.js';
 import { createFlagUpdates } from '../flag-updates.js';
 import { counted, number } from '../format.js';
 import { Choice } from '../forms/choice.js';
@@ -73,7 +73,8 @@ function Flags({ project, overview }) {
         : h(FlagTable, {
             key: 'table',
             project,
-            environments,
+            environments: environments.filter((name) => !hiddenOf(filter).has(name)),
+            isDense: filter.rows === 'dense',
             flags: matching,
             chosen,
             choose: may ? choose : null,
@@ -135,7 +136,6 @@ function Head({ project, overview, may }) {
  * @param {number} props.of
  */
 function Tools({ filter, setFilter, environments, shown, of }) {
-  const isFiltered = queryOf({ ...filter, sort: NO_FILTER.sort }) !== '';
   /** @type {[string, string][]} */
   const states = environments.flatMap((name) => [
     [`on ${name}`, `On in ${name}`],
@@ -158,11 +158,49 @@ function Tools({ filter, setFilter, environments, shown, of }) {
     choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
       setFilter({ state }),
     ),
+    choice('Use', filter.seen, SEEN, (seen) => setFilter({ seen })),
     choice('Order', filter.sort, SORTS, (sort) => setFilter({ sort })),
+    h(Look, { filter, setFilter, environments }),
     h(
       'p',
       { class: 'muted', role: 'status' },
-      isFiltered ? `${number(shown)} of ${counted(of, 'flag')}` : '',
+      isNarrowed(filter) ? `${number(shown)} of ${counted(of, 'flag')}` : '',
+    ),
+  );
+}
+
+/** Which environments have a column, and how high rows are. @param {{ filter: FlagFilter, setFilter: (changed: Partial<FlagFilter>) => void, environments: readonly string[] }} props */
+function Look({ filter, setFilter, environments }) {
+  const hidden = hiddenOf(filter);
+  /** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
+  const check = (text, checked, change) =>
+    h(
+      'label',
+      { key: text, class: 'check' },
+      h('input', { type: 'checkbox', checked, onChange: () => change(!checked) }),
+      text,
+    );
+  /** @param {string} name @param {boolean} isShown */
+  function show(name, isShown) {
+    const names = environments.filter((one) => (one === name ? !isShown : hidden.has(one)));
+    setFilter({ hide: names.join(',') });
+  }
+  return h(
+    'details',
+    { class: 'look' },
+    h('summary', null, 'View'),
+    h(
+      'div',
+      { class: 'look-options' },
+      check('Dense rows', filter.rows === 'dense', (isDense) => setFilter({ rows: isDense ? 'dense' : '' })),
+      environments.length < 2
+        ? null
+        : h(
+            'fieldset',
+            { class: 'look-columns' },
+            h('legend', null, 'Columns'),
+            environments.map((name) => check(name, !hidden.has(name), (isShown) => show(name, isShown))),
+          ),
     ),
   );
 }

@@ -13,7 +13,7 @@ import {
 } from '../edit/service-edits.js';
 import { useEvents } from '../feed.js';
 import { counted, number } from '../format.js';
-import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js';
+import { EditActions, Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js';
 import { Constraints } from '../parts/strategy.js';
 import { useResource, whenLoaded } from '../resource.js';
 import { useSession } from '../session.js';
@@ -110,20 +110,11 @@ export function SegmentsView() {
             counted(one.usedInFeatures, 'flag'),
           ],
           actions: may
-            ? [
-                h(RowAction, {
-                  key: 'edit',
-                  text: 'Edit',
-                  of: one.name,
-                  act: () => editSegment(session, one),
-                }),
-                h(RowAction, {
-                  key: 'delete',
-                  text: 'Delete',
-                  of: one.name,
-                  act: () => deleteSegment(session, one),
-                }),
-              ]
+            ? h(EditActions, {
+                of: one.name,
+                edit: () => editSegment(session, one),
+                remove: () => deleteSegment(session, one),
+              })
             : null,
         })),
         none: 'No segments yet',
@@ -174,22 +165,11 @@ export function ContextFieldsView() {
             counted(one.usedInFeatures, 'flag'),
           ],
           actions: may
-            ? [
-                h(RowAction, {
-                  key: 'edit',
-                  text: 'Edit',
-                  of: one.name,
-                  act: () => editContextField(session, one),
-                }),
-                one.createdAt === null
-                  ? null
-                  : h(RowAction, {
-                      key: 'delete',
-                      text: 'Delete',
-                      of: one.name,
-                      act: () => deleteContextField(session, one),
-                    }),
-              ]
+            ? h(EditActions, {
+                of: one.name,
+                edit: () => editContextField(session, one),
+                remove: one.createdAt === null ? null : () => deleteContextField(session, one),
+              })
             : null,
         })),
         none: 'There are no context fields',
