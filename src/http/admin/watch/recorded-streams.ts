@@ -37,7 +37,10 @@ export class RecordedStreams {
   readonly #streams = new Set<RecordedStream>();
   #timer: NodeJS.Timeout | null = null;
   #accessRevision: number;
-  /** Streams that are to be told, to be asked whether they may go on, and to be shown alive. */
+  /** Rounds that are due. One begins when the last one of its kind is over, so that no stream waits for ever. */
+  #hasNews = false;
+  #mustCheck = false;
+  /** Streams that are still to be told, to be asked whether they may go on, and to be shown alive. */
   #untold: RecordedStream[] = [];
   #unchecked: RecordedStream[] = [];
   #silent: RecordedStream[] = [];
@@ -94,15 +97,15 @@ export class RecordedStreams {
   /** Takes notes only: it is called between two batches of the journal. */
   #hear(): void {
     if (this.#streams.size === 0) return;
-    this.#untold = [...this.#streams];
+    this.#hasNews = true;
     const { accessRevision } = this.#engine.world.directory;
-    if (accessRevision !== this.#accessRevision) this.#unchecked = [...this.#streams];
+    this.#mustCheck ||= accessRevision !== this.#accessRevision;
     this.#accessRevision = accessRevision;
     this.#work.want();
   }
 
   #tick(): void {
-    this.#unchecked = [...this.#streams];
+    this.#mustCheck = true;
     this.#silent = [...this.#streams].filter((stream) => stream.isSilentFor(TICKS_TO_ALL));
     this.#work.want();
   }
@@ -111,8 +114,14 @@ export class RecordedStreams {
   #advance(): boolean {
     if (this.#unchecked.length > 0) {
       for (const stream of this.#unchecked.splice(-STREAMS_A_STEP)) this.#check(stream);
+    } else if (this.#mustCheck) {
+      this.#mustCheck = false;
+      this.#unchecked = [...this.#streams];
     } else if (this.#untold.length > 0) {
       for (const stream of this.#untold.splice(-STREAMS_A_STEP)) stream.advance();
+    } else if (this.#hasNews) {
+      this.#hasNews = false;
+      this.#untold = [...this.#streams];
     } else if (this.#silent.length > 0) {
       for (const stream of this.#silent.splice(-STREAMS_A_STEP)) stream.keepAlive();
     } else return true;
