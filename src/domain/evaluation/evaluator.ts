@@ -80,6 +80,11 @@ export class Evaluator {
     return compiled === undefined ? null : explainFlag(compiled, this.#scope, new Run(input));
   }
 
+  /** Makes some of what lists are evaluated by, which would else be made all at once for the next one. True when there is nothing left. */
+  makeColumns(): boolean {
+    return this.#sorted.makeColumns();
+  }
+
   /** How many flags are in the scope. */
   get size(): number {
     return this.#flags.size;

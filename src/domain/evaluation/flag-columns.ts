@@ -58,7 +58,10 @@ export class FlagColumns {
     const own = flags.map(({ strategies }, at) => (deciders[at] === BY_STRATEGIES ? strategies : []));
     const strategies = own.flat();
     const buckets = strategies.map(({ kind }) => kind?.rollout?.sticky ?? null);
-    const groups = [...new Set(buckets)].filter((bucket): bucket is Bucket => bucket !== null);
+    const positions = new Map<Bucket, number>();
+    for (const bucket of buckets)
+      if (bucket !== null && !positions.has(bucket)) positions.set(bucket, positions.size);
+    const groups = [...positions.keys()];
     const standings = groups.map(({ group }) => group.standing);
     this.#flags = flags;
     this.#deciders = Uint8Array.from(deciders);
@@ -67,7 +70,7 @@ export class FlagColumns {
     this.#takers = Uint8Array.from(strategies, takersOf);
     this.#percentages = Uint8Array.from(strategies, percentageOf);
     this.#groups = Int32Array.from(buckets, (bucket) =>
-      bucket === null ? NO_GROUP : groups.indexOf(bucket),
+      bucket === null ? NO_GROUP : positions.get(bucket)!,
     );
     this.#hits = flags.flatMap((flag, at) => own[at]!.map((strategy) => hitOf(flag, strategy)));
     this.#hashes = Int32Array.from(standings, ({ hash }) => hash);

@@ -17,6 +17,10 @@ class Block {
     this.#flags = flags;
   }
 
+  get hasColumns(): boolean {
+    return this.#columns !== null;
+  }
+
   get columns(): FlagColumns {
     this.#columns ??= new FlagColumns(this.#flags);
     return this.#columns;
@@ -68,6 +72,12 @@ export class SortedFlags {
 
   get blocks(): readonly Pick<Block, 'columns'>[] {
     return this.#blocks;
+  }
+
+  /** Makes the columns of one block. True when all have theirs. */
+  makeColumns(): boolean {
+    const block = this.#blocks.find(({ hasColumns }) => !hasColumns);
+    return block?.columns === undefined;
   }
 
   /** Puts the flag in place of the one of its name. */

@@ -28,7 +28,7 @@ const FLAGS_AT_ONCE = 500;
 
 interface Entry {
   readonly evaluator: ScopeEvaluator;
-  /** Set while flags are compiled in slices. */
+  /** Set while flags are compiled, and their columns made, in slices. */
   compiling: Promise<void> | null;
 }
 
@@ -61,13 +61,22 @@ export class ScopeEvaluators {
   get(scope: CallerScope, lastId: () => number): ScopeEvaluator | Promise<ScopeEvaluator> {
     const entry = this.#entryOf(scope);
     const { evaluator } = entry;
-    if (evaluator.isCurrent(lastId())) return evaluator;
-    const changed = evaluator.changedFlags();
-    if (changed.length <= FLAGS_AT_ONCE) return this.#update(evaluator, lastId(), changed);
-    entry.compiling ??= compileInSlices(changed, evaluator.scope.environment).finally(() => {
-      entry.compiling = null;
-    });
+    if (entry.compiling === null) {
+      if (evaluator.isCurrent(lastId())) return evaluator;
+      const changed = evaluator.changedFlags();
+      if (changed.length <= FLAGS_AT_ONCE) return this.#update(evaluator, lastId(), changed);
+      entry.compiling = this.#compile(evaluator, changed, lastId).finally(() => {
+        entry.compiling = null;
+      });
+    }
     return entry.compiling.then(() => this.#update(evaluator, lastId()));
+  }
+
+  /** In slices. What is compiled stays beside the flags, so that the update has little left to do. */
+  async #compile(scoped: ScopeEvaluator, changed: readonly Flag[], lastId: () => number): Promise<void> {
+    await compileInSlices(changed, scoped.scope.environment);
+    this.#update(scoped, lastId());
+    await inSlices(() => scoped.evaluator.makeColumns());
   }
 
   #update(evaluator: ScopeEvaluator, lastId: number, changed?: readonly Flag[]): ScopeEvaluator {
@@ -107,7 +116,6 @@ export class ScopeEvaluators {
   }
 }
 
-/** What is compiled stays beside the flags, so that the update that follows has little left to do. */
 function compileInSlices(flags: readonly Flag[], environment: string): Promise<void> {
   let at = 0;
   return inSlices(() => {

@@ -9,9 +9,8 @@ const VARIANTS = { on: true, off: false } as const;
 export class DefinitionsBuilder {
   readonly #scope: RuleScope;
   readonly #flags: Iterator<Flag>;
-  /** JSON of names and definitions, without the braces around them. */
-  readonly #definitions: string[] = [];
-  readonly #leftOut: string[] = [];
+  readonly #definitions = new Fields();
+  readonly #leftOut = new Fields();
 
   constructor(flags: Iterable<Flag>, scope: RuleScope) {
     this.#scope = scope;
@@ -24,23 +23,47 @@ export class DefinitionsBuilder {
     if (next.done === true) return true;
     const flag = next.value;
     const rule = flagRule(flag, this.#scope);
-    if (isLeftOut(rule)) this.#leftOut.push(field(flag.name, rule.leftOut));
-    else this.#definitions.push(field(flag.name, definitionOf(rule)));
+    if (isLeftOut(rule)) this.#leftOut.add(flag.name, rule.leftOut);
+    else this.#definitions.add(flag.name, definitionOf(rule));
     return false;
   }
 
   document(): Buffer {
-    const metadata = { environment: this.#scope.environment, leftOutCount: this.#leftOut.length };
-    return Buffer.from(
-      `{"$schema":"https://flagd.dev/schema/v0/flags.json","flags":{${this.#definitions.join(',')}},` +
-        `"metadata":${JSON.stringify(metadata)},"leftOut":{${this.#leftOut.join(',')}}}`,
-    );
+    const metadata = { environment: this.#scope.environment, leftOutCount: this.#leftOut.count };
+    return Buffer.concat([
+      Buffer.from('{"$schema":"https://flagd.dev/schema/v0/flags.json","flags":{'),
+      ...this.#definitions.bytes(),
+      Buffer.from(`},"metadata":${JSON.stringify(metadata)},"leftOut":{`),
+      ...this.#leftOut.bytes(),
+      Buffer.from('}}'),
+    ]);
   }
 }
 
-/** Put together as text, since objects take no key such as __proto__. */
-function field(name: string, value: unknown): string {
-  return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
+/** Characters that are made into bytes at once: all of a large document would hold the event loop. */
+const TEXT_LENGTH_MAX = 64 * 1024;
+
+/** JSON of the fields of an object, without the braces. Put together as text, since objects take no key such as __proto__. */
+class Fields {
+  readonly #bytes: Buffer[] = [];
+  #text = '';
+  count = 0;
+
+  add(name: string, value: unknown): void {
+    this.#text += `${this.count === 0 ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
+    this.count += 1;
+    if (this.#text.length >= TEXT_LENGTH_MAX) this.#flush();
+  }
+
+  bytes(): readonly Buffer[] {
+    this.#flush();
+    return this.#bytes;
+  }
+
+  #flush(): void {
+    this.#bytes.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
 }
 
 /** Without targeting, flagd says that the value is the same for everybody. */
