@@ -102,6 +102,9 @@ async function lastCommonPlace({ log, cluster, end, from, last }: Comparison): P
 
 async function recordAt(log: ReplicatedLog, position: number): Promise<Buffer> {
   const bytes = await log.read(position);
-  if (bytes === null) throw new LogDamageError(`position ${position} of the log is missing`);
-  return bytes;
+  if (bytes !== null) return bytes;
+  // The leader may have had the log forget it since the extent was asked for.
+  if ((await log.extent()).first > position)
+    throw new Error(`position ${position} of the log was forgotten meanwhile`);
+  throw new LogDamageError(`position ${position} of the log is missing`);
 }

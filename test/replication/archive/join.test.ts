@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
+import { align } from '../../../src/replication/alignment.ts';
 import { firstRun, readArchiveIndex } from '../../../src/replication/archive/archive-index.ts';
+import { LogDamageError } from '../../../src/replication/record-format.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { ArchiveCall } from '../../support/replication/memory-archive.ts';
 import {
+  CLUSTER,
   TestCluster,
   type TestClusterOptions,
   type TestNode,
@@ -190,6 +193,19 @@ describe('a cluster with an archive', () => {
     assert(firstId > 1 && firstId <= leader.archivist!.view!.snapshotId + 1);
     const late = cluster.add();
     await isLike(late, cluster);
+  });
+
+  it('does not take for damage what the log forgets while a node compares its journal with it', async () => {
+    const end = { places: [{ id: 0, chain: 0, boundary: null }], decidedId: 0 } as const;
+    for (const [firstThen, isDamage] of [
+      [1, true],
+      [9, false],
+    ] as const) {
+      const extents = [{ first: 1, last: 9 }];
+      const extent = async () => extents.pop() ?? { first: firstThen, last: 9 };
+      const fails = align({ extent, read: async () => null } as never, CLUSTER, end);
+      await assert.rejects(fails, (error) => error instanceof LogDamageError === isDamage);
+    }
   });
 
   it('archives and forgets nothing where the archive tells another history', async () => {
