@@ -138,7 +138,7 @@ export class Archivist {
 
   /** One file, or what is to be deleted and forgotten. Resolves with whether there may be more at once. */
   async step(): Promise<boolean> {
-    const { archive, durableId, isLeading, marginBytes, neededFrom, forget, warn } = this.#options;
+    const { archive, durableId, isLeading, neededFrom, warn } = this.#options;
     const segments = await this.#ownSegments();
     const snapshots = await listSnapshots(this.#options.fs, this.#options.folder.snapshots);
     const seen = JSON.stringify([segments, snapshots.at(-1)?.id, durableId(), neededFrom()]);
@@ -161,6 +161,7 @@ export class Archivist {
       this.#tell(problem);
       return false;
     }
+    await this.#forget(index, run);
     const file = await this.#gatherer.next(durableId());
     if (file !== null) {
       if (!isLeading()) return false;
@@ -170,8 +171,14 @@ export class Archivist {
     }
     if (run !== null && (await this.#putSnapshot(index, run))) return true;
     await this.#deleteOldSnapshots(index);
+    this.#seen = seen;
+    return false;
+  }
+
+  /** Also while the archive is behind the journal: under load it may be for long. */
+  async #forget({ snapshots }: ArchiveIndex, run: ArchivedRun | null): Promise<void> {
+    const { marginBytes, neededFrom, forget } = this.#options;
     const forgottenId = run === null ? 0 : Math.min(forgettableId(run, marginBytes), neededFrom());
-    if (!isLeading()) return false;
     if (forgottenId > this.#forgottenId || this.#firstPosition === 0) {
       this.#firstPosition = await forget(forgottenId);
       this.#forgottenId = forgottenId;
@@ -180,13 +187,11 @@ export class Archivist {
     this.#view = {
       archivedFrom: run?.firstId ?? 0,
       archivedId: run?.lastId ?? 0,
-      snapshotId: index.snapshots.at(-1)?.id ?? 0,
+      snapshotId: snapshots.at(-1)?.id ?? 0,
       forgottenId: this.#forgottenId,
       firstPosition: this.#firstPosition,
       problem: null,
     };
-    this.#seen = seen;
-    return false;
   }
 
   #tell(problem: string): void {

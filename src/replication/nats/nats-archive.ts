@@ -9,10 +9,10 @@ import { streamNameOf } from './nats-log.ts';
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Of a message. Each is a durable write on the log's servers. */
-const PIECE_BYTES = 128 * 1024;
+const PIECE_BYTES = 256 * 1024;
 
 /** Between two messages: at most 6 MiB a second, which leaves the disks of the servers to the log. */
-const PIECE_PAUSE_MS = 20;
+const PIECE_PAUSE_MS = 40;
 
 export interface NatsArchiveOptions {
   readonly connection: NatsConnection;
