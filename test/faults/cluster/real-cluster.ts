@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/exit-codes.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
@@ -78,6 +79,11 @@ export class Cluster {
 
   heal(at: number): void {
     for (const proxy of this.#proxies[at] ?? []) proxy.heal();
+  }
+
+  /** The last event that a leader has had the log forget. */
+  async forgottenId(at: number): Promise<number> {
+    return (await askServer(this.#folder(at), 'status'))?.archive?.forgottenId ?? 0;
   }
 
   /** Takes away the folder of a node that does not run. */

@@ -33,6 +33,26 @@ async function startDeposed(cluster: Cluster, at: number, ended: Promise<unknown
   await cluster.start(at);
 }
 
+/** Changes are large, so that there are archived files and the log forgets some. */
+const FORGETFUL = {
+  writers: { padding: 'x'.repeat(9_000) },
+  env: { REPLICATION_LOG_BYTES: '1000000' },
+} as const;
+
+/** A follower is away until the log has forgotten what it lacks; it may lose its folder meanwhile. */
+async function leaveOut(cluster: Cluster, writers: Writers, isWiped: boolean): Promise<void> {
+  const at = ((await cluster.leader()) + 1) % NODES;
+  const { body } = await cluster.nodes[at]!.call('GET', '/events?limit=1');
+  const lackedFrom = body.events[0].id + 1;
+  await cluster.nodes[at]!.kill();
+  if (isWiped) cluster.wipe(at);
+  await writers.successes(4_500);
+  const leader = await cluster.leader(at);
+  while ((await cluster.forgottenId(leader)) < lackedFrom) await pause(1_000);
+  await cluster.start(at);
+  assert.match(cluster.nodes[at]!.output(), /came from the archive/);
+}
+
 export const TROUBLES: Readonly<Record<string, Trouble>> = {
   /** Each server of the log in turn. */
   'kill-nats': {
@@ -90,20 +110,8 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
       }
     },
   },
-  /** Changes are large, so that there are archived files and the log forgets some. */
-  'wipe-follower': {
-    writers: { padding: 'x'.repeat(9_000) },
-    env: { REPLICATION_LOG_BYTES: '1000000' },
-    async run(cluster, writers) {
-      const at = ((await cluster.leader()) + 1) % NODES;
-      await cluster.nodes[at]!.kill();
-      cluster.wipe(at);
-      await writers.successes(4_500);
-      await pause(PAUSE_MS);
-      await cluster.start(at);
-      assert.match(cluster.nodes[at]!.output(), /came from the archive/);
-    },
-  },
+  'wipe-follower': { ...FORGETFUL, run: (cluster, writers) => leaveOut(cluster, writers, true) },
+  'away-follower': { ...FORGETFUL, run: (cluster, writers) => leaveOut(cluster, writers, false) },
 };
 
 export interface TroubleResult {
