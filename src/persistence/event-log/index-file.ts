@@ -24,7 +24,7 @@
  *
  * Sample, for the segment whose one event has the type "a", the author "b", and no other name (CRC and checksum left out):
  *   46 4c 41 47 49 4e 44 58 | 02 00 00 00 | .. .. .. .. | 01 00 00 00 00 00 00 00 | 01 00 00 00 | b0 00 00 00 |
- *   .. .. .. .. | 0d 00 00 00 | 01 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
+ *   .. .. .. .. | 0d 00 00 00 | 02 00 00 00 | 40 00 00 00 | 20 zeros | 95 91 a1 61 91 c0 91 c0 91 c0 91 a1 62
  *
  * History: 1, the first. 2: the content version. A file of another format, or of another content version, is ignored and
  * rebuilt.

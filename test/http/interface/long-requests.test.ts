@@ -47,9 +47,9 @@ describeInterface('a caller who waits', (server) => {
     const { call } = server();
     const { name, secret, token } = await addPerson(server(), 'leaving');
     const { loopAccounts } = server().server.store.engine;
-    loopAccounts.chargeCaller(name, 1_000_000);
+    loopAccounts.add(name, 1_000_000);
     // What a turn rests for afterwards: twice as long, as there are others.
-    loopAccounts.chargeCaller(name, 500);
+    loopAccounts.add(name, 500);
     await call('GET', '/projects');
     assert.equal((await call('GET', '/projects', undefined, { token: secret })).status, 200);
     const statuses: number[] = [];
