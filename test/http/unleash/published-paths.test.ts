@@ -191,8 +191,9 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
 
 /** What differs, and who decides that it does. */
 const CREATED =
-  'The interface document: 201 (endpoints 3 and 7). `variants` is null when there are none (flags.md#fields).';
-const NULL_VARIANTS = '`variants` is null when there are none (flags.md#fields); Unleash 8 allows it.';
+  'The interface document: 201 (endpoints 3 and 7). `variants` is null when there are none (docs/specification/flags.md#fields).';
+const NULL_VARIANTS =
+  '`variants` is null when there are none (docs/specification/flags.md#fields); Unleash 8 allows it.';
 const NO_BODY = 'The interface document: 200 without a body (endpoints 13 and 14).';
 const VERSION_TEXT = 'The interface document: `version` is a string (endpoints 15 and 16).';
 const OF_FLAG = '/projects/{projectId}/features/{featureName}';
