@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
-    imports: ['domain/access', 'domain/decision', 'domain/state'],
+    imports: ['domain/access', 'domain/decision', 'domain/growth', 'domain/json', 'domain/state'],
   },
   'domain/decide': {
     purpose: 'from state and command to events or a refusal, one file per kind of command',
@@ -110,8 +110,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'actors/state': {
     purpose: 'the state between memory and disk: as a snapshot, replayed, and audited',
     imports: [
+      'domain/access',
       'domain/flags',
       'domain/json',
+      'domain/people',
       'domain/state',
       'domain/state/upgrade',
       'persistence/event-log',
@@ -123,14 +125,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   actors: {
     purpose: 'mailboxes, the turn of a command, and the wait for the disk; what applications report',
     imports: [
-      'domain/access',
       'actors/state',
+      'domain/access',
       'domain/decide',
       'domain/decision',
       'domain/document',
       'domain/flags',
       'domain/growth',
       'domain/json',
+      'domain/people',
       'domain/state',
       'domain/state/upgrade',
       'domain/usage',
@@ -213,6 +216,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/decision',
       'domain/flags',
       'domain/json',
+      'domain/people',
       'domain/state',
       'http/transport',
     ],
@@ -253,17 +257,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin': {
     purpose: 'the administrative interface: who may call it, and the table of its routes',
     imports: [
+      'domain/access',
       'domain/state',
       'http/admin/flags',
       'http/admin/playground',
       'http/admin/projects',
+      'http/admin/search',
       'http/admin/service',
       'http/admin/targeting',
       'http/admin/usage',
       'http/admin/users',
       'http/admin/watch',
       'http/dispatch',
-      'http/admin/search',
     ],
   },
   'http/admin/requests': {
@@ -288,6 +293,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/access',
       'domain/decide',
       'domain/flags',
+      'domain/people',
       'domain/state',
       'domain/usage',
       'http/dispatch',
@@ -298,6 +304,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'routes about flags',
     imports: [
       'actors',
+      'domain/access',
       'domain/decide',
       'domain/flags',
       'domain/json',
@@ -313,7 +320,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
-      'domain/access',
       'domain/flags',
       'domain/json',
       'domain/state',
@@ -573,8 +579,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'operations/diff': {
     purpose: 'the difference between two moments',
     imports: [
-      'domain/access',
       'domain/flags',
+      'domain/people',
       'domain/state',
       'operations',
       'operations/read',

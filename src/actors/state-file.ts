@@ -7,7 +7,7 @@
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 import assert from 'node:assert/strict';
-import { knownRole } from '../domain/access/roles.ts';
+import type { Group } from '../domain/access/groups.ts';
 import { flagPointer } from '../domain/document/document-issues.ts';
 import {
   type CredentialsDocument,
@@ -21,6 +21,7 @@ import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
+import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/project-flags.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
@@ -51,8 +52,10 @@ export function exportState(
   return {
     formatVersion: STATE_FORMAT_VERSION,
     environments: world.directory.environments.map((one) => ({ ...one })),
-    users: [...world.directory.users.values()].map(userDocument),
-    projects: made(world.projects, (project) => projectDocument(project, world.directory)),
+    roles: [...world.directory.roles.values()] as unknown as StateDocument['roles'],
+    users: [...world.directory.users.values()].map((user) => userDocument(world, user)),
+    groups: [...world.directory.groups.values()].map((group) => groupDocument(world, group)),
+    projects: made(world.projects, (project) => projectDocument(world, project)),
     ...targetingDocument(world),
     ...(options.credentials ? { credentials: credentialsDocument(world) } : {}),
   };
@@ -67,24 +70,30 @@ function made<T, U>(things: { values(): Iterable<T> }, make: (one: T) => U): Ite
   };
 }
 
-function userDocument({ rootRole, ...user }: User): StateDocument['users'][number] {
-  return { ...user, rootRole: knownRole(rootRole).name };
+function userDocument(world: World, { rootRole, ...user }: User): StateDocument['users'][number] {
+  return { ...user, rootRole: knownRole(world, rootRole).name };
+}
+
+function groupDocument(world: World, { rootRole, ...group }: Group): StateDocument['groups'][number] {
+  const name = rootRole === null ? null : knownRole(world, rootRole).name;
+  return { ...group, users: [...group.users], mappingsSSO: [...group.mappingsSSO], rootRole: name };
 }
 
 function projectDocument(
-  { settings, members, defaultStrategies, flags }: ProjectState,
-  { completions }: DirectoryState,
+  world: World,
+  { settings, members, groups, defaultStrategies, flags }: ProjectState,
 ) {
   return {
     ...settings,
     environments: [...settings.environments],
-    members: [...members].map(([userId, roleId]) => ({ userId, role: memberRole(roleId) })),
+    members: [...members].map(([userId, roleId]) => ({ userId, role: knownRole(world, roleId).name })),
+    groups: [...groups].map(([groupId, roleId]) => ({ groupId, role: knownRole(world, roleId).name })),
     // The types are those of a parsed document, as below.
     defaultStrategies: [...defaultStrategies].map(([environment, strategy]) => ({
       environment,
       ...strategy,
     })) as unknown as ProjectDocument['defaultStrategies'],
-    flags: made(flags, (record) => flagDocument(record, completions)),
+    flags: made(flags, (record) => flagDocument(record, world.directory.completions)),
   };
 }
 
@@ -104,12 +113,6 @@ function targetingDocument({
     favorites: [...directory.favorites.values()],
     settings: [...directory.settings.values()],
   } as unknown as StateDocument;
-}
-
-function memberRole(roleId: number): 'Owner' | 'Member' {
-  const { name } = knownRole(roleId);
-  if (name === 'Owner' || name === 'Member') return name;
-  throw new Error(`the state has a member with the role ${name}, which no member can have`);
 }
 
 /**

@@ -150,7 +150,25 @@ function populated(): TestWorld {
       expiresAt: '2999-01-01T00:00:00.000Z',
     },
   ];
-  return new TestWorld().given(...commands);
+  const team: Command[] = [
+    {
+      type: 'create-role',
+      fields: {
+        name: 'Releaser',
+        type: 'custom',
+        description: '',
+        permissions: [{ name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' }],
+      },
+    },
+    { type: 'create-group', fields: { name: 'Team', rootRole: 3, users: [2] } },
+    {
+      type: 'grant-project-access',
+      project: 'default',
+      members: [],
+      groups: [{ groupId: 1, roleId: 6 }],
+    },
+  ];
+  return new TestWorld().given(...commands, ...team);
 }
 
 const throughFile = (document: StateDocument): StateDocument => JSON.parse(JSON.stringify(document));
@@ -162,7 +180,9 @@ describe('a state document', () => {
     assert.deepEqual(Object.keys(plain), [
       'formatVersion',
       'environments',
+      'roles',
       'users',
+      'groups',
       'projects',
       'segments',
       'contextFields',
@@ -267,6 +287,12 @@ describe('a document with a fault is refused whole, and the place of the fault i
   const FAULTS: readonly (readonly [pointer: string, breakIt: (document: Broken) => void])[] = [
     ['/formatVersion', (d) => (d.formatVersion = 4)],
     ['/formatVersion', (d) => delete d.formatVersion],
+    ['/roles/0/permissions/0/name', (d) => (d.roles[0].permissions[0].name = 'constructor')],
+    ['/roles/0/id', (d) => (d.roles[0].id = 5)],
+    ['/groups/0/rootRole', (d) => (d.groups[0].rootRole = 'Releaser')],
+    ['/groups/0/users/0', (d) => (d.groups[0].users = [99])],
+    ['/projects/0/groups/0/groupId', (d) => (d.projects[0].groups[0].groupId = 7)],
+    ['/projects/0/groups/0/role', (d) => (d.projects[0].groups[0].role = 'Admin')],
     ['/environments', (d) => (d.environments = {})],
     ['/environments/1/name', (d) => (d.environments[1].name = d.environments[0].name)],
     ['/environments/0/name', (d) => (d.environments[0].name = 'a b')],

@@ -22,7 +22,7 @@ export const OWNER_ROW = {
     removed: null,
     cloned: 'kept',
     listed: true,
-    added: { release: 'none', contentVersion: 2, documentVersion: 3, older: 'unknown' },
+    added: { release: 'none', contentVersion: 3, documentVersion: 4, older: 'unknown' },
   }),
 };
 

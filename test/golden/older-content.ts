@@ -36,10 +36,10 @@ const STEP = (word: string): string => `{
 export const CHANGED = [
   {
     file: 'domain/state/upgrade/upgrade.ts',
-    find: 'const WRITTEN_STEPS: readonly UpgradeStep[] = [];',
+    find: 'const WRITTEN_STEPS: readonly UpgradeStep[] = [',
     replace: `const withWord = (data: any, word: string): any =>
   data === null ? null : { ...data, description: data.description + word };
-const WRITTEN_STEPS: readonly UpgradeStep[] = [${STEP('second')}, ${STEP('third')}];`,
+const WRITTEN_STEPS: readonly UpgradeStep[] = [${STEP('second')}, ${STEP('third')},`,
   },
   {
     file: 'domain/state/upgrade/replay-rules.ts',

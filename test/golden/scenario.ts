@@ -46,6 +46,7 @@ export async function runScenario({ call, snapshot, moment }: ScenarioOptions): 
   const userIdMax = await users(checked);
   await snapshot();
   const tokens = await allTokens(checked);
+  await rolesAndGroups(checked);
   await archive(checked);
   await moment();
   await dependenciesAndTags(checked);
@@ -245,6 +246,24 @@ async function users(call: CheckedCall): Promise<number> {
   });
   await call('DELETE', `/user-admin/${gone}`);
   return gone;
+}
+
+async function rolesAndGroups(call: CheckedCall): Promise<void> {
+  const permissions = [{ name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'production' }];
+  const role = async (name: string, type: string): Promise<number> =>
+    (await call('POST', '/roles', { name, type, description: 'Größe' })).body.roles.id;
+  const releaser = await role('Releaser', 'custom');
+  await call('PUT', `/roles/${releaser}`, { name: 'Releaser', permissions });
+  const lead = await role('Lead', 'root-custom');
+  await call('DELETE', `/roles/${await role('gone', 'custom')}`);
+  const group = async (name: string): Promise<number> => (await call('POST', '/groups', { name })).body.id;
+  const team = await group('Team');
+  await call('PUT', `/groups/${team}`, { name: 'Team', rootRole: lead, users: [{ user: { id: 1 } }] });
+  await call('PUT', `/projects/shop/groups/${team}/roles`, { roles: [5] });
+  await call('PUT', `/projects/shop/groups/${team}/roles`, { roles: [releaser] });
+  const gone = await group('gone');
+  await call('PUT', `/projects/shop/groups/${gone}/roles`, { roles: [5] });
+  await call('DELETE', `/groups/${gone}`);
 }
 
 const FAR = '2999-12-31T23:59:59.999Z';

@@ -34,7 +34,9 @@ import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts'
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
+import { GROUP_BYTES_MAX, GROUP_USERS_MAX, GROUPS_MAX } from '../../src/domain/people/group-commands.ts';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../src/domain/people/personal-token-commands.ts';
+import { CUSTOM_ROLES_MAX, ROLE_BYTES_MAX } from '../../src/domain/people/role-commands.ts';
 import {
   RESPONSE_BODY_BYTES_MAX,
   RESPONSE_LIFETIME_MS,
@@ -156,6 +158,13 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
       row('tag types', number(TAG_TYPES_MAX), '409'),
       row('tags that were made by themselves', number(TAGS_MAX), '409'),
       row('favorites of a user: flags, and projects', number(FAVORITES_MAX), '409'),
+      row(
+        'custom roles, and the size of one',
+        `${number(CUSTOM_ROLES_MAX)}, ${bytes(ROLE_BYTES_MAX)}`,
+        '409, 413',
+      ),
+      row('groups, and the size of one', `${number(GROUPS_MAX)}, ${bytes(GROUP_BYTES_MAX)}`, '409, 413'),
+      row('users of a group', number(GROUP_USERS_MAX), '400'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
     ],

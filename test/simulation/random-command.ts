@@ -3,6 +3,7 @@
  * has an entry for each type of command: a new one does not compile before the simulation knows it too.
  */
 
+import { CUSTOM_ROLE_TYPES } from '../../src/domain/access/roles.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import type { SegmentInput } from '../../src/domain/flags/segment.ts';
@@ -86,7 +87,17 @@ class Chance {
   }
 
   role(): number {
-    return this.of([4, 5]);
+    return this.random.chance(0.8) ? this.of([4, 5]) : this.customRole();
+  }
+
+  customRole(): number {
+    const ids = [...this.world.directory.roles.keys()];
+    return ids.length === 0 ? 6 : this.of(ids);
+  }
+
+  /** Ids of some. */
+  groups(): number[] {
+    return [...this.world.directory.groups.keys()].filter(() => this.yes);
   }
 
   /** A strategy in the state, by all that names it. */
@@ -356,8 +367,28 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'set-project-access': (c) => {
     const others = [...c.world.directory.users.keys()].filter((id) => id !== 1 && c.yes);
     const members = [{ userId: 1, roleId: 4 }, ...others.map((userId) => ({ userId, roleId: c.role() }))];
-    return { type: 'set-project-access', project: c.project(), members };
+    const groups = c.groups().map((groupId) => ({ groupId, roleId: c.role() }));
+    return { type: 'set-project-access', project: c.project(), members, groups };
   },
+  'grant-project-access': (c) => {
+    const members = [{ userId: c.userId(), roleId: c.role() }];
+    const groups = c.groups().map((groupId) => ({ groupId, roleId: c.role() }));
+    return { type: 'grant-project-access', project: c.project(), members, groups };
+  },
+  'revoke-project-access': (c) => {
+    const [groupId] = c.groups();
+    const from = groupId === undefined ? { userId: c.userId() } : { groupId };
+    return { type: 'revoke-project-access', project: c.project(), from };
+  },
+  'create-role': (c) => ({
+    type: 'create-role',
+    fields: { ...roleFieldsOf(c), type: c.of(CUSTOM_ROLE_TYPES) },
+  }),
+  'update-role': (c) => ({ type: 'update-role', id: c.customRole(), fields: roleFieldsOf(c) }),
+  'delete-role': (c) => ({ type: 'delete-role', id: c.customRole() }),
+  'create-group': (c) => ({ type: 'create-group', fields: groupFieldsOf(c) }),
+  'update-group': (c) => ({ type: 'update-group', id: c.groups()[0] ?? 1, fields: groupFieldsOf(c) }),
+  'delete-group': (c) => ({ type: 'delete-group', id: c.groups()[0] ?? 1 }),
   'create-project': (c) => ({
     type: 'create-project',
     ...(c.random.chance(0.8) ? { id: c.of(PROJECTS) } : {}),
@@ -445,6 +476,16 @@ function anySegment(c: Chance): SegmentInput {
 
 function tagOf(c: Chance): { type: string; value: string } {
   return { type: c.of(['simple', 'team']), value: c.of(['one', 'two', 'x'.repeat(50)]) };
+}
+
+function roleFieldsOf(c: Chance) {
+  const permissions = [{ name: 'CREATE_FEATURE' }, { name: 'UPDATE_PROJECT' }].filter(() => c.yes);
+  return { name: c.of(['Releaser', 'Größe', 'toString']), description: anyText(c.random), permissions };
+}
+
+function groupFieldsOf(c: Chance) {
+  const users = [...c.world.directory.users.keys()].filter(() => c.yes);
+  return { name: c.of(['one', 'two']), rootRole: c.yes ? null : c.of([2, 3, c.customRole()]), users };
 }
 
 function memberOf(c: Chance): { project: string; userId: number; roleId: number } {

@@ -5,7 +5,7 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
-  const { potentiallyStale, completions, tagTypes, tags, favorites } = directory;
+  const { potentiallyStale, completions, tagTypes, tags, favorites, roles, groups } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -18,11 +18,14 @@ export function recountStateBytes({ directory, projects }: World): number {
     ...tagTypes.values(),
     ...tags.values(),
     ...favorites.values(),
+    ...roles.values(),
+    ...groups.values(),
     ...directory.environments,
-    ...[...projects.values()].flatMap(({ settings, members, defaultStrategies }) => [
+    ...[...projects.values()].flatMap(({ settings, members, groups, defaultStrategies }) => [
       settings,
       ...members.values(),
       ...defaultStrategies.values(),
+      ...groups.values(),
     ]),
     ...flags,
   ];

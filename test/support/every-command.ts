@@ -24,7 +24,9 @@ const environment = usually('development', 'production', 'staging');
 const spareEnvironment = fc.constantFrom('production', 'staging', 'staging');
 const strategyId = fc.constantFrom('#0', '#0', '#1', '#2');
 const userId = fc.integer({ min: 1, max: 4 });
-const roleId = fc.constantFrom(4, 5, 5);
+const roleId = fc.constantFrom(4, 5, 5, 6, 7);
+const customRoleId = fc.integer({ min: 5, max: 8 });
+const groupId = fc.integer({ min: 1, max: 3 });
 const digest = fc.constantFrom('d1', 'd2', 'd3');
 const text = fc.oneof(fc.constantFrom('', 'x', '\u0000', 'é😀'), fc.string({ unit: 'binary', maxLength: 8 }));
 const expiresAt = fc.constantFrom('2030-01-01T00:00:00.000Z', '2031-01-01T00:00:00.000Z');
@@ -185,7 +187,29 @@ const userFields = fc.record(
   },
   { requiredKeys: [] },
 );
-const rootRole = fc.integer({ min: 1, max: 5 });
+const rootRole = fc.integer({ min: 1, max: 7 });
+
+const permission = fc.constantFrom(
+  { name: 'CREATE_FEATURE' },
+  { name: 'CREATE_PROJECT' },
+  { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
+  { name: 'constructor' },
+);
+const customRole = fc.record({
+  name: fc.constantFrom('Releaser', 'Reader', 'owner'),
+  description: text,
+  type: fc.constantFrom('custom' as const, 'root-custom' as const),
+  permissions: fc.array(permission, { maxLength: 2 }),
+});
+const groupFields = fc.record(
+  {
+    name: fc.constantFrom('g1', 'g2'),
+    description: fc.option(text, { nil: null }),
+    rootRole: fc.option(rootRole, { nil: null }),
+    users: fc.array(userId, { maxLength: 3 }),
+  },
+  { requiredKeys: ['name'] },
+);
 
 const environmentFields = fc.record(
   {
@@ -214,6 +238,11 @@ const dependency = fc.record({
   variants: fc.constantFrom([], ['v1']),
 });
 const member = fc.record({ userId, roleId });
+const granted = {
+  project,
+  members: fc.uniqueArray(member, { selector: (one) => one.userId, maxLength: 3 }),
+  groups: fc.uniqueArray(fc.record({ groupId, roleId }), { selector: (one) => one.groupId, maxLength: 2 }),
+};
 
 const apiToken = fc.record({
   digest,
@@ -339,10 +368,15 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'add-member': [2, { project, userId, roleId }],
   'change-member': [2, { project, userId, roleId }],
   'remove-member': [2, { project, userId, roleId }],
-  'set-project-access': [
-    3,
-    { project, members: fc.uniqueArray(member, { selector: (one) => one.userId, maxLength: 3 }) },
-  ],
+  'set-project-access': [3, granted],
+  'grant-project-access': [2, granted],
+  'revoke-project-access': [2, { project, from: fc.oneof(fc.record({ userId }), fc.record({ groupId })) }],
+  'create-role': [2, { fields: customRole }],
+  'update-role': [1, { id: customRoleId, fields: customRole }],
+  'delete-role': [1, { id: customRoleId }],
+  'create-group': [2, { fields: groupFields }],
+  'update-group': [1, { id: groupId, fields: groupFields }],
+  'delete-group': [1, { id: groupId }],
   'create-project': [
     2,
     {
@@ -399,6 +433,10 @@ export function withRealIds(world: World, command: Command): Command {
   }
   const realUser = (position: number): number => [...users.keys()][position - 1] ?? 999;
   if ('userId' in command) return { ...command, userId: realUser(command.userId) };
+  if (command.type === 'create-group' || command.type === 'update-group') {
+    const { users: sent = [] } = command.fields;
+    return { ...command, fields: { ...command.fields, users: sent.map(realUser) } };
+  }
   if ('members' in command) {
     return {
       ...command,

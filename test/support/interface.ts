@@ -1,7 +1,6 @@
 /** What the suites of the interface share: flags to work on, users to act as, and what a call did to the service. */
 import assert from 'node:assert/strict';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
-import { knownRole } from '../../src/domain/access/roles.ts';
 import { ABOUT_NOTHING, type DomainEvent, inProject } from '../../src/domain/state/events.ts';
 import type { User } from '../../src/domain/state/world.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
@@ -173,7 +172,7 @@ export function addProject(server: TestServer, id: string, environments?: readon
     updatedAt: CREATED_AT,
     environments: environments ?? ['development', 'production'],
   };
-  const owner = { userId: 1, roleId: 4, roleName: knownRole(4).name, email: null };
+  const owner = { userId: 1, roleId: 4, roleName: 'Owner', email: null };
   return record(
     server,
     { type: 'project-created', ...inProject(id), data: settings, preData: null },

@@ -20,8 +20,8 @@ const flags = fc.uniqueArray(flag, { minLength: 1, maxLength: 4 });
 const project = mostly('default', PROJECTS);
 const environment = mostly('development', ENVIRONMENTS);
 const userId = fc.integer({ min: 1, max: 4 });
-const roleId = fc.constantFrom(4, 5);
-const rootRole = fc.integer({ min: 1, max: 5 });
+const roleId = fc.integer({ min: 1, max: 8 });
+const rootRole = fc.integer({ min: 1, max: 7 });
 const text = fc.constantFrom('x', 'y', '__proto__');
 const tag = fc.record({ type: fc.constantFrom('simple', 'toString'), value: fc.constant('x1') });
 const digest = fc.constantFrom('1', '2', '3').map((digit) => digit.repeat(64));
@@ -60,6 +60,27 @@ const NEEDED: readonly fc.Arbitrary<Command>[] = [
   of('add-member', { project, userId, roleId }),
 ];
 
+const groupId = fc.integer({ min: 1, max: 2 });
+const granted = {
+  project,
+  members: fc.uniqueArray(fc.record({ userId, roleId }), { selector: (one) => one.userId, maxLength: 3 }),
+  groups: fc.uniqueArray(fc.record({ groupId, roleId }), { selector: (one) => one.groupId, maxLength: 2 }),
+};
+const roleFields = fc.record({
+  name: text,
+  description: text,
+  type: fc.constantFrom('custom' as const, 'root-custom' as const),
+  permissions: fc.subarray([
+    { name: 'CREATE_FEATURE' },
+    { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
+  ]),
+});
+const groupFields = fc.record({
+  name: text,
+  rootRole: fc.option(rootRole, { nil: null }),
+  users: fc.array(userId, { maxLength: 3 }),
+});
+
 const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('update-flag', { project, flag, metadata: fc.record({ description: text, stale: fc.boolean() }) }),
   of('clone-flag', { project, flag, name: flag, replaceGroupId: fc.boolean() }),
@@ -75,10 +96,15 @@ const OTHERS: readonly fc.Arbitrary<Command>[] = [
   of('set-variants', { project, flag, environment: fc.option(environment), variants }),
   of('change-member', { project, userId, roleId }),
   of('remove-member', { project, userId, roleId }),
-  of('set-project-access', {
-    project,
-    members: fc.uniqueArray(fc.record({ userId, roleId }), { selector: (one) => one.userId, maxLength: 3 }),
-  }),
+  of('set-project-access', granted),
+  of('grant-project-access', granted),
+  of('revoke-project-access', { project, from: fc.oneof(fc.record({ userId }), fc.record({ groupId })) }),
+  of('create-role', { fields: roleFields }),
+  of('update-role', { id: roleId, fields: roleFields }),
+  of('delete-role', { id: roleId }),
+  of('create-group', { fields: groupFields }),
+  of('update-group', { id: groupId, fields: groupFields }),
+  of('delete-group', { id: groupId }),
   of('create-project', {
     id: project,
     fields: fc.record({ name: text }),

@@ -340,6 +340,7 @@ export interface components {
         GrantedPermission: {
             permission: string;
             project?: string;
+            environment?: string;
         };
         /** InstanceFigures */
         InstanceFigures: {
@@ -464,8 +465,7 @@ export interface components {
              */
             version: 1;
             users: components["schemas"]["ProjectMember"][];
-            /** @description Always empty: there are no groups. */
-            groups: unknown[];
+            groups: components["schemas"]["ProjectGroup"][];
             roles: components["schemas"]["Role"][];
         };
         /** ProjectEnvironment */
@@ -478,6 +478,27 @@ export interface components {
             projectApiTokenCount: number;
             projectEnabledToggleCount: number;
             defaultStrategy?: components["schemas"]["DefaultStrategy"];
+        };
+        /** ProjectGroup */
+        ProjectGroup: {
+            id: number;
+            name: string;
+            description?: string;
+            /** @description A role id; left out where it gives none. */
+            rootRole?: number;
+            mappingsSSO: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            createdBy: string;
+            users: {
+                user: components["schemas"]["FoundUser"];
+            }[];
+            userCount: number;
+            roleId: number;
+            roles: number[];
         };
         /** ProjectMember */
         ProjectMember: {
@@ -553,10 +574,12 @@ export interface components {
         /** Role */
         Role: {
             id: number;
-            /** @enum {string} */
-            name: "Admin" | "Editor" | "Viewer" | "Owner" | "Member";
-            /** @enum {string} */
-            type: "root" | "project";
+            name: string;
+            /**
+             * @description root and project: predefined; root-custom: a custom root role; custom: a custom one for projects.
+             * @enum {string}
+             */
+            type: "root" | "project" | "root-custom" | "custom";
             description: string;
             project: null;
         };

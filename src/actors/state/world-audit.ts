@@ -4,12 +4,14 @@
  * response shows it.
  */
 import assert from 'node:assert/strict';
+import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
 /** `lastId`: the newest event that the state contains. */
 export function auditWorld(world: World, lastId: number): void {
   auditDirectory(world, lastId);
+  auditRoles(world);
   let flags = 0;
   for (const [id, project] of world.projects) {
     assert.equal(project.settings.id, id, 'a project is kept under its id');
@@ -52,6 +54,26 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   for (const entry of lineage.recorded) {
     assert(entry.from > from, 'names of the lineage follow each other');
     from = entry.from;
+  }
+}
+
+function auditRoles(world: World): void {
+  const { roles, groups, users, lastRoleId, lastGroupId } = world.directory;
+  const isRole = (id: number) => findRole(world, id) !== undefined;
+  for (const id of roles.keys()) assert(id <= lastRoleId, `role ${id} is newer than all`);
+  for (const { id, rootRole } of users.values()) assert(isRole(rootRole), `user ${id} has a role`);
+  for (const { id, rootRole, users: members } of groups.values()) {
+    assert(id <= lastGroupId, `group ${id} is newer than all`);
+    assert(rootRole === null || isRole(rootRole), `group ${id} has no role that is none`);
+    assert(
+      members.every((one) => users.has(one)),
+      `users of group ${id} exist`,
+    );
+  }
+  for (const { settings, members, groups: held } of world.projects.values()) {
+    for (const roleId of [...members.values(), ...held.values()])
+      assert(isRole(roleId), `role ${roleId} in ${settings.id} exists`);
+    for (const id of held.keys()) assert(groups.has(id), `group ${id} of ${settings.id} exists`);
   }
 }
 

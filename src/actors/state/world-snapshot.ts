@@ -8,6 +8,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
+import type { Group } from '../../domain/access/groups.ts';
+import type { CustomRole } from '../../domain/access/roles.ts';
 import type { ContextField } from '../../domain/flags/context-field.ts';
 import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
@@ -43,6 +45,8 @@ type Counters = Pick<
   | 'lastUserId'
   | 'lastPersonalTokenId'
   | 'lastSegmentId'
+  | 'lastRoleId'
+  | 'lastGroupId'
   | 'revision'
   | 'environmentsRevision'
   | 'accessRevision'
@@ -54,6 +58,8 @@ interface ProjectRecord {
   readonly members: readonly (readonly [number, number])[];
   /** Pairs of environment and strategy; absent in snapshots that are older than the field. */
   readonly defaultStrategies?: readonly (readonly [string, DefaultStrategy])[];
+  /** Pairs of group id and role id; absent in snapshots that are older than groups. */
+  readonly groups?: readonly (readonly [number, number])[];
   readonly revision: number;
   readonly environmentsRevision: number;
 }
@@ -86,6 +92,8 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'tags', records: [...directory.tags.values()] },
     { name: 'settings', records: [...directory.settings.values()] },
     { name: 'users', records: [...directory.users.values()] },
+    { name: 'roles', records: [...directory.roles.values()] },
+    { name: 'groups', records: [...directory.groups.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
     { name: 'personalTokens', records: [...directory.personalTokens.values()] },
     {
@@ -95,6 +103,7 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
           settings: project.settings,
           members: [...project.members],
           defaultStrategies: [...project.defaultStrategies],
+          groups: [...project.groups],
           revision: project.revision,
           environmentsRevision: project.environmentsRevision,
         }),
@@ -109,10 +118,10 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
 }
 
 function countersOf(directory: DirectoryState): Counters {
-  const { lastUserId, lastPersonalTokenId, lastSegmentId } = directory;
+  const { lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId } = directory;
   const { revision, environmentsRevision, accessRevision } = directory;
   return {
-    ...{ lastUserId, lastPersonalTokenId, lastSegmentId },
+    ...{ lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId },
     ...{ revision, environmentsRevision, accessRevision },
   };
 }
@@ -164,6 +173,12 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'users':
       putRecord(world, directory.users, (record as User).id, record as User);
       return;
+    case 'roles':
+      putRecord(world, directory.roles, (record as CustomRole).id, record as CustomRole);
+      return;
+    case 'groups':
+      putRecord(world, directory.groups, (record as Group).id, record as Group);
+      return;
     case 'apiTokens':
       putRecord(world, directory.apiTokens, (record as ApiToken).digest, record as ApiToken);
       return;
@@ -209,15 +224,16 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
 }
 
 function loadProject({ projects, memory }: World, record: ProjectRecord): void {
-  const { settings, members, defaultStrategies = [], revision, environmentsRevision } = record;
+  const { settings, members, groups = [], defaultStrategies = [], revision, environmentsRevision } = record;
   assert(!projects.has(settings.id), 'a project is recorded once');
   assert(environmentsRevision <= revision, 'a project is as new as its newest part');
   memory.replace(null, settings);
-  for (const [, roleId] of members) memory.replace(null, roleId);
+  for (const [, roleId] of [...members, ...groups]) memory.replace(null, roleId);
   for (const [, strategy] of defaultStrategies) memory.replace(null, strategy);
   projects.set(settings.id, {
     settings,
     members: new Map(members),
+    groups: new Map(groups),
     defaultStrategies: new Map(defaultStrategies),
     flags: new ProjectFlags(),
     revision,

@@ -1,19 +1,40 @@
 /**
- * The five predefined roles (docs/specification/membership.md#roles). Their ids and names are part of the interface
- * and never change. Only project roles can be held in a project; any of the five can be a user's root role.
+ * Roles (docs/specification/membership.md#roles). The five predefined ones give rights; their ids and names are part of the
+ * interface and never change. Custom roles hold permissions: those of the type `root-custom` can be a root role, those of
+ * the type `custom` can be held in a project. Owner and Member can be both.
  */
+import type { PermissionName } from './permissions.ts';
 
-export interface Role {
+export const ROLE_NAMES = ['Admin', 'Editor', 'Viewer', 'Owner', 'Member'] as const;
+export type RoleName = (typeof ROLE_NAMES)[number];
+
+export interface PredefinedRole {
   readonly id: number;
   readonly name: RoleName;
   readonly type: 'root' | 'project';
   readonly description: string;
 }
 
-export const ROLE_NAMES = ['Admin', 'Editor', 'Viewer', 'Owner', 'Member'] as const;
-export type RoleName = (typeof ROLE_NAMES)[number];
+export const CUSTOM_ROLE_TYPES = ['root-custom', 'custom'] as const;
+export type CustomRoleType = (typeof CUSTOM_ROLE_TYPES)[number];
 
-export const ROLES: readonly Role[] = [
+export interface RolePermission {
+  readonly name: PermissionName;
+  /** A name; null for a permission that is not about environments. */
+  readonly environment: string | null;
+}
+
+export interface CustomRole {
+  readonly id: number;
+  readonly name: string;
+  readonly type: CustomRoleType;
+  readonly description: string;
+  readonly permissions: readonly RolePermission[];
+}
+
+export type Role = PredefinedRole | CustomRole;
+
+export const ROLES: readonly PredefinedRole[] = [
   { id: 1, name: 'Admin', type: 'root', description: 'May do everything.' },
   {
     id: 2,
@@ -28,19 +49,22 @@ export const ROLES: readonly Role[] = [
 
 export const ADMIN_ROLE_ID = 1;
 export const OWNER_ROLE_ID = 4;
-export const MEMBER_ROLE_ID = 5;
 
-export function roleById(id: number): Role | undefined {
+/** Ids of custom roles are greater. */
+export const PREDEFINED_ROLE_ID_MAX = 5;
+
+export function predefinedRole(id: number): PredefinedRole | undefined {
   return ROLES.find((role) => role.id === id);
 }
 
-export function roleByName(name: string): Role | undefined {
-  return ROLES.find((role) => role.name === name);
+/** The id of a predefined role by its name. */
+export function roleIdByName(name: RoleName): number {
+  return ROLE_NAMES.indexOf(name) + 1;
 }
 
-/** The role with an id that is known to exist, such as one from the state. */
-export function knownRole(id: number): Role {
-  const role = roleById(id);
-  if (role === undefined) throw new Error(`the state names role ${id}, which does not exist`);
-  return role;
+export function isCustom(role: Role): role is CustomRole {
+  return 'permissions' in role;
 }
+
+export const canBeRoot = ({ type }: Role): boolean => type !== 'custom';
+export const canBeInProject = ({ type }: Role): boolean => type === 'project' || type === 'custom';

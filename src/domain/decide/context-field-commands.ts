@@ -10,12 +10,12 @@ import {
   LEGAL_VALUES_MAX,
   type LegalValue,
 } from '../flags/context-field.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findContextField, locateContextField } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { refuseLargerThan } from './guards.ts';
 
 /** Where a new field stands that is not told: behind the predefined ones. */
 const SORT_ORDER_DEFAULT = 10;

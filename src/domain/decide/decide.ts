@@ -4,7 +4,22 @@
  */
 
 import { type DecideContext, type Decision, SYSTEM } from '../decision/decision.ts';
-import { type SetProjectAccess, setProjectAccess } from '../people/access-commands.ts';
+import {
+  type GrantProjectAccess,
+  grantProjectAccess,
+  type RevokeProjectAccess,
+  revokeProjectAccess,
+  type SetProjectAccess,
+  setProjectAccess,
+} from '../people/access-commands.ts';
+import {
+  type CreateGroup,
+  createGroup,
+  type DeleteGroup,
+  deleteGroup,
+  type UpdateGroup,
+  updateGroup,
+} from '../people/group-commands.ts';
 import {
   type AddMember,
   addMember,
@@ -19,6 +34,14 @@ import {
   type DeletePersonalToken,
   deletePersonalToken,
 } from '../people/personal-token-commands.ts';
+import {
+  type CreateRole,
+  createRole,
+  type DeleteRole,
+  deleteRole,
+  type UpdateRole,
+  updateRole,
+} from '../people/role-commands.ts';
 import {
   type CreateUser,
   createUser,
@@ -235,6 +258,14 @@ export type Command =
   | ChangeMember
   | RemoveMember
   | SetProjectAccess
+  | GrantProjectAccess
+  | RevokeProjectAccess
+  | CreateRole
+  | UpdateRole
+  | DeleteRole
+  | CreateGroup
+  | UpdateGroup
+  | DeleteGroup
   | CreateProject
   | UpdateProject
   | DeleteProject
@@ -317,6 +348,14 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'change-member': changeMember,
   'remove-member': removeMember,
   'set-project-access': setProjectAccess,
+  'grant-project-access': grantProjectAccess,
+  'revoke-project-access': revokeProjectAccess,
+  'create-role': createRole,
+  'update-role': updateRole,
+  'delete-role': deleteRole,
+  'create-group': createGroup,
+  'update-group': updateGroup,
+  'delete-group': deleteGroup,
   'create-project': createProject,
   'update-project': updateProject,
   'delete-project': deleteProject,

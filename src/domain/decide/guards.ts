@@ -32,16 +32,6 @@ function refuseSize(name: string, size: number): Refusal | null {
   );
 }
 
-/** Refuses what takes more than `bytesMax` as JSON. `what` opens the sentence: `The segment "x"`. */
-export function refuseLargerThan(bytesMax: number, what: string, value: unknown): Refusal | null {
-  const size = jsonSize(value);
-  if (size <= bytesMax) return null;
-  return refuse(
-    'PayloadTooLargeError',
-    `${what} would take about ${Math.ceil(size / 1024)} KiB; it may take ${bytesMax / 1024} KiB.`,
-  );
-}
-
 /**
  * Every write to an archived flag is refused, except archiving, reviving and deleting
  * (docs/specification/flags.md#archiving).

@@ -1,12 +1,14 @@
 /** Decisions that create, change and delete projects, and that add and remove their environments. */
 
-import { knownRole, OWNER_ROLE_ID } from '../access/roles.ts';
+import { OWNER_ROLE_ID } from '../access/roles.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { defaultStrategyOf, type StrategyInput } from '../flags/strategy.ts';
 import { strategyIssue } from '../flags/strategy-rules.ts';
 import { urlNameFrom } from '../flags/url-name.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
+import { knownRole } from '../people/roles-and-groups.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';
@@ -21,7 +23,6 @@ import {
 import { DEFAULT_PROJECT } from '../state/seed-events.ts';
 import type { ProjectSettings, World } from '../state/world.ts';
 import { flagDeleted } from './archive-commands.ts';
-import { refuseLargerThan } from './guards.ts';
 import { segmentsOfProjectDeleted } from './segment-commands.ts';
 import { refuseUnknownReferences } from './strategy-guards.ts';
 import { tokensOfProjectChanged } from './token-commands.ts';
@@ -64,7 +65,7 @@ export function createProject(world: World, command: CreateProject, context: Dec
   const created: DomainEvent = { type: 'project-created', ...inProject(id), data, preData: null };
   const creator = world.directory.users.get(context.actor.userId);
   if (creator === undefined) return [created];
-  const owner = membershipData(creator, knownRole(OWNER_ROLE_ID));
+  const owner = membershipData(creator, knownRole(world, OWNER_ROLE_ID));
   return [created, { type: 'project-user-added', ...inProject(id), data: owner, preData: null }];
 }
 

@@ -2,13 +2,13 @@
 
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX, type Segment, type SegmentInput } from '../flags/segment.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locateProject, noProject } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { locateSegment } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { refuseLargerThan } from './guards.ts';
 
 export interface CreateSegment {
   readonly type: 'create-segment';

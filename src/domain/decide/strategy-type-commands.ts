@@ -8,12 +8,12 @@ import {
   type StrategyType,
   type StrategyTypeInput,
 } from '../flags/strategy-type.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING } from '../state/events.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import { findStrategyType, locateStrategyType } from '../state/targeting.ts';
 import type { World } from '../state/world.ts';
-import { refuseLargerThan } from './guards.ts';
 
 export interface CreateStrategyType {
   readonly type: 'create-strategy-type';

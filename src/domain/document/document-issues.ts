@@ -5,8 +5,9 @@
  */
 
 import assert from 'node:assert/strict';
+import { isEmail } from '../access/email.ts';
+import { canBeInProject, canBeRoot, ROLES, type Role } from '../access/roles.ts';
 import { ISSUES_MAX, type Issue } from '../json/issues.ts';
-import { isEmail } from '../state/email.ts';
 import type { CredentialsDocument, FlagDocument, ProjectDocument, StateDocument } from './state-document.ts';
 
 const ALL = '*';
@@ -44,6 +45,9 @@ export class DocumentIssues {
   readonly #issues: Issue[] = [];
   readonly #environments: ReadonlySet<string>;
   readonly #userIds: ReadonlySet<number>;
+  /** By name: predefined ones, and those of the document. */
+  readonly #roles: ReadonlyMap<string, Role>;
+  readonly #groupIds: ReadonlySet<number>;
   readonly #projectIds: ReadonlySet<string>;
   /** By flag name, unique over the whole service. */
   readonly #flags = new Map<string, FlagOutline>();
@@ -52,6 +56,8 @@ export class DocumentIssues {
   constructor(frame: StateDocument) {
     this.#document = frame;
     this.#environments = new Set(frame.environments.map((one) => one.name));
+    this.#roles = new Map([...ROLES, ...frame.roles].map((role) => [role.name, role]));
+    this.#groupIds = new Set(frame.groups.map((one) => one.id));
     this.#userIds = new Set(frame.users.map((one) => one.id));
     this.#projectIds = new Set(frame.projects.map((one) => one.id));
     this.#findInFrame();
@@ -103,6 +109,7 @@ export class DocumentIssues {
       tags,
       settings,
     } = this.#document;
+    this.#findInRoles();
     this.#unique(environments, '/environments', (one) => ['/name', one.name]);
     this.#unique(projects, '/projects', (one) => ['/id', one.id]);
     this.#unique(segments, '/segments', (one) => ['/id', one.id]);
@@ -147,7 +154,8 @@ export class DocumentIssues {
     this.#unique(users, '/users', ({ id }) => ['/id', id]);
     this.#unique(users, '/users', ({ username }) => (username === null ? null : ['/username', username]));
     this.#unique(users, '/users', ({ email }) => (email === null ? null : ['/email', email.toLowerCase()]));
-    for (const [index, { email, username }] of users.entries()) {
+    for (const [index, { email, username, rootRole }] of users.entries()) {
+      this.#findInRoot(rootRole, `/users/${index}/rootRole`);
       if (email === null && username === null) {
         this.#addIssue(`/users/${index}`, 'A user needs an email or a username.');
       }
@@ -155,6 +163,39 @@ export class DocumentIssues {
         this.#addIssue(`/users/${index}/email`, `"${email}" is not an email address.`);
       }
     }
+  }
+
+  #findInRoles(): void {
+    const { roles, groups } = this.#document;
+    this.#unique(roles, '/roles', ({ id }) => ['/id', id]);
+    this.#unique([...ROLES, ...roles], '/roles', ({ name }) => ['/name', name.toLowerCase()]);
+    this.#unique(groups, '/groups', ({ id }) => ['/id', id]);
+    this.#unique(groups, '/groups', ({ name }) => ['/name', name.toLowerCase()]);
+    for (const [index, { rootRole, users }] of groups.entries()) {
+      if (rootRole !== null) this.#findInRoot(rootRole, `/groups/${index}/rootRole`);
+      this.#unique(users, `/groups/${index}/users`, (id) => ['', id]);
+      for (const [at, id] of users.entries())
+        this.#existing(this.#userIds, id, `/groups/${index}/users/${at}`, 'user');
+    }
+  }
+
+  #findInRoot(name: string, path: string): void {
+    const role = this.#roles.get(name);
+    if (role !== undefined && canBeRoot(role)) return;
+    this.#addIssue(path, `"${name}" must be one of ${this.#namesOf(canBeRoot)}.`);
+  }
+
+  #findInProjectRole(name: string, path: string): void {
+    const role = this.#roles.get(name);
+    if (role !== undefined && canBeInProject(role)) return;
+    this.#addIssue(path, `"${name}" must be one of ${this.#namesOf(canBeInProject)}.`);
+  }
+
+  #namesOf(isWanted: (role: Role) => boolean): string {
+    return [...this.#roles.values()]
+      .filter(isWanted)
+      .map(({ name }) => name)
+      .join(', ');
   }
 
   #findInFavorites(): void {
@@ -185,8 +226,14 @@ export class DocumentIssues {
       const at = `${path}/defaultStrategies/${index}/environment`;
       this.#existing(environments, environment, at, 'environment of the project');
     }
-    for (const [index, { userId }] of project.members.entries()) {
+    this.#unique(project.groups, `${path}/groups`, ({ groupId }) => ['/groupId', groupId]);
+    for (const [index, { userId, role }] of project.members.entries()) {
       this.#existing(this.#userIds, userId, `${path}/members/${index}/userId`, 'user');
+      this.#findInProjectRole(role, `${path}/members/${index}/role`);
+    }
+    for (const [index, { groupId, role }] of project.groups.entries()) {
+      this.#existing(this.#groupIds, groupId, `${path}/groups/${index}/groupId`, 'group');
+      this.#findInProjectRole(role, `${path}/groups/${index}/role`);
     }
   }
 

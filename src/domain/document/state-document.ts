@@ -6,11 +6,12 @@
  * Tokens are included only on request, because a digest admits everybody who holds the secret wherever it is
  * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
- * Version history: 1, the first. 2: segments, context fields and strategy types. The table of flags' metadata says which
- * later version added which field.
+ * Version history: 1, the first. 2: segments, context fields and strategy types. 3: custom roles and groups. The table of
+ * flags' metadata says which later version added which field.
  */
 import * as v from 'valibot';
-import { ROLE_NAMES } from '../access/roles.ts';
+import { type PermissionName, permissionByName } from '../access/permissions.ts';
+import { CUSTOM_ROLE_TYPES } from '../access/roles.ts';
 import { isDateTime } from '../flags/constraint-value.ts';
 import { ContextFieldNameSchema, LegalValueSchema } from '../flags/context-field.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../flags/flag.ts';
@@ -28,7 +29,7 @@ import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
-  2,
+  3,
   ...ADDED_FIELDS.map(({ documentVersion }) => documentVersion),
 );
 const READABLE_FORMAT_VERSIONS = Array.from({ length: STATE_FORMAT_VERSION }, (_, index) => index + 1);
@@ -66,12 +67,43 @@ const EnvironmentSchema = v.object({
   sortOrder: v.pipe(v.number('an integer'), v.safeInteger('an integer')),
 });
 
+const RoleName = v.pipe(Text, v.description('Of a predefined role, or of one of the document.'));
+
+const PERMISSION_PHRASE = 'the name of a permission';
+
+const RoleSchema = v.object({
+  id: v.pipe(Id, v.minValue(6, 'an integer above 5, up to which roles are predefined')),
+  name: Text,
+  type: v.picklist(CUSTOM_ROLE_TYPES, `one of ${CUSTOM_ROLE_TYPES.join(', ')}`),
+  description: v.string(),
+  permissions: v.array(
+    v.object({
+      name: v.custom<PermissionName>(
+        (text) => typeof text === 'string' && permissionByName(text) !== undefined,
+        PERMISSION_PHRASE,
+      ),
+      environment: v.nullable(Text),
+    }),
+  ),
+});
+
+const GroupSchema = v.object({
+  id: Id,
+  name: Text,
+  description: v.nullable(v.string()),
+  rootRole: v.nullable(RoleName),
+  mappingsSSO: v.array(v.string()),
+  users: v.pipe(v.array(Id), v.description('Ids of users.')),
+  createdAt: Time,
+  createdBy: v.string(),
+});
+
 const UserSchema = v.object({
   id: Id,
   name: v.nullable(v.string()),
   username: v.nullable(Text),
   email: v.nullable(Text),
-  rootRole: v.picklist(ROLE_NAMES, `one of ${ROLE_NAMES.join(', ')}`),
+  rootRole: RoleName,
   createdAt: Time,
 });
 
@@ -124,7 +156,8 @@ const ProjectSchema = v.object({
   createdAt: Time,
   updatedAt: Time,
   environments: v.array(v.string()),
-  members: v.array(v.object({ userId: Id, role: v.picklist(['Owner', 'Member'], 'Owner or Member') })),
+  members: v.array(v.object({ userId: Id, role: RoleName })),
+  groups: v.optional(v.array(v.object({ groupId: Id, role: RoleName })), []),
   defaultStrategies: v.optional(
     v.array(v.object({ ...StrategyInputSchema.entries, environment: v.string() })),
     [],
@@ -208,7 +241,9 @@ export const StateDocumentSchema = v.pipe(
       `one of ${READABLE_FORMAT_VERSIONS.join(', ')}, the versions of the format that this release reads`,
     ),
     environments: v.array(EnvironmentSchema),
+    roles: v.optional(v.array(RoleSchema), []),
     users: v.array(UserSchema),
+    groups: v.optional(v.array(GroupSchema), []),
     projects: v.array(ProjectSchema),
     segments: v.optional(v.array(SegmentSchema), []),
     contextFields: v.optional(v.array(ContextFieldSchema), []),

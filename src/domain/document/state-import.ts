@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { knownRole, MEMBER_ROLE_ID, OWNER_ROLE_ID, roleByName } from '../access/roles.ts';
+import { ROLES, type Role } from '../access/roles.ts';
 import { type FlagData, flagDataOf } from '../flags/flag.ts';
 import { createStrategy, defaultStrategyOf } from '../flags/strategy.ts';
 import { distributeWeights } from '../flags/variant.ts';
@@ -89,7 +89,10 @@ export class StateImport {
 
 export class ImportEvents {
   readonly #frame: StateDocument;
+  /** By name. */
+  readonly #roles: ReadonlyMap<string, Role>;
   readonly #users: ReadonlyMap<number, User>;
+  readonly #groupNames: ReadonlyMap<number, string>;
   readonly #environmentOrder: readonly string[];
   /** The project whose flags are coming; -1 before the first. */
   #project = -1;
@@ -102,7 +105,9 @@ export class ImportEvents {
 
   constructor(frame: StateDocument) {
     this.#frame = frame;
-    this.#users = new Map(frame.users.map((user) => [user.id, userOf(user)]));
+    this.#roles = new Map([...ROLES, ...frame.roles].map((role) => [role.name, role]));
+    this.#users = new Map(frame.users.map((user) => [user.id, this.#userOf(user)]));
+    this.#groupNames = new Map(frame.groups.map(({ id, name }) => [id, name]));
     this.#favoriteFlags = new Set(frame.favorites.flatMap(({ flags }) => flags));
     const order = [...frame.environments].sort((a, b) => a.sortOrder - b.sortOrder);
     this.#environmentOrder = order.map(({ name }) => name);
@@ -121,7 +126,14 @@ export class ImportEvents {
     const users = [...this.#users.values()].map(
       (data): DomainEvent => ({ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }),
     );
-    return [...environments, ...users, ...targetingEvents(this.#frame)];
+    const roles = this.#frame.roles.map(
+      (data): DomainEvent => ({ type: 'role-created', ...ABOUT_NOTHING, data, preData: null }),
+    );
+    const groups = this.#frame.groups.map(({ rootRole, ...group }): DomainEvent => {
+      const data = { ...group, rootRole: rootRole === null ? null : this.#role(rootRole).id };
+      return { type: 'group-created', ...ABOUT_NOTHING, data, preData: null };
+    });
+    return [...environments, ...roles, ...users, ...groups, ...targetingEvents(this.#frame)];
   }
 
   /** The events of a flag, and those that come before it. */
@@ -152,9 +164,47 @@ export class ImportEvents {
       if (this.#project >= 0) events.push(...this.#endProject());
       this.#project += 1;
       const begun = this.#frame.projects[this.#project];
-      if (begun !== undefined) events.push(...projectEvents(begun, this.#users));
+      if (begun !== undefined) events.push(...this.#projectEvents(begun));
     }
     return events;
+  }
+
+  #role(name: string): Role {
+    const role = this.#roles.get(name);
+    assert(role !== undefined, `the role ${name} is in the document`);
+    return role;
+  }
+
+  #userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
+    return { ...user, rootRole: this.#role(rootRole).id };
+  }
+
+  #projectEvents({
+    members,
+    groups,
+    defaultStrategies,
+    flags: _,
+    ...settings
+  }: ProjectDocument): DomainEvent[] {
+    const about = inProject(settings.id);
+    return [
+      { type: 'project-created', ...about, data: settings, preData: null },
+      ...members.map(({ userId, role }): DomainEvent => {
+        const { id: roleId, name: roleName } = this.#role(role);
+        const data = { userId, roleId, roleName, email: this.#users.get(userId)?.email ?? null };
+        return { type: 'project-user-added', ...about, data, preData: null };
+      }),
+      ...groups.map(({ groupId, role }): DomainEvent => {
+        const { id: roleId, name: roleName } = this.#role(role);
+        const data = { groupId, groupName: this.#groupNames.get(groupId) ?? '', roleId, roleName };
+        return { type: 'project-group-added', ...about, data, preData: null };
+      }),
+      ...defaultStrategies.map(({ environment, ...sent }): DomainEvent => {
+        const data = defaultStrategyOf(sent);
+        const where = inProjectEnvironment(settings.id, environment);
+        return { type: 'default-strategy-updated', ...where, data, preData: null };
+      }),
+    ];
   }
 
   #endProject(): DomainEvent[] {
@@ -211,33 +261,6 @@ function favoriteEvents(
       }),
     ];
   });
-}
-
-function userOf({ rootRole, ...user }: StateDocument['users'][number]): User {
-  const role = roleByName(rootRole);
-  if (role === undefined) throw new Error(`the schema let the role ${rootRole} through`);
-  return { ...user, rootRole: role.id };
-}
-
-function projectEvents(
-  { members, defaultStrategies, flags: _, ...settings }: ProjectDocument,
-  users: ReadonlyMap<number, User>,
-): DomainEvent[] {
-  const about = inProject(settings.id);
-  return [
-    { type: 'project-created', ...about, data: settings, preData: null },
-    ...members.map(({ userId, role: roleName }): DomainEvent => {
-      const roleId = roleName === 'Owner' ? OWNER_ROLE_ID : MEMBER_ROLE_ID;
-      const email = users.get(userId)?.email ?? null;
-      const data = { userId, roleId, roleName: knownRole(roleId).name, email };
-      return { type: 'project-user-added', ...about, data, preData: null };
-    }),
-    ...defaultStrategies.map(({ environment, ...sent }): DomainEvent => {
-      const data = defaultStrategyOf(sent);
-      const where = inProjectEnvironment(settings.id, environment);
-      return { type: 'default-strategy-updated', ...where, data, preData: null };
-    }),
-  ];
 }
 
 function flagEvents(

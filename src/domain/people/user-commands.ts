@@ -6,9 +6,10 @@ import { ABOUT_NOTHING } from '../state/events.ts';
 import { locateUser } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
-import { memberRemoved } from './access-commands.ts';
-import { isSoleOwner } from './membership-commands.ts';
+import { groupsLeft } from './group-commands.ts';
+import { isSoleOwner, memberRemoved } from './membership-commands.ts';
 import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
+import { refuseRootRole } from './role-commands.ts';
 
 /** The fields that a client may set. An undefined field keeps its value; null removes the value. */
 export interface UserFields {
@@ -33,7 +34,7 @@ export function createUser(world: World, { fields }: CreateUser, context: Decide
     rootRole: fields.rootRole,
     createdAt: context.now,
   };
-  const refusal = refuseIdentity(world, data, null);
+  const refusal = refuseRootRole(world, data.rootRole) ?? refuseIdentity(world, data, null);
   return refusal ?? [{ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }];
 }
 
@@ -54,7 +55,10 @@ export function updateUser(world: World, command: UpdateUser): Decision {
     username: fields.username === undefined ? preData.username : fields.username,
     rootRole: fields.rootRole ?? preData.rootRole,
   };
-  const refusal = refuseIdentity(world, data, preData) ?? refuseDemotion(world, preData, data.rootRole);
+  const refusal =
+    refuseRootRole(world, data.rootRole) ??
+    refuseIdentity(world, data, preData) ??
+    refuseDemotion(world, preData, data.rootRole);
   if (refusal !== null) return refusal;
   const unchanged =
     data.name === preData.name &&
@@ -103,7 +107,7 @@ export interface DeleteUser {
 }
 
 /**
- * Deleting a user deletes the user's memberships and tokens. It is refused for the last Admin and for the only Owner
+ * Deleting a user deletes the user's memberships and tokens, and the user leaves all groups. It is refused for the last Admin and for the only Owner
  * of a project, because nobody could repair that afterwards.
  */
 export function deleteUser(world: World, { userId }: DeleteUser): Decision {
@@ -114,6 +118,7 @@ export function deleteUser(world: World, { userId }: DeleteUser): Decision {
   if (refusal !== null) return refusal;
   return [
     ...projects.map((project) => memberRemoved(world, project, userId)),
+    ...groupsLeft(world, userId),
     ...personalTokensOf(world, userId).map(personalTokenDeleted),
     { type: 'user-deleted', ...ABOUT_NOTHING, data: null, preData: user },
   ];
@@ -128,7 +133,7 @@ function refuseLastAdmin(world: World, user: User): Refusal | null {
 }
 
 function refuseSoleOwner(projects: readonly ProjectState[], user: User): Refusal | null {
-  const owned = projects.filter((project) => isSoleOwner(project, user.id));
+  const owned = projects.filter((project) => isSoleOwner(project, { userId: user.id }));
   if (owned.length === 0) return null;
   const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
   return invalidOperation(

@@ -1,5 +1,6 @@
-/** `apply` for events that belong to no project: environments, users, tokens. */
+/** `apply` for events that belong to no project: environments, and what strategies refer to. */
 import { tagKey } from '../flags/flag.ts';
+import { applyAccessEvent } from './apply-access.ts';
 import type { EventStamp } from './event-stamp.ts';
 import type { DirectoryEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
@@ -67,48 +68,6 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
     default:
       directory.accessRevision = stamp.id;
       return applyAccessEvent(world, event);
-  }
-}
-
-function applyAccessEvent(
-  world: World,
-  event: Extract<DirectoryEvent, { type: `user-${string}` | `api-token-${string}` | `pat-${string}` }>,
-): void {
-  const { directory } = world;
-  switch (event.type) {
-    case 'user-created':
-      directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
-      putRecord(world, directory.users, event.data.id, event.data);
-      return;
-    case 'user-updated':
-      putRecord(world, directory.users, event.data.id, event.data);
-      return;
-    case 'user-deleted':
-      dropRecord(world, directory.users, event.preData.id);
-      dropRecord(world, directory.favorites, event.preData.id);
-      return;
-    case 'api-token-created':
-    case 'api-token-updated':
-      putRecord(world, directory.apiTokens, event.hidden.digest, {
-        ...event.data,
-        digest: event.hidden.digest,
-      });
-      return;
-    case 'api-token-deleted':
-      dropRecord(world, directory.apiTokens, event.hidden.digest);
-      return;
-    case 'pat-created':
-      directory.lastPersonalTokenId = Math.max(directory.lastPersonalTokenId, event.data.id);
-      putRecord(world, directory.personalTokens, event.hidden.digest, {
-        ...event.data,
-        digest: event.hidden.digest,
-      });
-      return;
-    case 'pat-deleted':
-      dropRecord(world, directory.personalTokens, event.hidden.digest);
-      return;
-    default:
-      throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
 }
 

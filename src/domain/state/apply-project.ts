@@ -15,6 +15,7 @@ export function applyProjectEvent(world: World, event: ProjectEvent, stamp: Even
       settings: event.data,
       members: new Map(),
       defaultStrategies: new Map(),
+      groups: new Map(),
       flags: new ProjectFlags(),
       revision: stamp.id,
       environmentsRevision: stamp.id,
@@ -49,6 +50,7 @@ function changeProject(
       for (const name of [...project.defaultStrategies.keys()])
         dropRecord(world, project.defaultStrategies, name);
       for (const userId of [...project.members.keys()]) dropRecord(world, project.members, userId);
+      for (const groupId of [...project.groups.keys()]) dropRecord(world, project.groups, groupId);
       world.memory.replace(project.settings, null);
       forgetFavorite(world, 'projects', event.project);
       world.projects.delete(event.project);
@@ -82,6 +84,15 @@ function changeProject(
     case 'project-user-added':
     case 'project-user-role-changed':
       putRecord(world, project.members, event.data.userId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-group-added':
+    case 'project-group-role-changed':
+      putRecord(world, project.groups, event.data.groupId, event.data.roleId);
+      directory.accessRevision = stamp.id;
+      return;
+    case 'project-group-removed':
+      dropRecord(world, project.groups, event.preData.groupId);
       directory.accessRevision = stamp.id;
       return;
     case 'project-user-removed':

@@ -6,6 +6,8 @@
  * token, is in `hidden`, which never leaves the journal.
  */
 
+import type { Group } from '../access/groups.ts';
+import type { CustomRole } from '../access/roles.ts';
 import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
@@ -73,6 +75,13 @@ export interface MembershipData {
   readonly roleId: number;
   readonly roleName: string;
   readonly email: string | null;
+}
+
+export interface GroupAccessData {
+  readonly groupId: number;
+  readonly groupName: string;
+  readonly roleId: number;
+  readonly roleName: string;
 }
 
 export interface StrategyOrderData {
@@ -146,7 +155,33 @@ export type ProjectEvent =
   | About<'project-unfavorited', InProject, FavoriteData>
   | About<'project-user-added', InProject, MembershipData>
   | About<'project-user-role-changed', InProject, MembershipData, MembershipData>
-  | About<'project-user-removed', InProject, null, MembershipData>;
+  | About<'project-user-removed', InProject, null, MembershipData>
+  | About<'project-group-added', InProject, GroupAccessData>
+  | About<'project-group-role-changed', InProject, GroupAccessData, GroupAccessData>
+  | About<'project-group-removed', InProject, null, GroupAccessData>;
+
+/** What changes somebody's rights in the service. */
+export type AccessEvent =
+  | About<'role-created', Nothing, CustomRole>
+  | About<'role-updated', Nothing, CustomRole, CustomRole>
+  | About<'role-deleted', Nothing, null, CustomRole>
+  | About<'group-created', Nothing, Group>
+  | About<'group-updated', Nothing, Group, Group>
+  | About<'group-deleted', Nothing, null, Group>
+  | About<'user-created', Nothing, User>
+  | About<'user-updated', Nothing, User, User>
+  | About<'user-deleted', Nothing, null, User>
+  | (About<'api-token-created', Nothing, ApiTokenData> & { readonly hidden: { readonly digest: string } })
+  | (About<'api-token-updated', Nothing, ApiTokenData, ApiTokenData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'api-token-deleted', Nothing, null, ApiTokenData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'pat-created', Nothing, PersonalTokenData> & { readonly hidden: { readonly digest: string } })
+  | (About<'pat-deleted', Nothing, null, PersonalTokenData> & {
+      readonly hidden: { readonly digest: string };
+    });
 
 export type DirectoryEvent =
   | About<'environment-created', OfEnvironment, Environment>
@@ -170,20 +205,7 @@ export type DirectoryEvent =
   | About<'tag-deleted', Nothing, null, Tag>
   | About<'setting-created', Nothing, Setting>
   | About<'setting-updated', Nothing, Setting, Setting>
-  | About<'user-created', Nothing, User>
-  | About<'user-updated', Nothing, User, User>
-  | About<'user-deleted', Nothing, null, User>
-  | (About<'api-token-created', Nothing, ApiTokenData> & { readonly hidden: { readonly digest: string } })
-  | (About<'api-token-updated', Nothing, ApiTokenData, ApiTokenData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'api-token-deleted', Nothing, null, ApiTokenData> & {
-      readonly hidden: { readonly digest: string };
-    })
-  | (About<'pat-created', Nothing, PersonalTokenData> & { readonly hidden: { readonly digest: string } })
-  | (About<'pat-deleted', Nothing, null, PersonalTokenData> & {
-      readonly hidden: { readonly digest: string };
-    });
+  | AccessEvent;
 
 export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent;
 

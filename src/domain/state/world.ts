@@ -8,6 +8,8 @@
  * Maps, never plain objects, wherever a user's string is the key: `__proto__` is then a name like any other.
  */
 
+import type { Group } from '../access/groups.ts';
+import type { CustomRole } from '../access/roles.ts';
 import type { ContextField } from '../flags/context-field.ts';
 import type { Tag } from '../flags/flag.ts';
 import type { Completion } from '../flags/lifecycle.ts';
@@ -41,6 +43,8 @@ export interface ProjectState {
   readonly members: Map<number, number>;
   /** By environment: those that were set. */
   readonly defaultStrategies: Map<string, DefaultStrategy>;
+  /** Group id → role id. */
+  readonly groups: Map<number, number>;
   /** In creation order, archived flags included. */
   readonly flags: ProjectFlags;
   /** Id of the last event that changed the project or anything in it. */
@@ -105,6 +109,10 @@ export interface Favorites {
 /** The part of the state that belongs to no project. */
 export interface DirectoryState {
   readonly users: Map<number, User>;
+  /** By id: custom ones, in order of creation. */
+  readonly roles: Map<number, CustomRole>;
+  /** By id, in order of creation. */
+  readonly groups: Map<number, Group>;
   /** In order of sortOrder, then creation. */
   environments: readonly Environment[];
   /** Digest → token. */
@@ -136,6 +144,9 @@ export interface DirectoryState {
   lastUserId: number;
   lastPersonalTokenId: number;
   lastSegmentId: number;
+  /** Zero before the first custom role. */
+  lastRoleId: number;
+  lastGroupId: number;
   /** Id of the last event that changed the directory. */
   revision: number;
   /** Id of the last event that changed the list of environments. */
@@ -160,6 +171,8 @@ export function emptyWorld(): World {
     lineage: new Lineage(),
     directory: {
       users: new Map(),
+      roles: new Map(),
+      groups: new Map(),
       environments: [],
       apiTokens: new Map(),
       personalTokens: new Map(),
@@ -177,6 +190,8 @@ export function emptyWorld(): World {
       lastUserId: 0,
       lastPersonalTokenId: 0,
       lastSegmentId: 0,
+      lastRoleId: 0,
+      lastGroupId: 0,
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,

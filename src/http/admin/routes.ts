@@ -42,8 +42,10 @@ import { applicationChangeRoutes } from './usage/application-changes.ts';
 import { applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
+import { groupRoutes } from './users/groups.ts';
 import { personalDashboardRoutes } from './users/personal-dashboard.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
+import { roleRoutes } from './users/roles.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
 import { eventStreamRoutes } from './watch/event-stream.ts';
@@ -85,6 +87,8 @@ export const ROUTES: readonly Route[] = [
   ...eventListRoutes,
   ...eventStreamRoutes,
   ...userAdminRoutes,
+  ...roleRoutes,
+  ...groupRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
   ...playgroundRoutes,

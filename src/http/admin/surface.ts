@@ -1,11 +1,12 @@
 /** The administrative interface as a surface: who may call it, and what is told to those who may not. */
+import type { Need, Right } from '../../domain/access/permissions.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import { type Caller, mayDo, type Permission } from '../dispatch/access.ts';
+import { type Asked, type Caller, mayDo } from '../dispatch/access.ts';
 import { COMMON_ERRORS } from '../dispatch/errors.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { API_PREFIX, ROUTES } from './routes.ts';
 
-const WHO_MAY: Readonly<Record<Permission, string>> = {
+const WHO_MAY: Readonly<Record<Right, string>> = {
   read: 'Any root role, or a role in the project.',
   'flag:write': 'Root Admin or Editor; Owner or Member of the project.',
   'targeting:write': 'Root Admin, Editor, Owner or Member.',
@@ -24,9 +25,9 @@ export const adminSurface: Surface = {
       'AuthenticationRequired',
       'A valid API token or personal token is required in the header Authorization.',
     ),
-    refuse: (world, caller, permission, projectId) =>
-      mayDo(world, caller, permission, projectId) ? null : noAccess(caller, permission, projectId),
-    whoMay: (permission) => WHO_MAY[permission],
+    refuse: (world, caller, need, asked) =>
+      mayDo(world, caller, need, asked) ? null : noAccess(caller, need, asked),
+    whoMay,
     takesSessions: true,
     credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',
   },
@@ -39,7 +40,12 @@ A change is answered once it is on disk. Every error but those of the membership
 \`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`,
 };
 
-function noAccess(caller: Caller, permission: Permission, projectId: string | null): Refusal {
+function whoMay({ permission, needs = [] }: Need): string {
+  if (needs.length === 0) return WHO_MAY[permission];
+  return `${WHO_MAY[permission]} Also custom roles with ${needs.join(' and ')}.`;
+}
+
+function noAccess(caller: Caller, { permission, needs = [] }: Need, { projectId }: Asked): Refusal {
   const where = projectId === null ? '' : ` in the project "${projectId}"`;
   if (caller.kind === 'client' || caller.kind === 'frontend') {
     return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
@@ -52,6 +58,6 @@ function noAccess(caller: Caller, permission: Permission, projectId: string | nu
   }
   return refuse(
     'NoAccessError',
-    `The user "${caller.actor.name}" lacks the permission ${permission}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
+    `The user "${caller.actor.name}" lacks the permission ${[permission, ...needs].join(' or ')}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
   );
 }

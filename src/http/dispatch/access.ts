@@ -6,34 +6,18 @@
  * kind of bad token gets the same response.
  */
 import { createHash } from 'node:crypto';
-import { knownRole, OWNER_ROLE_ID, type RoleName } from '../../domain/access/roles.ts';
+import type { Need } from '../../domain/access/permissions.ts';
+import { givesEverywhere, givesInProject, holdAll } from '../../domain/access/rights.ts';
+import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { type Actor, SYSTEM } from '../../domain/decision/decision.ts';
-import type { ApiToken, ApiTokenType, User, World } from '../../domain/state/world.ts';
+import { groupsOf, knownRole } from '../../domain/people/roles-and-groups.ts';
+import type { ApiToken, ApiTokenType, ProjectState, User, World } from '../../domain/state/world.ts';
 import { CallerCache } from './caller-cache.ts';
 
 /** Ids for callers that are not users (docs/specification/events.md#who-made-the-change). */
 export const API_TOKEN_USER_ID = -42;
 export const UNKNOWN_USER_ID = -1;
-
-/**
- * The right that a route needs. `read`: any root role, or a role in the named project; `flag:write` and
- * `project:write`: in the named project; `targeting:write`: segments, context fields and strategy types, which flags of
- * all projects share, and what is said of applications; `project:create` and `admin`: in the service; `self`: any
- * authenticated caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and
- * neither is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope
- * decides what the response shows.
- */
-export type Permission =
-  | 'read'
-  | 'flag:write'
-  | 'targeting:write'
-  | 'project:write'
-  | 'project:create'
-  | 'admin'
-  | 'self'
-  | 'personal'
-  | 'scope';
 
 export interface Caller {
   /** Of its token; `anyone` where authentication is off. */
@@ -42,8 +26,10 @@ export interface Caller {
   readonly user: User | null;
   /** As it was when the caller was recognised; null for one without an API token. */
   readonly token: ApiToken | null;
-  /** The role that applies in every project. */
-  readonly role: RoleName | null;
+  /** Those that apply everywhere: the caller's own root role, and those of the caller's groups. */
+  readonly roles: readonly Role[];
+  /** Ids of the caller's groups. */
+  readonly groups: readonly number[];
   readonly scope: CallerScope;
 }
 
@@ -57,17 +43,20 @@ export interface CallerScope {
 
 export const UNLIMITED: CallerScope = { projects: ALL, environment: ALL };
 
+const ADMIN = predefinedRole(ADMIN_ROLE_ID) as Role;
+
 const ANYONE: Caller = {
   kind: 'anyone',
   actor: { name: 'unknown', userId: UNKNOWN_USER_ID },
   user: null,
   token: null,
-  role: 'Admin',
+  roles: [ADMIN],
+  groups: [],
   scope: UNLIMITED,
 };
 
 /** Stands for the caller where a surface asks for no token. */
-export const NOBODY: Caller = { ...ANYONE, role: null, scope: { projects: [], environment: '' } };
+export const NOBODY: Caller = { ...ANYONE, roles: [], scope: { projects: [], environment: '' } };
 
 /**
  * A token consists of visible ASCII. Anything else is not a token, whatever its bytes were on the wire. The
@@ -167,7 +156,8 @@ function resolveDigest(world: World, digest: string): Remembered | null {
       actor: { name: token.tokenName, userId: API_TOKEN_USER_ID },
       user: null,
       token,
-      role: token.type === 'admin' ? 'Admin' : null,
+      roles: token.type === 'admin' ? [ADMIN] : [],
+      groups: [],
       scope: scopeOf(token),
     };
     return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(token.expiresAt) };
@@ -175,12 +165,16 @@ function resolveDigest(world: World, digest: string): Remembered | null {
   const personal = personalTokens.get(digest);
   const user = personal === undefined ? undefined : users.get(personal.userId);
   if (personal === undefined || user === undefined) return null;
+  const groups = groupsOf(world.directory, user.id);
   const caller: Caller = {
     kind: 'user',
     actor: { name: actingName(user), userId: user.id },
     user,
     token: null,
-    role: knownRole(user.rootRole).name,
+    roles: [...new Set([user.rootRole, ...groups.flatMap(({ rootRole }) => rootRole ?? [])])].map((id) =>
+      knownRole(world, id),
+    ),
+    groups: groups.map(({ id }) => id),
     scope: UNLIMITED,
   };
   return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(personal.expiresAt) };
@@ -224,30 +218,27 @@ function expiryOf(expiresAt: string | null): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 }
 
-/** What a root role allows in every project; Admin allows everything. */
-const ROOT_RIGHTS: Readonly<Record<RoleName, readonly Permission[]>> = {
-  Admin: ['read', 'flag:write', 'targeting:write', 'project:write', 'project:create', 'admin', 'self'],
-  Editor: ['read', 'flag:write', 'targeting:write', 'project:create', 'self'],
-  Viewer: ['read', 'self'],
-  Owner: ['read', 'flag:write', 'targeting:write', 'project:write', 'self'],
-  Member: ['read', 'flag:write', 'targeting:write', 'self'],
-};
+/** Where a request asks for something: what its path names of a project and of an environment. */
+export interface Asked {
+  readonly projectId: string | null;
+  readonly environment: string | null;
+}
 
-/** What a role in a project allows there. */
-const OWNER_RIGHTS: readonly Permission[] = ['read', 'flag:write', 'project:write'];
-const MEMBER_RIGHTS: readonly Permission[] = ['read', 'flag:write'];
-
-/** Whether the caller may do what a route asks, in `projectId` where the route names a project. */
-export function mayDo(
-  world: World,
-  caller: Caller,
-  permission: Permission,
-  projectId: string | null,
-): boolean {
+/** Whether the caller may do what a route needs, there (src/domain/access/rights.ts decides what roles allow). */
+export function mayDo(world: World, caller: Caller, need: Need, { projectId, environment }: Asked): boolean {
+  const { permission } = need;
   if (permission === 'personal') return caller.user !== null;
-  if (caller.role !== null && ROOT_RIGHTS[caller.role].includes(permission)) return true;
-  if (caller.user === null || projectId === null) return false;
-  const held = world.projects.get(projectId)?.members.get(caller.user.id);
-  if (held === undefined) return false;
-  return (held === OWNER_ROLE_ID ? OWNER_RIGHTS : MEMBER_RIGHTS).includes(permission);
+  for (const role of caller.roles) if (givesEverywhere(role, permission)) return true;
+  const project = projectId === null ? undefined : world.projects.get(projectId);
+  const here = rolesIn(world, caller, project);
+  for (const role of here) if (givesInProject(role, permission)) return true;
+  const environments = project?.settings.environments ?? null;
+  return holdAll([...caller.roles, ...here], need, { environment, environments });
+}
+
+/** The roles that the caller and the caller's groups hold in a project. */
+function rolesIn(world: World, { user, groups }: Caller, project: ProjectState | undefined): readonly Role[] {
+  if (user === null || project === undefined) return [];
+  const ids = [project.members.get(user.id), ...groups.map((group) => project.groups.get(group))];
+  return ids.flatMap((id) => (id === undefined ? [] : [knownRole(world, id)]));
 }

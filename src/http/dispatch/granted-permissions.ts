@@ -2,47 +2,52 @@
  * The rights of a caller in the terms that clients of this interface know, so that they can hide what would be
  * refused. Only access.ts decides what is refused, and this list is made from it.
  */
+import { type Need, PERMISSIONS, type PermissionInfo } from '../../domain/access/permissions.ts';
 import type { World } from '../../domain/state/world.ts';
-import { type Caller, mayDo, type Permission } from './access.ts';
+import { type Caller, mayDo } from './access.ts';
 
 interface GrantedPermission {
   readonly permission: string;
   /** `*` for every project; absent for rights that belong to no project. */
   readonly project?: string;
+  /** `*` for every environment; absent for rights that belong to none. */
+  readonly environment?: string;
 }
 
-const PROJECT_WORDS = [
-  [
-    'flag:write',
-    [
-      'CREATE_FEATURE',
-      'UPDATE_FEATURE',
-      'DELETE_FEATURE',
-      'UPDATE_FEATURE_ENVIRONMENT',
-      'CREATE_FEATURE_STRATEGY',
-      'UPDATE_FEATURE_STRATEGY',
-      'DELETE_FEATURE_STRATEGY',
-      'UPDATE_FEATURE_VARIANTS',
-      'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
-      'UPDATE_FEATURE_DEPENDENCY',
-    ],
-  ],
-  ['project:write', ['UPDATE_PROJECT', 'DELETE_PROJECT']],
-] as const satisfies readonly (readonly [Permission, readonly string[]])[];
+/** What needs no permission is not listed. */
+const LISTED = PERMISSIONS.filter(({ within }) => within !== 'read');
+
+const NOWHERE = { projectId: null, environment: null };
 
 export function grantedPermissions(world: World, caller: Caller): GrantedPermission[] {
-  if (mayDo(world, caller, 'admin', null)) return [{ permission: 'ADMIN' }];
-  const granted: GrantedPermission[] = [];
-  if (mayDo(world, caller, 'project:create', null)) granted.push({ permission: 'CREATE_PROJECT' });
-  for (const [permission, words] of PROJECT_WORDS) {
-    for (const project of projectsWith(world, caller, permission)) {
-      granted.push(...words.map((word) => ({ permission: word, project })));
-    }
-  }
-  return granted;
+  if (mayDo(world, caller, { permission: 'admin' }, NOWHERE)) return [{ permission: 'ADMIN' }];
+  return LISTED.flatMap((permission) =>
+    permission.kind === 'root'
+      ? grantedAtRoot(world, caller, permission)
+      : grantedInProjects(world, caller, permission),
+  );
 }
 
-function projectsWith(world: World, caller: Caller, permission: Permission): string[] {
-  if (mayDo(world, caller, permission, null)) return ['*'];
-  return [...world.projects.keys()].filter((id) => mayDo(world, caller, permission, id));
+function needOf({ within, name }: PermissionInfo): Need {
+  return { permission: within, needs: [name] };
+}
+
+function grantedAtRoot(world: World, caller: Caller, permission: PermissionInfo): GrantedPermission[] {
+  return mayDo(world, caller, needOf(permission), NOWHERE) ? [{ permission: permission.name }] : [];
+}
+
+function grantedInProjects(world: World, caller: Caller, info: PermissionInfo): GrantedPermission[] {
+  const need = needOf(info);
+  const { name: permission, kind } = info;
+  const everywhere = kind === 'environment' ? { environment: '*' } : {};
+  if (mayDo(world, caller, need, NOWHERE)) return [{ permission, project: '*', ...everywhere }];
+  return [...world.projects.values()].flatMap(({ settings }): GrantedPermission[] => {
+    const { id: project, environments } = settings;
+    if (mayDo(world, caller, { permission: info.within }, { projectId: project, environment: null }))
+      return [{ permission, project, ...everywhere }];
+    const places = kind === 'environment' ? environments : [null];
+    return places
+      .filter((environment) => mayDo(world, caller, need, { projectId: project, environment }))
+      .map((environment) => ({ permission, project, ...(environment === null ? {} : { environment }) }));
+  });
 }

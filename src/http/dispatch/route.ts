@@ -8,13 +8,14 @@ import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
 import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
+import type { Need } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
-import type { Caller, Permission } from './access.ts';
+import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedResponse } from './json-response.ts';
 import type { Params } from './params.ts';
@@ -70,7 +71,7 @@ export interface QueryParameter {
 
 export type Locate<Located extends object> = (world: World, params: Params) => Located | Refusal;
 
-interface RouteBase {
+interface RouteBase extends Need {
   readonly method: Method;
   /** Below the prefix of the surface, with `:name` for parameters. */
   readonly path: string;
@@ -79,7 +80,6 @@ interface RouteBase {
   readonly tag: string;
   /** One sentence. */
   readonly summary: string;
-  readonly permission: Permission;
   /** Finds what the path names, or refuses before the body is read. */
   readonly locate?: Locate<object>;
   /** Parameters of the query string, all optional, by name: for the description. */

@@ -2,9 +2,10 @@
  * A surface: a group of paths with its own callers, its own rights and its own shape of errors. The dispatcher serves a
  * list of them; what they have in common, the order of the checks above all, is the dispatcher's alone.
  */
+import type { Need } from '../../domain/access/permissions.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { Caller, Permission } from './access.ts';
+import type { Asked, Caller } from './access.ts';
 import type { ErrorShape } from './errors.ts';
 import type { PlainRoute, Route } from './route.ts';
 
@@ -25,10 +26,10 @@ export interface Surface {
 export interface SurfaceAccess {
   /** The refusal of a caller without a valid token. */
   readonly unauthenticated: Refusal;
-  /** Whether `caller` may use a route that asks for `permission`, in `projectId` where the route names one; null: it may. */
-  refuse(world: World, caller: Caller, permission: Permission, projectId: string | null): Refusal | null;
-  /** For the description: in one sentence, who may use a route that asks for `permission`. */
-  whoMay(permission: Permission): string;
+  /** Whether `caller` may use a route that needs this, where its path says; null: it may. */
+  refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;
+  /** For the description: in a few words, who may use a route that needs this. */
+  whoMay(need: Need): string;
   /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */
   readonly takesSessions?: boolean;
   /** For the description: what the header Authorization holds. */

@@ -48,6 +48,27 @@ const ROLE = {
 };
 const ADMIN_ROLE = { ...ROLE, id: 1, name: 'Admin', type: 'root', description: 'May do everything.' };
 
+const PERMISSION = {
+  id: 32,
+  name: 'UPDATE_FEATURE_ENVIRONMENT',
+  displayName: 'Switch flags on and off',
+  type: 'environment',
+  environment: 'development',
+};
+const CUSTOM_ROLE = {
+  id: 6,
+  name: 'Releaser',
+  type: 'custom',
+  description: 'Switches flags in development.',
+  permissions: [PERMISSION],
+};
+const ROLE_INPUT = {
+  name: 'Releaser',
+  type: 'custom',
+  description: 'Switches flags in development.',
+  permissions: [{ name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' }],
+};
+
 const FOUND_USER = {
   id: 2,
   name: 'Ada Lovelace',
@@ -68,6 +89,17 @@ const USER = {
   scimId: null,
 };
 const PROJECT_MEMBER = { ...USER, roleId: 4, roles: [4] };
+const GROUP = {
+  id: 1,
+  name: 'Checkout',
+  description: 'Who works on the checkout',
+  rootRole: 3,
+  mappingsSSO: [],
+  createdAt: AT,
+  createdBy: 'admin',
+  users: [{ user: FOUND_USER }],
+  userCount: 1,
+};
 const ME_USER = {
   ...FOUND_USER,
   isAPI: false,
@@ -170,6 +202,27 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   FeatureTypeCount: TYPE_COUNT,
   FoundUser: FOUND_USER,
+  ChangedRole: { version: 1, roles: CUSTOM_ROLE },
+  CheckRole: { name: 'Releaser' },
+  CreateRole: ROLE_INPUT,
+  GroupInput: { name: 'Checkout', description: 'Who works on the checkout', users: [{ user: { id: 2 } }] },
+  Group: { ...GROUP, projects: ['default'] },
+  Groups: { groups: [{ ...GROUP, projects: ['default'] }] },
+  Permission: PERMISSION,
+  Permissions: {
+    version: 1,
+    permissions: {
+      root: [{ id: 1, name: 'CREATE_PROJECT', displayName: 'Create projects', type: 'root' }],
+      project: [{ id: 18, name: 'CREATE_FEATURE', displayName: 'Create flags', type: 'project' }],
+      environments: [{ name: 'development', permissions: [PERMISSION] }],
+    },
+  },
+  ProjectGroup: { ...GROUP, roleId: 5, roles: [5] },
+  RoleCheck: { valid: true, name: 'Releaser' },
+  RoleWithPermissions: CUSTOM_ROLE,
+  SetRoles: { roles: [5] },
+  AddProjectAccess: { roles: [5], users: [2], groups: [1] },
+  UpdateRole: ROLE_INPUT,
   GrantedPermission: { permission: 'UPDATE_FEATURE', project: 'default' },
   InstanceFigures: {
     version: '1.0.0',
@@ -211,7 +264,12 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     features: [],
   },
   Project: PROJECT,
-  ProjectAccess: { version: 1, users: [PROJECT_MEMBER], groups: [], roles: [ROLE] },
+  ProjectAccess: {
+    version: 1,
+    users: [PROJECT_MEMBER],
+    groups: [{ ...GROUP, roleId: 5, roles: [5] }],
+    roles: [ROLE],
+  },
   ProjectEnvironment: PROJECT_ENVIRONMENT,
   ProjectEnvironments: { version: 1, environments: [PROJECT_ENVIRONMENT] },
   ProjectMember: PROJECT_MEMBER,

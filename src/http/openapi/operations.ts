@@ -7,7 +7,7 @@ import { honoursIfNoneMatch, parametersOf } from './parameters.ts';
 
 export function operationOf(operation: SurfaceRoute, schemas: ComponentSchemas): OpenApiObject {
   const { surface, route } = operation;
-  const whoMay = surface.access?.whoMay(route.permission) ?? 'Everybody, without a token.';
+  const whoMay = surface.access?.whoMay(route) ?? 'Everybody, without a token.';
   return {
     operationId: route.operationId,
     tags: [route.tag],

@@ -24,7 +24,11 @@ export const PATH_PARAMETERS: Readonly<Record<string, ParameterText>> = {
     schema: { type: 'string', format: 'uuid' },
   },
   userId: { description: 'Id of the user.', example: 2, schema: INTEGER },
-  roleId: { description: 'Id of the role: 4 for Owner, 5 for Member.', example: 5, schema: INTEGER },
+  roleId: {
+    description: 'Id of the role: 4 for Owner, 5 for Member, or that of a custom role.',
+    example: 5,
+    schema: INTEGER,
+  },
   id: { description: 'Id of the thing that the path names before it.', example: '1' },
   tokenId: { description: 'Id of the personal token.', example: 1, schema: INTEGER },
   token: { description: 'The secret of the token, or its SHA-256 in hexadecimal.', example: 'a'.repeat(64) },

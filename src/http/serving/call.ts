@@ -40,6 +40,8 @@ export interface BoundRoute {
   readonly projectAt: number;
   /** Position of `:featureName`, which determines the project when the path does not name it; -1 without one. */
   readonly flagAt: number;
+  /** Position of `:environment`; -1 without one. */
+  readonly environmentAt: number;
 }
 
 export function bindRoute(surface: Surface, route: Route | PlainRoute, meter: RouteMeter): BoundRoute {
@@ -51,5 +53,6 @@ export function bindRoute(surface: Surface, route: Route | PlainRoute, meter: Ro
     paramNames,
     projectAt: paramNames.indexOf('projectId'),
     flagAt: paramNames.indexOf('featureName'),
+    environmentAt: paramNames.indexOf('environment'),
   };
 }

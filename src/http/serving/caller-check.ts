@@ -1,7 +1,7 @@
 /** Who calls, and whether he may: 401 and 403. Asked when the request comes, and again when its turn comes after a wait. */
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
+import { type Asked, type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
 import type { Route } from '../dispatch/route.ts';
 import { tokenInCookie } from '../session/session-cookie.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
@@ -35,7 +35,13 @@ export class CallerCheck {
     const isAmbient = session !== '' || caller.kind === 'anyone';
     const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller.kind) : null;
     if (crossSite !== null) return crossSite;
-    return access.refuse(this.#world, caller, route.permission, this.#projectOf(bound, params)) ?? caller;
+    return access.refuse(this.#world, caller, route, this.#asked(bound, params)) ?? caller;
+  }
+
+  #asked(bound: BoundRoute, params: readonly string[]): Asked {
+    const { environmentAt } = bound;
+    const environment = environmentAt === -1 ? null : (params[environmentAt] ?? null);
+    return { projectId: this.#projectOf(bound, params), environment };
   }
 
   #projectOf({ projectAt, flagAt }: BoundRoute, params: readonly string[]): string | null {

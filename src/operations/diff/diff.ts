@@ -43,7 +43,9 @@ export function difference(before: Picture, after: Picture): readonly ThingChang
 /** The fields that the heading of a change shows already. */
 const KNOWN_BY: Readonly<Record<ThingKind, readonly string[]>> = {
   environment: ['name'],
+  role: ['name'],
   user: ['id'],
+  group: ['name'],
   'api-token': ['tokenName'],
   project: ['id'],
   flag: ['name', 'project'],

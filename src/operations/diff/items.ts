@@ -5,11 +5,11 @@
  * Digests of tokens are no part of it: a picture is shown.
  */
 
-import { knownRole } from '../../domain/access/roles.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import { knownRole } from '../../domain/people/roles-and-groups.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
-export const THING_KINDS = ['environment', 'user', 'api-token', 'project', 'flag'] as const;
+export const THING_KINDS = ['environment', 'role', 'user', 'group', 'api-token', 'project', 'flag'] as const;
 export type ThingKind = (typeof THING_KINDS)[number];
 
 export interface Thing {
@@ -32,7 +32,8 @@ export function takePicture(world: World, project: string | null): Picture {
   return new Map(things.map((thing) => [`${thing.kind} ${thing.project ?? ''} ${thing.name}`, thing]));
 }
 
-function serviceThings({ directory }: World): Thing[] {
+function serviceThings(world: World): Thing[] {
+  const { directory } = world;
   const things: Thing[] = [];
   const add = (kind: ThingKind, name: string, value: object): void => {
     things.push({ kind, name, project: null, value });
@@ -40,7 +41,12 @@ function serviceThings({ directory }: World): Thing[] {
   for (const one of directory.environments) add('environment', one.name, one);
   for (const { rootRole, ...user } of directory.users.values()) {
     const name = `${user.id} (${user.username ?? user.email ?? ''})`;
-    add('user', name, { ...user, rootRole: knownRole(rootRole).name });
+    add('user', name, { ...user, rootRole: knownRole(world, rootRole).name });
+  }
+  for (const role of directory.roles.values()) add('role', role.name, role);
+  for (const { rootRole, ...group } of directory.groups.values()) {
+    const role = rootRole === null ? null : knownRole(world, rootRole).name;
+    add('group', group.name, { ...group, rootRole: role });
   }
   for (const { digest, ...token } of directory.apiTokens.values()) {
     // Names of tokens need not be unique; eight digits of a digest tell them apart and help nobody to guess one.
@@ -49,17 +55,27 @@ function serviceThings({ directory }: World): Thing[] {
   return things;
 }
 
-function projectThings({ directory }: World, { settings, members, flags }: ProjectState): Thing[] {
+function projectThings(world: World, { settings, members, groups, flags }: ProjectState): Thing[] {
+  const { directory } = world;
   const { id: project } = settings;
   const roles: [string, string][] = [];
   for (const [userId, roleId] of members) {
     const user = directory.users.get(userId);
-    roles.push([user?.username ?? user?.email ?? String(userId), knownRole(roleId).name]);
+    roles.push([user?.username ?? user?.email ?? String(userId), knownRole(world, roleId).name]);
   }
+  const held = [...groups].map(([id, roleId]): [string, string] => [
+    directory.groups.get(id)?.name ?? String(id),
+    knownRole(world, roleId).name,
+  ]);
   // Changes with every event about an environment of the project, and says nothing that they do not.
   const { updatedAt: _, ...lasting } = settings;
   const things: Thing[] = [
-    { kind: 'project', name: project, project, value: { ...lasting, members: new Map(roles) } },
+    {
+      kind: 'project',
+      name: project,
+      project,
+      value: { ...lasting, members: new Map(roles), groups: new Map(held) },
+    },
   ];
   for (const { flag } of flags.values()) things.push(flagThing(flag));
   return things;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EMAIL_LENGTH_MAX, isEmail } from '../../../src/domain/state/email.ts';
+import { EMAIL_LENGTH_MAX, isEmail } from '../../../src/domain/access/email.ts';
 
 test('addresses as providers issue them are accepted', () => {
   const good = [

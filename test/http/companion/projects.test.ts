@@ -235,6 +235,12 @@ describeInterface("a project's members", (server) => {
       });
       assert.equal(body.details[0].path, pointer);
     }
+    const { body: unknownGroup } = await refused(server(), 404, 'NotFoundError', {
+      method: 'PUT',
+      path,
+      body: { roles: [{ id: 4, users: [1], groups: [999] }] },
+    });
+    assert.equal(unknownGroup.details[0].path, '/body/roles/0/groups/0');
     for (const [roles, pointer] of [
       [[{ id: 4, users: [1, 1] }], '/body/roles'],
       [
@@ -246,7 +252,8 @@ describeInterface("a project's members", (server) => {
       ],
       [[{ id: 'Owner', users: [1] }], '/body/roles/0/id'],
       [[{ id: 4, users: ['admin'] }], '/body/roles/0/users/0'],
-      [[{ id: 4, users: [1], groups: [1] }], '/body/roles/0/groups'],
+      [[{ id: 4, users: [1], groups: [1, 1] }], '/body/roles'],
+      [[{ id: 4, users: [1], groups: ['x'] }], '/body/roles/0/groups/0'],
       [undefined, '/body/roles'],
     ] as const) {
       await invalidAt(server(), pointer, { method: 'PUT', path, body: { roles } });

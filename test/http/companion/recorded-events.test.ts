@@ -35,6 +35,8 @@ const ARCHIVED: Request = ['DELETE', `${FEATURES}/$`];
 const PROJECT: Request = ['POST', '/projects', { id: '$', name: '$' }];
 const ENVIRONMENT_CREATED: Request = ['POST', '/environments', { name: '$', type: 'test' }];
 const USER: Request = ['POST', '/user-admin', { username: '$', rootRole: 3 }];
+const ROLE: Request = ['POST', '/roles', { name: '$' }];
+const GROUP: Request = ['POST', '/groups', { name: '$', users: [{ user: { id: 1 } }] }];
 const API_TOKEN: Request = ['POST', '/api-tokens', { tokenName: '$', type: 'admin' }];
 const PARENT: Request = ['POST', FEATURES, { name: '$.parent' }];
 const DEPENDENCY: Request = ['POST', `${FEATURES}/$/dependencies`, { feature: '$.parent' }];
@@ -216,6 +218,41 @@ const ROWS: Readonly<Record<string, Row>> = {
     given: [PROJECT, ['PUT', '/projects/$/access', { roles: [{ id: 4, users: [1] }] }], USER],
     when: ['/projects/$/access', { roles: [{ id: 4, users: ['@'] }] }],
     events: ['project-user-added', 'project-user-removed'],
+  },
+  addProjectAccess: {
+    given: [GROUP],
+    when: ['/projects/default/access', { roles: [5], users: [], groups: ['@'] }],
+    events: ['project-group-added'],
+  },
+  setRolesForUser: {
+    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
+    when: ['/projects/default/users/@/roles', { roles: [4] }],
+    events: ['project-user-role-changed'],
+  },
+  removeUserAccess: {
+    given: [USER, ['POST', '/projects/default/users/@/roles/5']],
+    when: ['/projects/default/users/@/roles'],
+    events: ['project-user-removed'],
+  },
+  setRolesForGroup: {
+    given: [GROUP, ['PUT', '/projects/default/groups/@/roles', { roles: [5] }]],
+    when: ['/projects/default/groups/@/roles', { roles: [4] }],
+    events: ['project-group-role-changed'],
+  },
+  removeGroupAccess: {
+    given: [GROUP, ['PUT', '/projects/default/groups/@/roles', { roles: [5] }]],
+    when: ['/projects/default/groups/@/roles'],
+    events: ['project-group-removed'],
+  },
+  createRole: { when: ['/roles', { name: '$', type: 'custom' }], events: ['role-created'] },
+  updateRole: { given: [ROLE], when: ['/roles/@', { name: '$.new' }], events: ['role-updated'] },
+  deleteRole: { given: [ROLE], when: ['/roles/@'], events: ['role-deleted'] },
+  createGroup: { when: ['/groups', { name: '$' }], events: ['group-created'] },
+  updateGroup: { given: [GROUP], when: ['/groups/@', { name: '$.new' }], events: ['group-updated'] },
+  deleteGroup: {
+    given: [GROUP, ['PUT', '/projects/default/groups/@/roles', { roles: [5] }]],
+    when: ['/groups/@'],
+    events: ['project-group-removed', 'group-deleted'],
   },
   createProject: { when: ['/projects', { id: '$', name: '$' }], events: ['project-created'] },
   updateProject: { given: [PROJECT], when: ['/projects/$', { name: 'new' }], events: ['project-updated'] },
@@ -516,7 +553,7 @@ describe('what a write records', () => {
         const response = await server.call(method, fill(path), body(given), options);
         assert(response.status < 300, `${method} ${fill(path)}: ${response.body?.message}`);
         const found = Array.isArray(response.body) ? response.body[0] : response.body;
-        last = String(found?.digest ?? found?.id ?? found?.events?.[0]?.id ?? last);
+        last = String(found?.digest ?? found?.id ?? found?.roles?.id ?? found?.events?.[0]?.id ?? last);
       }
       const [path, sent] = row.when;
       assertReaches(route, fill(path));

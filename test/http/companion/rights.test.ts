@@ -7,8 +7,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Right } from '../../../src/domain/access/permissions.ts';
 import { ROUTES } from '../../../src/http/admin/routes.ts';
-import { digestOf, type Permission } from '../../../src/http/dispatch/access.ts';
+import { digestOf } from '../../../src/http/dispatch/access.ts';
 import type { Route } from '../../../src/http/dispatch/route.ts';
 import '../../support/check-responses.ts';
 import { addClientToken, addProject, addUser, makeFlag } from '../../support/interface.ts';
@@ -19,7 +20,7 @@ const UNAUTHENTICATED = 401;
 const FORBIDDEN = 403;
 
 /** Operations by the permission that they ask for. */
-const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
+const OPERATIONS: Readonly<Record<Right, readonly string[]>> = {
   /** For surfaces whose responses show what a token covers. */
   scope: [],
   read: [
@@ -58,6 +59,11 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'streamEvents',
     'searchUsers',
     'getRoles',
+    'getRoleById',
+    'validateRole',
+    'getPermissions',
+    'getGroups',
+    'getGroup',
     'getInstanceStats',
     'getUiConfig',
     'getMaintenance',
@@ -171,6 +177,11 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'updateProjectEnterpriseSettings',
     'deleteProject',
     'setProjectAccess',
+    'addProjectAccess',
+    'setRolesForUser',
+    'removeUserAccess',
+    'setRolesForGroup',
+    'removeGroupAccess',
     'addEnvironmentToProject',
     'removeEnvironmentFromProject',
     'addDefaultStrategyToProjectEnvironment',
@@ -186,6 +197,12 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
     'updateSortOrder',
     'toggleEnvironmentOn',
     'toggleEnvironmentOff',
+    'createRole',
+    'updateRole',
+    'deleteRole',
+    'createGroup',
+    'updateGroup',
+    'deleteGroup',
     'getUsers',
     'createUser',
     'getUser',
@@ -212,7 +229,7 @@ const OPERATIONS: Readonly<Record<Permission, readonly string[]>> = {
   ],
 };
 
-const EVERYTHING: readonly Permission[] = [
+const EVERYTHING: readonly Right[] = [
   'read',
   'flag:write',
   'targeting:write',
@@ -240,7 +257,7 @@ const CALLERS = {
   'a Member of the project': ['read', 'flag:write', 'self', 'personal'],
   'an Owner of another project': ['read', 'self', 'personal'],
   'a Member of another project': ['read', 'self', 'personal'],
-} as const satisfies Readonly<Record<string, typeof UNAUTHENTICATED | readonly Permission[]>>;
+} as const satisfies Readonly<Record<string, typeof UNAUTHENTICATED | readonly Right[]>>;
 
 type CallerKind = keyof typeof CALLERS;
 
@@ -258,10 +275,10 @@ function harmlessPath({ path, permission }: Route): string {
     .replaceAll(/:[A-Za-z]+/g, '999');
 }
 
-function permissionOf({ operationId }: Route): Permission {
+function permissionOf({ operationId }: Route): Right {
   const found = Object.entries(OPERATIONS).find(([, operations]) => operations.includes(operationId));
   assert(found !== undefined, `nobody has decided who may do ${operationId}`);
-  return found[0] as Permission;
+  return found[0] as Right;
 }
 
 function outcome(status: number): number | typeof ALLOWED {
@@ -319,7 +336,7 @@ describe('rights', () => {
       const permission = permissionOf(route);
       for (const kind of Object.keys(CALLERS) as CallerKind[]) {
         const rights: (typeof CALLERS)[CallerKind] = CALLERS[kind];
-        const may = rights !== UNAUTHENTICATED && (rights as readonly Permission[]).includes(permission);
+        const may = rights !== UNAUTHENTICATED && (rights as readonly Right[]).includes(permission);
         const expected = may ? ALLOWED : rights === UNAUTHENTICATED ? UNAUTHENTICATED : FORBIDDEN;
         const response = await server.call(route.method, harmlessPath(route), undefined, {
           token: tokens[kind],

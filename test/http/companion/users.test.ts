@@ -159,7 +159,14 @@ describeInterface('the caller', (server) => {
     assert.deepEqual(admin.permissions, [{ permission: 'ADMIN' }]);
     const editor = await me((await addUser(server(), 2)).token);
     assert.deepEqual(editor.permissions[0], { permission: 'CREATE_PROJECT' });
-    assert(editor.permissions.slice(1).every((one: { project: string }) => one.project === '*'));
+    const inService = editor.permissions.filter((one: { project?: string }) => one.project === undefined);
+    assert(
+      inService.every((one: { permission: string }) =>
+        /PROJECT|CONTEXT|SEGMENT|STRATEGY|TAG|APPL/.test(one.permission),
+      ),
+    );
+    const inProjects = editor.permissions.slice(inService.length);
+    assert(inProjects.length === 10 && inProjects.every((one: { project: string }) => one.project === '*'));
     const viewer = await addUser(server(), 3, { username: 'viewer' });
     assert.deepEqual((await me(viewer.token)).permissions, []);
     await server().call('POST', `/projects/mine/users/${viewer.id}/roles/4`);

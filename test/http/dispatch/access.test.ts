@@ -24,7 +24,7 @@ describe('a caller', () => {
       const caller = callerOf({ type, projects: ['default'], environment: 'production' });
       assert.equal(caller?.kind, type);
       assert.deepEqual(caller?.scope, { projects: ['default'], environment: 'production' });
-      assert.equal(caller?.role, null, 'such a token has no rights of a user');
+      assert.deepEqual(caller?.roles, [], 'such a token has no rights of a user');
     }
   });
 

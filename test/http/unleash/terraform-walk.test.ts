@@ -1,7 +1,7 @@
 /**
  * The calls of the Terraform provider of Unleash, in each resource's order, as its Go client makes them. That client
  * decodes strictly: a field that it requires must be there, and a field that is there must not be null where it
- * dereferences it. Its resources for custom roles, permissions, groups, service accounts, OIDC and SAML are not served.
+ * dereferences it. Its resources for service accounts, OIDC and SAML are not served.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -17,6 +17,18 @@ function decoded(
   assert.equal(response.status, status, response.body?.message);
   for (const field of fields) assert(response.body?.[field] != null, `the field ${field} is required`);
   return response.body;
+}
+
+/** All of the first, and of others only the second: the client refuses what it does not know. */
+function assertFields(value: object, required: readonly string[], optional: readonly string[] = []): void {
+  const fields = Object.entries(value).filter(([, one]) => one !== null);
+  for (const field of required)
+    assert(
+      fields.some(([name]) => name === field),
+      `the field ${field} is required`,
+    );
+  for (const name of Object.keys(value))
+    assert([...required, ...optional].includes(name), `${name} is unknown`);
 }
 
 const USER_TEXTS = ['name', 'username', 'email'] as const;
@@ -99,7 +111,11 @@ describeInterface('the Terraform provider of Unleash', (server) => {
 
   it('project_access: replaces the members and reads them back', async () => {
     decoded(await call('POST', '/projects', { id: 'tf-access', name: 'Access' }), 201);
-    const roles = [{ id: 4, users: [1], groups: [] }];
+    const { id } = decoded(await call('POST', '/groups', { name: 'tf-access' }), 201);
+    const roles = [
+      { id: 4, users: [1], groups: [] },
+      { id: 5, users: [], groups: [id] },
+    ];
     decoded(await call('PUT', '/projects/tf-access/access', { roles }), 200);
     const access = decoded(await call('GET', '/projects/tf-access/access'), 200, [
       'users',
@@ -110,6 +126,72 @@ describeInterface('the Terraform provider of Unleash', (server) => {
       access.users.map((user: { id: number; roles: number[] }) => [user.id, user.roles]),
       [[1, [4]]],
     );
+    assert.deepEqual(
+      access.groups.map((group: { id: number; roles: number[] }) => [group.id, group.roles]),
+      [[id, [5]]],
+    );
+  });
+
+  it('role, and its data sources: fields that the client does not know are an error to it', async () => {
+    const permissions = [
+      { name: 'CREATE_FEATURE' },
+      { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'development' },
+    ];
+    const body = { name: 'tf-role', type: 'custom', description: 'Of Terraform', permissions };
+    const created = decoded(await call('POST', '/roles', body), 200, ['version', 'roles']).roles;
+    assertFields(created, ['id', 'type', 'name', 'description', 'permissions']);
+    const read = decoded(await call('GET', `/roles/${created.id}`), 200);
+    assertFields(read, ['id', 'type', 'name', 'description', 'permissions']);
+    for (const permission of read.permissions) {
+      assertFields(permission, ['id', 'name', 'displayName', 'type'], ['environment']);
+    }
+    assert.deepEqual(
+      read.permissions.map(({ name, environment }: { name: string; environment?: string }) =>
+        environment === undefined ? { name } : { name, environment },
+      ),
+      permissions,
+      'the plan is read back',
+    );
+    const changed = decoded(await call('PUT', `/roles/${created.id}`, { ...body, permissions: [] }), 200, [
+      'roles',
+    ]);
+    assert.deepEqual(changed.roles.permissions, []);
+    decoded(await call('DELETE', `/roles/${created.id}`), 200);
+  });
+
+  it('the data source of permissions: each with its kind, those of environments under their names', async () => {
+    const { permissions } = decoded(await call('GET', '/permissions'), 200, ['version', 'permissions']);
+    const inEnvironments = permissions.environments.flatMap(
+      (one: { permissions: object[] }) => one.permissions,
+    );
+    for (const permission of [...permissions.root, ...permissions.project, ...inEnvironments]) {
+      assertFields(permission, ['id', 'name', 'displayName', 'type'], ['environment']);
+    }
+    assert(permissions.environments.every((one: { name: string }) => typeof one.name === 'string'));
+  });
+
+  it('group, and its data source: creates it, reads its users, empties and deletes it', async () => {
+    const body = {
+      name: 'tf-group',
+      description: null,
+      rootRole: null,
+      mappingsSSO: [],
+      users: [{ user: { id: 1 } }],
+    };
+    const { id } = decoded(await call('POST', '/groups', body), 201, ['id', 'name']);
+    const read = decoded(await call('GET', `/groups/${id}`), 200, ['id', 'name', 'users', 'mappingsSSO']);
+    assert.deepEqual(
+      read.users.map(({ user }: { user: { id: number } }) => user.id),
+      [1],
+    );
+    assertNoNullTexts(read.users[0].user);
+    const changed = { ...body, description: 'now', rootRole: 2, mappingsSSO: ['a'], users: [] };
+    decoded(await call('PUT', `/groups/${id}`, changed), 200, ['id']);
+    const after = decoded(await call('GET', `/groups/${id}`), 200, ['rootRole', 'description']);
+    assert.deepEqual([after.rootRole, after.mappingsSSO, after.users], [2, ['a'], []]);
+    const { groups } = decoded(await call('GET', '/groups'), 200, ['groups']);
+    assert(groups.some((group: { name: string }) => group.name === 'tf-group'));
+    decoded(await call('DELETE', `/groups/${id}`), 200);
   });
 
   it('context_field, and its data source: creates, reads, updates and deletes', async () => {

@@ -16,7 +16,12 @@ import type { RecordedEvent } from './recorded-event.ts';
 import type { UpgradeStep } from './upgrade-step.ts';
 
 /** The first step leads from version 1 to version 2, and so on. Version 1 is the content of release 0.1.0. */
-const WRITTEN_STEPS: readonly UpgradeStep[] = [];
+const WRITTEN_STEPS: readonly UpgradeStep[] = [
+  {
+    reason: 'Custom roles, groups and service accounts came in, with events and records of their own.',
+    release: '0.2.0',
+  },
+];
 
 const UPGRADE_STEPS = withAddedFields(WRITTEN_STEPS);
 

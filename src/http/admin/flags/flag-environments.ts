@@ -111,6 +111,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Change the order of the strategies of a flag in an environment.',
     permission: 'flag:write',
+    needs: ['UPDATE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     body: SortOrderBody,
     success: { status: 200, schema: null },

@@ -3,7 +3,9 @@
  * (docs/specification/variants.md#environments). Both kinds of path have the same three routes; a scope says what
  * differs.
  */
+
 import * as v from 'valibot';
+import type { PermissionName } from '../../../domain/access/permissions.ts';
 import { ENVIRONMENTS_MAX } from '../../../domain/decide/environment-commands.ts';
 import { environmentOf, flagVariants } from '../../../domain/flags/flag.ts';
 import { distributeWeights, type Variant, VariantListSchema } from '../../../domain/flags/variant.ts';
@@ -30,6 +32,7 @@ interface Scope {
   /** Null for all environments. */
   readonly environment: (params: Params) => string | null;
   readonly variants: (context: Context) => readonly Variant[];
+  readonly needs: readonly PermissionName[];
   readonly operationIds: { readonly get: string; readonly put: string; readonly patch: string };
   /** What the summaries of the routes call what is read and written. */
   readonly shown: string;
@@ -44,6 +47,7 @@ const WHOLE_FLAG: Scope = {
     const { project, record } = locate.present(locate.flag(world, params));
     return flagVariants(record.flag, firstEnvironment(world, project));
   },
+  needs: ['UPDATE_FEATURE_VARIANTS'],
   operationIds: {
     get: 'getFeatureVariants',
     put: 'overwriteFeatureVariants',
@@ -61,6 +65,7 @@ const ONE_ENVIRONMENT: Scope = {
     const { record } = locate.present(locate.flagEnvironment(world, params));
     return environmentOf(record.flag, params.environment).variants;
   },
+  needs: ['UPDATE_FEATURE_ENVIRONMENT_VARIANTS'],
   operationIds: {
     get: 'getEnvironmentFeatureVariants',
     put: 'overwriteEnvironmentFeatureVariants',
@@ -99,6 +104,7 @@ function routesOf(scope: Scope): readonly Route[] {
       operationId: operationIds.put,
       summary: `Replace a flag's variants ${scope.where}.`,
       permission: 'flag:write',
+      needs: scope.needs,
       body: VariantListSchema,
       refusals: ['InvalidOperationError'],
       command: ({ params, body }) => ({
@@ -114,6 +120,7 @@ function routesOf(scope: Scope): readonly Route[] {
       operationId: operationIds.patch,
       summary: `Change a flag's variants ${scope.where} by a JSON Patch.`,
       permission: 'flag:write',
+      needs: scope.needs,
       body: PatchSchema,
       refusals: ['InvalidOperationError'],
       command: ({ params, body }) => ({ type: 'patch-variants', ...named(params), operations: body }),
@@ -141,6 +148,7 @@ const pushRoute = writeRoute({
   tag: 'Variants',
   summary: "Replace a flag's variants in several environments.",
   permission: 'flag:write',
+  needs: ['UPDATE_FEATURE_VARIANTS'],
   locate: locate.flag,
   body: PushBody,
   success: { status: 200, schema: VariantsSchema },

@@ -18,6 +18,7 @@ const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Ro
     tag: 'Projects',
     summary,
     permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
     locate: locate.membership,
     success: { status: 200, schema: null },
     refusals: ['MembershipRuleError'],

@@ -1,11 +1,14 @@
-/** Routes that read and replace all members of a project. Routes for a single member are in members.ts. */
+/** Routes about who belongs to a project: users and groups, with their roles. Those for a single member are in members.ts. */
 import * as v from 'valibot';
-import { MEMBER_ROLE_ID, OWNER_ROLE_ID, ROLES } from '../../../domain/access/roles.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import type { Params } from '../../dispatch/params.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { IdSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import { ProjectAccessSchema } from '../schemas/directory-schemas.ts';
+import { ProjectAccessSchema } from '../schemas/access-schemas.ts';
 import { projectAccessView } from '../views/directory-views.ts';
 import { settledResponse } from '../views/responses.ts';
 
@@ -13,44 +16,112 @@ const ACCESS = '/projects/:projectId/access';
 
 /** Members set by one request: each is one event of its frame. */
 const MEMBERS_MAX = 1000;
+/** Roles that one request names: all custom ones and some. */
+const ROLES_MAX = 250;
 
-const USER_ID_PHRASE = 'the id of a user';
-const ROLE_ID_PHRASE = `${OWNER_ROLE_ID} (Owner) or ${MEMBER_ROLE_ID} (Member)`;
+const ids = (what: string) =>
+  v.pipe(
+    list(IdSchema, `a list of ids of ${what}`),
+    v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} ${what}`),
+  );
 
 const RoleMembersSchema = v.object({
-  id: v.pipe(v.number(ROLE_ID_PHRASE), v.safeInteger(ROLE_ID_PHRASE)),
-  users: v.pipe(
-    list(v.pipe(v.number(USER_ID_PHRASE), v.safeInteger(USER_ID_PHRASE)), 'a list of ids of users'),
-    v.maxLength(MEMBERS_MAX, `a list of at most ${MEMBERS_MAX} users`),
-  ),
-  groups: v.optional(
-    v.pipe(
-      list(v.unknown(), 'an empty list'),
-      v.maxLength(0, 'an empty list: there are no groups'),
-      v.description('Empty, since there are no groups.'),
-    ),
-    [],
-  ),
+  id: v.pipe(IdSchema, v.description('Of the role.')),
+  users: v.optional(ids('users'), []),
+  groups: v.optional(ids('groups'), []),
 });
+
+const areDifferent = (numbers: readonly number[]): boolean => new Set(numbers).size === numbers.length;
 
 const SetAccessBody = v.pipe(
   v.object({
     roles: v.pipe(
       list(RoleMembersSchema, 'a list of roles with their users'),
-      v.maxLength(ROLES.length, `a list of at most ${ROLES.length} roles`),
+      v.maxLength(ROLES_MAX, `a list of at most ${ROLES_MAX} roles`),
       v.check(
-        (roles) => roles.reduce((count, { users }) => count + users.length, 0) <= MEMBERS_MAX,
+        (roles) =>
+          roles.reduce((count, one) => count + one.users.length + one.groups.length, 0) <= MEMBERS_MAX,
         `A project must not get more than ${MEMBERS_MAX} members in one request.`,
       ),
-      v.check((roles) => {
-        const ids = roles.flatMap(({ users }) => users);
-        return new Set(ids).size === ids.length;
-      }, 'A user must not be listed more than once: a user holds one role in a project.'),
-      v.description('All members that the project shall have, by role.'),
+      v.check(
+        (roles) => areDifferent(roles.flatMap(({ users }) => users)),
+        'A user must not be listed more than once: a user holds one role in a project.',
+      ),
+      v.check(
+        (roles) => areDifferent(roles.flatMap(({ groups }) => groups)),
+        'A group must not be listed more than once: a group holds one role in a project.',
+      ),
+      v.description('All users and groups that the project shall have, by role.'),
     ),
   }),
   v.title('SetProjectAccess'),
 );
+
+const ONE_ROLE_PHRASE = 'a list of the id of one role: users and groups hold one role in a project';
+const OneRoleSchema = v.pipe(
+  list(IdSchema, ONE_ROLE_PHRASE),
+  v.length(1, ONE_ROLE_PHRASE),
+  v.transform(([role = 0]) => role),
+);
+
+const AddAccessBody = v.pipe(
+  v.object({
+    roles: OneRoleSchema,
+    users: v.optional(ids('users'), []),
+    groups: v.optional(ids('groups'), []),
+  }),
+  v.title('AddProjectAccess'),
+);
+
+const SetRolesBody = v.pipe(v.object({ roles: OneRoleSchema }), v.title('SetRoles'));
+
+/** The routes that set and take away the role of what the path names. */
+function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
+  const noun = kind === 'users' ? 'User' : 'Group';
+  const shared = {
+    path:
+      kind === 'users' ? `/projects/:projectId/users/:userId/roles` : `/projects/:projectId/groups/:id/roles`,
+    tag: 'Projects',
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    success: { status: 200, schema: null },
+    refusals: ['MembershipRuleError'],
+    locate: (world: World, params: Params): object | Refusal => {
+      const project = locate.project(world, params);
+      if (isRefusal(project)) return project;
+      return kind === 'users' ? locate.member(world, params) : locate.group(world, params);
+    },
+  } as const;
+  const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
+  return [
+    writeRoute({
+      ...shared,
+      method: 'PUT',
+      operationId: `setRolesFor${noun}`,
+      summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
+      body: SetRolesBody,
+      command: ({ params, body: { roles: roleId } }) => ({
+        type: 'grant-project-access',
+        project: params.projectId,
+        members: kind === 'users' ? [{ userId: idOf(params), roleId, path: '/body/roles/0' }] : [],
+        groups: kind === 'groups' ? [{ groupId: idOf(params), roleId, path: '/body/roles/0' }] : [],
+      }),
+      respond: () => emptyResponse(200),
+    }),
+    writeRoute({
+      ...shared,
+      method: 'DELETE',
+      operationId: `remove${noun}Access`,
+      summary: `Take the role of a ${noun.toLowerCase()} in a project away.`,
+      command: ({ params }) => ({
+        type: 'revoke-project-access',
+        project: params.projectId,
+        from: kind === 'users' ? { userId: idOf(params) } : { groupId: idOf(params) },
+      }),
+      respond: () => emptyResponse(200),
+    }),
+  ];
+}
 
 export const projectAccessRoutes: readonly Route[] = [
   readRoute({
@@ -58,7 +129,7 @@ export const projectAccessRoutes: readonly Route[] = [
     path: ACCESS,
     operationId: 'getProjectAccess',
     tag: 'Projects',
-    summary: "List a project's members and the roles that can be held in it.",
+    summary: 'List the users and groups of a project, and the roles that can be held in it.',
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectAccessSchema },
@@ -69,8 +140,9 @@ export const projectAccessRoutes: readonly Route[] = [
     path: ACCESS,
     operationId: 'setProjectAccess',
     tag: 'Projects',
-    summary: "Replace a project's members.",
+    summary: 'Replace the users and groups of a project.',
     permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
     locate: locate.project,
     body: SetAccessBody,
     success: { status: 200, schema: ProjectAccessSchema },
@@ -81,8 +153,33 @@ export const projectAccessRoutes: readonly Route[] = [
       members: body.roles.flatMap(({ id: roleId, users }, role) =>
         users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
       ),
+      groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
+        groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
+      ),
     }),
     respond: ({ world, params }) =>
       jsonResponse(200, projectAccessView(world, locate.present(locate.project(world, params)))),
   }),
+  writeRoute({
+    method: 'POST',
+    path: ACCESS,
+    operationId: 'addProjectAccess',
+    tag: 'Projects',
+    summary: 'Give users and groups a role in a project; the others keep theirs.',
+    permission: 'project:write',
+    needs: ['PROJECT_USER_ACCESS_WRITE'],
+    locate: locate.project,
+    body: AddAccessBody,
+    success: { status: 200, schema: null },
+    refusals: ['MembershipRuleError'],
+    command: ({ params, body: { roles: roleId, users, groups } }) => ({
+      type: 'grant-project-access',
+      project: params.projectId,
+      members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
+      groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
+    }),
+    respond: () => emptyResponse(200),
+  }),
+  ...roleRoutes('users'),
+  ...roleRoutes('groups'),
 ];

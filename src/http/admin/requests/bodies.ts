@@ -1,12 +1,12 @@
 /** Schemas of small request bodies, and of those that several routes share. */
 import * as v from 'valibot';
-import { ROLE_NAMES, ROLES, roleByName } from '../../../domain/access/roles.ts';
+import { isEmail } from '../../../domain/access/email.ts';
+import { ROLE_NAMES, roleIdByName } from '../../../domain/access/roles.ts';
 import { isDateTime } from '../../../domain/flags/constraint-value.ts';
 import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/flags/flag.ts';
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
-import { isEmail } from '../../../domain/state/email.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>
@@ -76,23 +76,22 @@ export const CloneFlagBody = v.pipe(
 
 export const EmailSchema = v.pipe(v.string(), v.check(isEmail, 'an email address such as ada@example.com'));
 
-const ROLE_PHRASE = `one of the role ids ${ROLES.map((role) => role.id).join(', ')} or names ${ROLE_NAMES.join(', ')}`;
+const ID_PHRASE = 'an id, which is a positive integer';
 
-/** A role by its id or its name, as it was sent. */
+/** Of a user, a group or a role. */
+export const IdSchema = v.pipe(v.number(ID_PHRASE), v.safeInteger(ID_PHRASE), v.minValue(1, ID_PHRASE));
+
+const ROLE_PHRASE = `the id of a role, or one of the names ${ROLE_NAMES.join(', ')}`;
+
+/** A role by its id, or a predefined one by its name, as it was sent. Whether a role has the id is decided with the command. */
 export const RoleReferenceSchema = v.union(
-  [
-    v.picklist(
-      ROLES.map((role) => role.id),
-      ROLE_PHRASE,
-    ),
-    v.picklist(ROLE_NAMES, ROLE_PHRASE),
-  ],
+  [v.pipe(v.number(), v.safeInteger(), v.minValue(1)), v.picklist(ROLE_NAMES, ROLE_PHRASE)],
   ROLE_PHRASE,
 );
 
 /** The id of a role that was named in either way. */
 export function roleIdOf(role: v.InferOutput<typeof RoleReferenceSchema>): number {
-  return typeof role === 'number' ? role : (roleByName(role)?.id ?? 0);
+  return typeof role === 'number' ? role : roleIdByName(role);
 }
 
 /** A role by its id or its name; the output is the id. */

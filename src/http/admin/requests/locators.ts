@@ -4,6 +4,7 @@ import { locateDependency } from '../../../domain/decide/dependency-commands.ts'
 import { noLink } from '../../../domain/decide/flag-commands.ts';
 import { hasTag } from '../../../domain/decide/tag-commands.ts';
 import { locateMembership } from '../../../domain/people/membership-commands.ts';
+import { locateGroup, locateRole } from '../../../domain/people/roles-and-groups.ts';
 import {
   locateEnvironment,
   locateFlag,
@@ -117,9 +118,22 @@ export const strategyType = (world: World, { strategyName }: Params) =>
   locateStrategyType(world, strategyName);
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
-export function user(world: World, { id }: Params) {
+export function user(world: World, { id }: Pick<Params, 'id'>) {
   const located = locateUser(world, numericId(id));
   return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
+}
+
+/** The user of a path in which `userId` stands for it. */
+export const member = (world: World, { userId }: Pick<Params, 'userId'>) => user(world, { id: userId });
+
+export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {
+  const located = locateRole(world, numericId(roleId));
+  return isRefusal(located) ? notFound(`There is no role "${roleId}".`) : located;
+}
+
+export function group(world: World, { id }: Pick<Params, 'id'>) {
+  const located = locateGroup(world, numericId(id));
+  return isRefusal(located) ? notFound(`There is no group "${id}".`) : located;
 }
 
 /** An id that nothing has. */

@@ -1,6 +1,6 @@
 /** Schemas of responses about projects as a whole, environments, users, roles and tokens. */
 import * as v from 'valibot';
-import { ROLE_NAMES } from '../../../domain/access/roles.ts';
+import { CUSTOM_ROLE_TYPES, ROLE_NAMES } from '../../../domain/access/roles.ts';
 import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
 import { VariantSchema } from '../../../domain/flags/variant.ts';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
@@ -14,11 +14,11 @@ import {
   TagSchema,
 } from './schemas.ts';
 
-const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
+export const Timestamp = v.pipe(v.string(), v.isoTimestamp(), v.description('ISO 8601, UTC.'));
 const NullableTimestamp = v.nullable(Timestamp);
-const Integer = v.pipe(v.number(), v.integer());
+export const Integer = v.pipe(v.number(), v.integer());
 const Percent = v.pipe(Integer, v.minValue(0), v.maxValue(100));
-const Version = v.pipe(v.literal(1), v.description('Of the format.'));
+export const Version = v.pipe(v.literal(1), v.description('Of the format.'));
 
 const PROJECT_FIELDS = {
   id: v.string(),
@@ -85,11 +85,16 @@ export const ProjectsSchema = v.pipe(
   v.title('Projects'),
 );
 
-const RoleSchema = v.pipe(
+export const RoleSchema = v.pipe(
   v.object({
     id: Integer,
-    name: v.picklist(ROLE_NAMES),
-    type: v.picklist(['root', 'project']),
+    name: v.string(),
+    type: v.pipe(
+      v.picklist(['root', 'project', ...CUSTOM_ROLE_TYPES]),
+      v.description(
+        'root and project: predefined; root-custom: a custom root role; custom: a custom one for projects.',
+      ),
+    ),
     description: v.string(),
     project: v.null(),
   }),
@@ -99,21 +104,6 @@ const RoleSchema = v.pipe(
 export const RolesSchema = v.pipe(
   v.object({ version: Version, roles: v.array(RoleSchema) }),
   v.title('Roles'),
-);
-
-export const ProjectAccessSchema = v.pipe(
-  v.object({
-    version: Version,
-    users: v.array(
-      v.pipe(
-        v.object({ ...CompanionUserSchema.entries, roleId: Integer, roles: v.array(Integer) }),
-        v.title('ProjectMember'),
-      ),
-    ),
-    groups: v.pipe(v.array(v.unknown()), v.description('Always empty: there are no groups.')),
-    roles: v.array(RoleSchema),
-  }),
-  v.title('ProjectAccess'),
 );
 
 const ENVIRONMENT_FIELDS = {
@@ -230,18 +220,18 @@ export const NewUserSchema = v.pipe(
   v.title('NewUser'),
 );
 
-export const FoundUsersSchema = v.array(
-  v.pipe(
-    v.object({
-      id: Integer,
-      name: v.exactOptional(v.string()),
-      username: v.exactOptional(v.string()),
-      email: v.exactOptional(v.string()),
-      imageUrl: v.string(),
-    }),
-    v.title('FoundUser'),
-  ),
+export const FoundUserSchema = v.pipe(
+  v.object({
+    id: Integer,
+    name: v.exactOptional(v.string()),
+    username: v.exactOptional(v.string()),
+    email: v.exactOptional(v.string()),
+    imageUrl: v.string(),
+  }),
+  v.title('FoundUser'),
 );
+
+export const FoundUsersSchema = v.array(FoundUserSchema);
 
 export const MeSchema = v.pipe(
   v.object({
@@ -262,7 +252,11 @@ export const MeSchema = v.pipe(
     ),
     permissions: v.array(
       v.pipe(
-        v.object({ permission: v.string(), project: v.exactOptional(v.string()) }),
+        v.object({
+          permission: v.string(),
+          project: v.exactOptional(v.string()),
+          environment: v.exactOptional(v.string()),
+        }),
         v.title('GrantedPermission'),
       ),
     ),

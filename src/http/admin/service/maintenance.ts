@@ -31,6 +31,7 @@ export const maintenanceRoutes: readonly Route[] = [
     tag: 'Instance',
     summary: 'Begin or end maintenance.',
     permission: 'admin',
+    needs: ['UPDATE_MAINTENANCE_MODE'],
     body: MaintenanceSchema,
     success: { status: 204, schema: null },
     command: ({ body }) => ({ type: 'set-maintenance', enabled: body.enabled }),

@@ -164,6 +164,7 @@ export const uiConfigRoutes: readonly Route[] = [
     tag: 'Instance',
     summary: 'Set the origins of pages that may call the surfaces for pages.',
     permission: 'admin',
+    needs: ['UPDATE_CORS'],
     body: OriginsBody,
     success: { status: 204, schema: null },
     command: ({ body }) => ({ type: 'set-frontend-origins', origins: body.frontendApiOrigins }),

@@ -29,6 +29,7 @@ function deprecationRoute(action: 'deprecate' | 'reactivate'): Route {
         ? 'Deprecate a strategy type: strategies of the type go on working, and forms stop offering it.'
         : 'Take back the deprecation of a strategy type.',
     permission: 'targeting:write',
+    needs: ['UPDATE_STRATEGY'],
     locate: locate.strategyType,
     success: { status: 200, schema: null },
     command: ({ params }) => ({
@@ -62,6 +63,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Define a strategy type that your applications implement.',
     permission: 'targeting:write',
+    needs: ['CREATE_STRATEGY'],
     body: CreateStrategyTypeBody,
     success: { status: 201, schema: StrategyTypeSchema },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
@@ -87,6 +89,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Change a strategy type that is not predefined; what is absent keeps its value.',
     permission: 'targeting:write',
+    needs: ['UPDATE_STRATEGY'],
     locate: locate.strategyType,
     body: UpdateStrategyTypeBody,
     success: { status: 200, schema: null },
@@ -105,6 +108,7 @@ export const strategyTypeRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Delete a strategy type that is not predefined and that no strategy uses.',
     permission: 'targeting:write',
+    needs: ['DELETE_STRATEGY'],
     locate: locate.strategyType,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],

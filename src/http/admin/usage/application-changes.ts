@@ -36,6 +36,7 @@ export const applicationChangeRoutes: readonly Route[] = [
     summary:
       'Describe an application, whether or not it has reported. What the body leaves out stays as it is.',
     permission: 'targeting:write',
+    needs: ['UPDATE_APPLICATION'],
     changesUsage: true,
     body: DescriptionBody,
     success: { status: 202, schema: null },
@@ -60,6 +61,7 @@ export const applicationChangeRoutes: readonly Route[] = [
     tag: 'Usage',
     summary: 'Forget an application until it reports again. What it counted stays.',
     permission: 'targeting:write',
+    needs: ['UPDATE_APPLICATION'],
     changesUsage: true,
     success: { status: 200, schema: null },
     refusals: ['NotFoundError'],

@@ -1,9 +1,9 @@
 /** Routes about personal tokens: the caller's own, and those of any user for an Admin. */
 import * as v from 'valibot';
+import type { Right } from '../../../domain/access/permissions.ts';
 import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
-import type { Permission } from '../../dispatch/access.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import type { ParamName, Params } from '../../dispatch/params.ts';
@@ -32,7 +32,7 @@ interface TokenRoutes {
   /** Part of the operation ids; `Pat` for the caller's own tokens. */
   readonly noun: string;
   readonly whose: string;
-  readonly permission: Permission;
+  readonly permission: Right;
   locateOwner?(world: World, params: Params): object | Refusal;
   locateToken?(world: World, params: Params): object | Refusal;
   ownerId(context: RequestContext<unknown>): number;

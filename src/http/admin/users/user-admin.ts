@@ -3,7 +3,8 @@
  * in users.ts.
  */
 import * as v from 'valibot';
-import { ROLES } from '../../../domain/access/roles.ts';
+import { canBeRoot, isCustom } from '../../../domain/access/roles.ts';
+import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
@@ -16,15 +17,10 @@ import {
   UsernameSchema,
 } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
-import {
-  FoundUsersSchema,
-  MeSchema,
-  NewUserSchema,
-  RolesSchema,
-  UsersSchema,
-} from '../schemas/directory-schemas.ts';
+import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from '../schemas/directory-schemas.ts';
 import { CompanionUserSchema } from '../schemas/schemas.ts';
-import { callerView, foundUserView, roleView, rootRoleViews } from '../views/directory-views.ts';
+import { foundUserView, roleView } from '../views/access-views.ts';
+import { callerView } from '../views/directory-views.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { companionUserView } from '../views/views.ts';
 
@@ -61,6 +57,12 @@ function findUsers(world: World, text: string): User[] {
   return found;
 }
 
+/** Predefined ones for the whole service, and custom ones. */
+function rootRoles(world: World) {
+  const roles = allRoles(world).filter((role) => role.type === 'root' || (isCustom(role) && canBeRoot(role)));
+  return roles.map(roleView);
+}
+
 export const userAdminRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -72,7 +74,7 @@ export const userAdminRoutes: readonly Route[] = [
     success: { status: 200, schema: UsersSchema },
     read: (context) => {
       const users = [...context.world.directory.users.values()].map(companionUserView);
-      return settledResponse(context, { users, rootRoles: rootRoleViews() });
+      return settledResponse(context, { users, rootRoles: rootRoles(context.world) });
     },
   }),
   writeRoute({
@@ -128,16 +130,6 @@ export const userAdminRoutes: readonly Route[] = [
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-user', userId: locate.numericId(params.id) }),
     respond: () => emptyResponse(200),
-  }),
-  readRoute({
-    method: 'GET',
-    path: '/roles',
-    operationId: 'getRoles',
-    tag: 'Users',
-    summary: 'List the roles.',
-    permission: 'read',
-    success: { status: 200, schema: RolesSchema },
-    read: (context) => settledResponse(context, { version: 1, roles: ROLES.map(roleView) }),
   }),
   readRoute({
     method: 'GET',

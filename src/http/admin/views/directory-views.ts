@@ -1,7 +1,8 @@
 /** Responses about projects as a whole, environments, tokens and the caller, which are not cached. */
 
-import { ROLES, type Role } from '../../../domain/access/roles.ts';
+import { canBeInProject } from '../../../domain/access/roles.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import { allRoles } from '../../../domain/people/roles-and-groups.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
 import {
   type ApiToken,
@@ -10,11 +11,11 @@ import {
   type ProjectSettings,
   type ProjectState,
   projectEnvironments,
-  type User,
   type World,
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../dispatch/access.ts';
+import { bareGroupView, roleView } from './access-views.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
 import { companionUserView, timeOrNull } from './views.ts';
@@ -50,24 +51,19 @@ export function projectSummaryView(
   };
 }
 
-export const roleView = ({ id, name, type, description }: Role) => ({
-  id,
-  name,
-  type,
-  description,
-  project: null,
-});
-
-export const rootRoleViews = () => ROLES.filter((role) => role.type === 'root').map(roleView);
-
 export function projectAccessView(world: World, project: ProjectState) {
   const users = [...project.members].map(([userId, roleId]) => {
     const user = world.directory.users.get(userId);
     if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
     return { ...companionUserView(user), roleId, roles: [roleId] };
   });
-  const roles = ROLES.filter((role) => role.type === 'project').map(roleView);
-  return { version: 1, users, groups: [], roles };
+  const groups = [...project.groups].map(([groupId, roleId]) => {
+    const group = world.directory.groups.get(groupId);
+    if (group === undefined) throw new Error(`the group ${groupId} has a role and does not exist`);
+    return { ...bareGroupView(world, group), roleId, roles: [roleId] };
+  });
+  const roles = allRoles(world).filter(canBeInProject).map(roleView);
+  return { version: 1, users, groups, roles };
 }
 
 /** `enabledToggleCount`: of flags that are switched on in it, in all projects. */
@@ -120,11 +116,6 @@ export function apiTokenView(token: ApiToken, seen: TokensSeen) {
 
 export function personalTokenView({ digest, ...token }: PersonalToken, seen: TokensSeen) {
   return { ...token, seenAt: timeOrNull(seen.token(digest)) };
-}
-
-export function foundUserView(user: User) {
-  const { id, name, username, email, imageUrl } = companionUserView(user);
-  return { id, name, username, email, imageUrl };
 }
 
 /** Shows an API token as a user with its name, because clients expect a user. */

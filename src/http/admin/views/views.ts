@@ -1,6 +1,7 @@
 /** Small responses that are not cached: users and profiles. */
 import { createHash } from 'node:crypto';
-import { knownRole, roleByName } from '../../../domain/access/roles.ts';
+import { ADMIN_ROLE_ID } from '../../../domain/access/roles.ts';
+import { knownRole } from '../../../domain/people/roles-and-groups.ts';
 import type { User, World } from '../../../domain/state/world.ts';
 import type { Caller } from '../../dispatch/access.ts';
 
@@ -39,20 +40,20 @@ export function companionUserView(user: User) {
 
 /** API tokens, and everybody where authentication is off, have the root role Admin and no projects. */
 export function profileView(world: World, caller: Caller) {
-  const role = caller.user === null ? roleByName('Admin') : knownRole(caller.user.rootRole);
-  if (role === undefined) throw new Error('the role Admin is missing from the table of roles');
-  const { id, type, name, description } = role;
+  const { id, type, name, description } = knownRole(world, caller.user?.rootRole ?? ADMIN_ROLE_ID);
   return {
     rootRole: { id, type, name, description, project: null },
-    projects: caller.user === null ? [] : projectsOf(world, caller.user.id),
+    projects: projectsOf(world, caller),
     features: [],
     subscriptions: [],
   };
 }
 
-function projectsOf(world: World, userId: number): string[] {
-  return [...world.projects.values()]
-    .filter((project) => project.members.has(userId))
+/** Those in which the caller, or one of the caller's groups, holds a role. */
+function projectsOf({ projects }: World, { user, groups }: Caller): string[] {
+  if (user === null) return [];
+  return [...projects.values()]
+    .filter((project) => project.members.has(user.id) || groups.some((id) => project.groups.has(id)))
     .map((project) => project.settings.id);
 }
 

@@ -1,0 +1,120 @@
+/** Decisions on groups of users (docs/specification/membership.md#groups). */
+import type { Group } from '../access/groups.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { refuseLargerThan } from '../growth/refuse-size.ts';
+import { jsonEqual } from '../json/json.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
+import { groupRemoved, isSoleOwner } from './membership-commands.ts';
+import { refuseRootRole } from './role-commands.ts';
+import { groupsOf, locateGroup } from './roles-and-groups.ts';
+
+export const GROUPS_MAX = 1_000;
+export const GROUP_USERS_MAX = 1_000;
+export const GROUP_BYTES_MAX = 64 * 1024;
+
+interface GroupFields {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly rootRole?: number | null | undefined;
+  readonly mappingsSSO?: readonly string[] | undefined;
+  /** Ids. */
+  readonly users?: readonly number[] | undefined;
+}
+
+export interface CreateGroup {
+  readonly type: 'create-group';
+  readonly fields: GroupFields;
+}
+
+export function createGroup(world: World, { fields }: CreateGroup, context: DecideContext): Decision {
+  const { groups, lastGroupId } = world.directory;
+  if (groups.size >= GROUPS_MAX) {
+    return invalidOperation(`There are ${GROUPS_MAX} groups, and there cannot be more.`);
+  }
+  const data: Group = {
+    id: lastGroupId + 1,
+    name: fields.name,
+    description: fields.description ?? null,
+    rootRole: fields.rootRole ?? null,
+    mappingsSSO: fields.mappingsSSO ?? [],
+    users: usersOf(fields),
+    createdAt: context.now,
+    createdBy: context.actor.name,
+  };
+  return refuseGroup(world, data) ?? [{ type: 'group-created', ...ABOUT_NOTHING, data, preData: null }];
+}
+
+export interface UpdateGroup {
+  readonly type: 'update-group';
+  readonly id: number;
+  /** What is absent keeps its value. */
+  readonly fields: GroupFields;
+}
+
+export function updateGroup(world: World, { id, fields }: UpdateGroup): Decision {
+  const preData = locateGroup(world, id);
+  if (isRefusal(preData)) return preData;
+  const data: Group = {
+    ...preData,
+    name: fields.name,
+    description: fields.description === undefined ? preData.description : fields.description,
+    rootRole: fields.rootRole === undefined ? preData.rootRole : fields.rootRole,
+    mappingsSSO: fields.mappingsSSO ?? preData.mappingsSSO,
+    users: fields.users === undefined ? preData.users : usersOf(fields),
+  };
+  if (jsonEqual(data, preData)) return UNCHANGED;
+  return refuseGroup(world, data) ?? [{ type: 'group-updated', ...ABOUT_NOTHING, data, preData }];
+}
+
+export interface DeleteGroup {
+  readonly type: 'delete-group';
+  readonly id: number;
+}
+
+/** Deleting a group takes its roles in projects away. It is refused for the only Owner of a project. */
+export function deleteGroup(world: World, { id }: DeleteGroup): Decision {
+  const preData = locateGroup(world, id);
+  if (isRefusal(preData)) return preData;
+  const projects = [...world.projects.values()].filter((project) => project.groups.has(id));
+  const owned = projects.filter((project) => isSoleOwner(project, { groupId: id }));
+  if (owned.length > 0) {
+    const names = owned.map(({ settings }) => `"${settings.id}"`).join(', ');
+    return invalidOperation(
+      `The group ${id} is the only Owner of ${names}; give each of these projects another Owner first.`,
+    );
+  }
+  return [
+    ...projects.map((project) => groupRemoved(world, project, id)),
+    { type: 'group-deleted', ...ABOUT_NOTHING, data: null, preData },
+  ];
+}
+
+/** The events by which a user leaves all groups. */
+export function groupsLeft(world: World, userId: number): DomainEvent[] {
+  return groupsOf(world.directory, userId).map((preData) => {
+    const data = { ...preData, users: preData.users.filter((one) => one !== userId) };
+    return { type: 'group-updated', ...ABOUT_NOTHING, data, preData };
+  });
+}
+
+const usersOf = ({ users = [] }: GroupFields): readonly number[] => [...new Set(users)].sort((a, b) => a - b);
+
+function refuseGroup(world: World, group: Group): Refusal | null {
+  const { name, rootRole, users } = group;
+  const { directory } = world;
+  for (const other of directory.groups.values()) {
+    if (other.id !== group.id && other.name.toLowerCase() === name.toLowerCase())
+      return nameExists(`A group named "${name}" exists already.`);
+  }
+  const unknown = users.find((id) => !directory.users.has(id));
+  if (unknown !== undefined) return invalid(`There is no user ${unknown}.`, '/body/users');
+  if (users.length > GROUP_USERS_MAX) {
+    return invalid(`A group has at most ${GROUP_USERS_MAX} users, not ${users.length}.`, '/body/users');
+  }
+  return (
+    (rootRole === null ? null : refuseRootRole(world, rootRole)) ??
+    refuseLargerThan(GROUP_BYTES_MAX, `The group "${name}"`, group)
+  );
+}

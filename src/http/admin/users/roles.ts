@@ -1,0 +1,161 @@
+/** Routes about roles, and the permissions that custom ones hold (docs/specification/membership.md#custom-roles). */
+import * as v from 'valibot';
+import { CUSTOM_ROLE_TYPES } from '../../../domain/access/roles.ts';
+import { list } from '../../../domain/json/list-schema.ts';
+import { refuseTakenRoleName } from '../../../domain/people/role-commands.ts';
+import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import {
+  ChangedRoleSchema,
+  PermissionsSchema,
+  RoleCheckSchema,
+  RoleWithPermissionsSchema,
+} from '../schemas/access-schemas.ts';
+import { RolesSchema } from '../schemas/directory-schemas.ts';
+import { permissionsView, roleView, roleWithPermissionsView } from '../views/access-views.ts';
+import { settledResponse } from '../views/responses.ts';
+
+const ROLE = '/roles/:roleId';
+
+/** Each permission in each of 50 environments, and some repeated. */
+const PERMISSIONS_MAX = 500;
+
+const TYPE_PHRASE = `one of ${CUSTOM_ROLE_TYPES.join(', ')}`;
+const TypeSchema = v.pipe(
+  v.picklist(CUSTOM_ROLE_TYPES, TYPE_PHRASE),
+  v.description('root-custom: a root role; custom: a role in projects.'),
+);
+
+const SentPermissionSchema = v.object({
+  name: v.pipe(v.string(), v.description('As GET /permissions lists it.')),
+  environment: v.pipe(
+    v.optional(v.nullable(v.string())),
+    v.description('The environment in which it holds, for permissions of that type alone.'),
+  ),
+});
+
+const ROLE_ENTRIES = {
+  name: lineOfText('a name', 1, TEXT_LENGTH_MAX),
+  description: v.optional(lineOfText('a description', 0, TEXT_LENGTH_MAX), ''),
+  permissions: v.optional(
+    v.pipe(
+      list(SentPermissionSchema, 'a list of permissions'),
+      v.maxLength(PERMISSIONS_MAX, `a list of at most ${PERMISSIONS_MAX} permissions`),
+    ),
+    [],
+  ),
+} as const;
+
+const CreateRoleBody = v.pipe(
+  v.object({ ...ROLE_ENTRIES, type: v.optional(TypeSchema, 'custom') }),
+  v.title('CreateRole'),
+);
+const UpdateRoleBody = v.pipe(
+  v.object({ ...ROLE_ENTRIES, type: v.optional(TypeSchema) }),
+  v.title('UpdateRole'),
+);
+const CheckRoleBody = v.pipe(v.object({ name: ROLE_ENTRIES.name }), v.title('CheckRole'));
+
+export const roleRoutes: readonly Route[] = [
+  readRoute({
+    method: 'GET',
+    path: '/permissions',
+    operationId: 'getPermissions',
+    tag: 'Users',
+    summary: 'List the permissions that custom roles can hold.',
+    permission: 'read',
+    success: { status: 200, schema: PermissionsSchema },
+    read: (context) => settledResponse(context, permissionsView(context.world)),
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/roles',
+    operationId: 'getRoles',
+    tag: 'Users',
+    summary: 'List the roles.',
+    permission: 'read',
+    success: { status: 200, schema: RolesSchema },
+    read: (context) => settledResponse(context, { version: 1, roles: allRoles(context.world).map(roleView) }),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: '/roles',
+    operationId: 'createRole',
+    tag: 'Users',
+    summary: 'Create a custom role.',
+    permission: 'admin',
+    body: CreateRoleBody,
+    success: { status: 200, schema: ChangedRoleSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError'],
+    command: ({ body }) => ({ type: 'create-role', fields: body }),
+    respond: ({ world }) => {
+      const role = locate.present(locate.role(world, { roleId: String(world.directory.lastRoleId) }));
+      return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
+    },
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/roles/validate',
+    operationId: 'validateRole',
+    tag: 'Users',
+    summary: 'Check whether a role can have a name: it is valid and not taken.',
+    permission: 'read',
+    body: CheckRoleBody,
+    success: { status: 200, schema: RoleCheckSchema },
+    refusals: ['NameExistsError'],
+    read: (context) => {
+      const { name } = context.body;
+      return (
+        refuseTakenRoleName(context.world, name, null) ?? settledResponse(context, { valid: true, name })
+      );
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: ROLE,
+    operationId: 'getRoleById',
+    tag: 'Users',
+    summary: 'Read a role with its permissions.',
+    permission: 'read',
+    locate: locate.role,
+    success: { status: 200, schema: RoleWithPermissionsSchema },
+    read: (context, role) => settledResponse(context, roleWithPermissionsView(role)),
+  }),
+  writeRoute({
+    method: 'PUT',
+    path: ROLE,
+    operationId: 'updateRole',
+    tag: 'Users',
+    summary: 'Replace the name, the description and the permissions of a custom role.',
+    permission: 'admin',
+    locate: locate.role,
+    body: UpdateRoleBody,
+    success: { status: 200, schema: ChangedRoleSchema },
+    refusals: ['NameExistsError', 'InvalidOperationError'],
+    command: ({ params, body }) => ({
+      type: 'update-role',
+      id: locate.numericId(params.roleId),
+      fields: body,
+    }),
+    respond: ({ world, params }) => {
+      const role = locate.present(locate.role(world, params));
+      return jsonResponse(200, { version: 1, roles: roleWithPermissionsView(role) });
+    },
+  }),
+  writeRoute({
+    method: 'DELETE',
+    path: ROLE,
+    operationId: 'deleteRole',
+    tag: 'Users',
+    summary: 'Delete a custom role that nobody holds.',
+    permission: 'admin',
+    locate: locate.role,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-role', id: locate.numericId(params.roleId) }),
+    respond: () => emptyResponse(200),
+  }),
+];

@@ -1,0 +1,82 @@
+/** Responses about roles, permissions and groups. */
+import type { Group } from '../../../domain/access/groups.ts';
+import { PERMISSIONS, type PermissionInfo } from '../../../domain/access/permissions.ts';
+import { permissionsOf } from '../../../domain/access/rights.ts';
+import type { Role } from '../../../domain/access/roles.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { companionUserView } from './views.ts';
+
+export const roleView = ({ id, name, type, description }: Role) => ({
+  id,
+  name,
+  type,
+  description,
+  project: null,
+});
+
+function permissionView({ id, name, displayName, kind }: PermissionInfo, environment: string | null) {
+  return { id, name, displayName, type: kind, ...(environment === null ? {} : { environment }) };
+}
+
+const BY_NAME = new Map(PERMISSIONS.map((one) => [one.name, one]));
+
+export function roleWithPermissionsView(role: Role) {
+  const { id, name, type, description } = role;
+  const permissions = permissionsOf(role).map((held) => {
+    const info = BY_NAME.get(held.name);
+    if (info === undefined) throw new Error(`the role ${id} holds ${held.name}, which is no permission`);
+    return permissionView(info, held.environment);
+  });
+  return { id, name, type, description, permissions };
+}
+
+/** All that custom roles can hold. */
+export function permissionsView({ directory }: World) {
+  const ofKind = (kind: PermissionInfo['kind'], environment: string | null = null) =>
+    PERMISSIONS.filter((one) => one.kind === kind).map((one) => permissionView(one, environment));
+  const environments = directory.environments.map(({ name }) => ({
+    name,
+    permissions: ofKind('environment', name),
+  }));
+  return { version: 1, permissions: { root: ofKind('root'), project: ofKind('project'), environments } };
+}
+
+export function foundUserView(user: Parameters<typeof companionUserView>[0]) {
+  const { id, name, username, email, imageUrl } = companionUserView(user);
+  return {
+    id,
+    ...(name === undefined ? {} : { name }),
+    ...(username === undefined ? {} : { username }),
+    ...(email === undefined ? {} : { email }),
+    imageUrl,
+  };
+}
+
+/** Without the projects in which it has a role. */
+export function bareGroupView({ directory }: World, group: Group) {
+  const { id, name, description, rootRole, mappingsSSO, createdAt, createdBy } = group;
+  const users = group.users.map((userId) => {
+    const user = directory.users.get(userId);
+    if (user === undefined) throw new Error(`the group ${id} has the user ${userId}, who does not exist`);
+    return { user: foundUserView(user) };
+  });
+  return {
+    id,
+    name,
+    ...(description === null ? {} : { description }),
+    ...(rootRole === null ? {} : { rootRole }),
+    mappingsSSO,
+    createdAt,
+    createdBy,
+    users,
+    userCount: users.length,
+  };
+}
+
+export function groupView(world: World, group: Group) {
+  const projects: string[] = [];
+  for (const { settings, groups } of world.projects.values()) {
+    if (groups.has(group.id)) projects.push(settings.id);
+  }
+  return { ...bareGroupView(world, group), projects };
+}

@@ -1,0 +1,245 @@
+/**
+ * What custom roles allow (docs/specification/rights.md#permissions): every route of the table × roles that hold exactly what
+ * it needs, everything else, and the same somewhere else. What each route needs stands here, written by hand.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PERMISSIONS, type PermissionName } from '../../../src/domain/access/permissions.ts';
+import type { RolePermission } from '../../../src/domain/access/roles.ts';
+import { ROUTES } from '../../../src/http/admin/routes.ts';
+import type { Route } from '../../../src/http/dispatch/route.ts';
+import '../../support/check-responses.ts';
+import { addProject, addUser } from '../../support/interface.ts';
+import { startTestServer, type TestServer } from '../../support/server.ts';
+
+/** All that a custom role needs for an operation. Those that are not here are for predefined roles alone. */
+const NEEDED: Readonly<Partial<Record<PermissionName, readonly string[]>>> = {
+  CREATE_PROJECT: ['createProject'],
+  CREATE_CONTEXT_FIELD: ['createContextField'],
+  UPDATE_CONTEXT_FIELD: [
+    'updateContextField',
+    'updateContextFieldLegalValue',
+    'deleteContextFieldLegalValue',
+  ],
+  DELETE_CONTEXT_FIELD: ['deleteContextField'],
+  CREATE_SEGMENT: ['createSegment'],
+  UPDATE_SEGMENT: ['updateSegment'],
+  DELETE_SEGMENT: ['removeSegment'],
+  CREATE_STRATEGY: ['createStrategy'],
+  UPDATE_STRATEGY: ['updateStrategy', 'deprecateStrategy', 'reactivateStrategy'],
+  DELETE_STRATEGY: ['removeStrategy'],
+  CREATE_TAG_TYPE: ['createTagType'],
+  UPDATE_TAG_TYPE: ['updateTagType'],
+  DELETE_TAG_TYPE: ['deleteTagType'],
+  UPDATE_APPLICATION: ['createApplication', 'deleteApplication'],
+  UPDATE_CORS: ['setCors'],
+  CREATE_FEATURE: ['createFeature', 'cloneFeature'],
+  UPDATE_FEATURE: [
+    'updateFeature',
+    'patchFeature',
+    'rollbackFeature',
+    'reviveFeature',
+    'reviveFeatures',
+    'staleFeatures',
+    'addTag',
+    'removeTag',
+    'updateTags',
+    'addTagToFeatures',
+    'createFeatureLink',
+    'updateFeatureLink',
+    'deleteFeatureLink',
+  ],
+  MOVE_FEATURE_TOGGLE: ['changeProject'],
+  PROJECT_DEFAULT_STRATEGY_WRITE: ['addDefaultStrategyToProjectEnvironment'],
+  UPDATE_MAINTENANCE_MODE: ['toggleMaintenance'],
+  DELETE_FEATURE: ['archiveFeature', 'archiveFeatures', 'deleteFeature', 'deleteFeatures'],
+  UPDATE_FEATURE_VARIANTS: [
+    'overwriteFeatureVariants',
+    'patchFeatureVariants',
+    'overwriteFeatureVariantsOnEnvironments',
+  ],
+  UPDATE_FEATURE_DEPENDENCY: ['addFeatureDependency', 'deleteFeatureDependencies', 'deleteFeatureDependency'],
+  UPDATE_PROJECT: ['updateProject', 'addEnvironmentToProject', 'removeEnvironmentFromProject'],
+  DELETE_PROJECT: ['deleteProject'],
+  PROJECT_USER_ACCESS_WRITE: [
+    'addUserToProject',
+    'changeUserRoleInProject',
+    'removeUserFromProject',
+    'setProjectAccess',
+    'addProjectAccess',
+    'setRolesForUser',
+    'removeUserAccess',
+    'setRolesForGroup',
+    'removeGroupAccess',
+  ],
+  PROJECT_SETTINGS_WRITE: ['updateProjectEnterpriseSettings'],
+  CREATE_FEATURE_STRATEGY: ['addFeatureStrategy', 'rollbackFeature'],
+  UPDATE_FEATURE_STRATEGY: [
+    'updateFeatureStrategy',
+    'patchFeatureStrategy',
+    'setStrategySortOrder',
+    'rollbackFeature',
+  ],
+  DELETE_FEATURE_STRATEGY: ['deleteFeatureStrategy', 'rollbackFeature'],
+  UPDATE_FEATURE_ENVIRONMENT: [
+    'toggleFeatureEnvironmentOn',
+    'toggleFeatureEnvironmentOff',
+    'bulkToggleFeaturesEnvironmentOn',
+    'bulkToggleFeaturesEnvironmentOff',
+    'rollbackFeature',
+  ],
+  UPDATE_FEATURE_ENVIRONMENT_VARIANTS: [
+    'overwriteEnvironmentFeatureVariants',
+    'patchEnvironmentsFeatureVariants',
+    'rollbackFeature',
+  ],
+};
+
+/** Reading needs no permission. */
+const FOR_EVERYBODY = ['read', 'self', 'personal'];
+const FORBIDDEN = 403;
+
+function neededFor({ operationId }: Route): readonly PermissionName[] {
+  return PERMISSIONS.map(({ name }) => name).filter((name) => NEEDED[name]?.includes(operationId));
+}
+
+const kindOf = (name: PermissionName) => PERMISSIONS.find((one) => one.name === name)?.kind;
+
+/** What the path names does not exist, but for the project "here" and the environment that a permission holds in. */
+function harmlessPath({ path, permission }: Route, needs: readonly PermissionName[]): string {
+  const isOfEnvironment = needs.some((name) => kindOf(name) === 'environment');
+  return path
+    .replace(':projectId', permission === 'personal' ? 'nowhere' : 'here')
+    .replace(':featureName', path.includes(':projectId') ? 'missing' : 'here.flag')
+    .replace(':environment', isOfEnvironment ? 'development' : '999')
+    .replaceAll(/:[A-Za-z]+/g, '999');
+}
+
+describe('custom roles', () => {
+  let server: TestServer;
+  const tokens = new Map<string, string>();
+  before(async () => {
+    server = await startTestServer();
+    await addProject(server, 'here');
+    assert.equal((await server.call('POST', '/projects/here/features', { name: 'here.flag' })).status, 201);
+  });
+  after(() => server.stop());
+
+  /** The token of a Viewer who holds these permissions by custom roles: one of the service, one in the project. */
+  async function holderOf(
+    names: readonly PermissionName[],
+    project: string,
+    environments: readonly string[],
+  ) {
+    const key = `${names.join()} ${project} ${environments.join()}`;
+    const known = tokens.get(key);
+    if (known !== undefined) return known;
+    const held = names.flatMap((name): RolePermission[] =>
+      kindOf(name) === 'environment'
+        ? environments.map((environment) => ({ name, environment }))
+        : [{ name, environment: null }],
+    );
+    const isRoot = ({ name }: RolePermission) => kindOf(name) === 'root';
+    const role = async (type: string, permissions: readonly RolePermission[]): Promise<number> => {
+      const name = `${type} ${tokens.size}`;
+      const { status, body } = await server.call('POST', '/roles', { name, type, permissions });
+      assert.equal(status, 200, body?.message);
+      return body.roles.id;
+    };
+    const root = held.filter(isRoot);
+    const user = await addUser(server, root.length === 0 ? 3 : await role('root-custom', root));
+    const inProject = await role(
+      'custom',
+      held.filter((one) => !isRoot(one)),
+    );
+    const path = `/projects/${project}/users/${user.id}/roles/${inProject}`;
+    assert.equal((await server.call('POST', path)).status, 200);
+    tokens.set(key, user.token);
+    return user.token;
+  }
+
+  it('open each route with exactly what it needs, where they hold it, and with nothing else', async (context) => {
+    const all = PERMISSIONS.map(({ name }) => name);
+    const both = ['development', 'production'];
+    let calls = 0;
+    for (const route of ROUTES) {
+      const needs = neededFor(route);
+      const path = harmlessPath(route, needs);
+      const mayEverybody = FOR_EVERYBODY.includes(route.permission);
+      const check = async (isAllowed: boolean, what: string, token: string): Promise<void> => {
+        const { status } = await server.call(route.method, path, undefined, { token });
+        assert.notEqual(status, 401);
+        assert.equal(status !== FORBIDDEN, isAllowed, `${route.operationId}, ${what}: ${status}`);
+        calls += 1;
+      };
+      // UPDATE_PROJECT stands for its parts, too.
+      const others = all.filter((name) => !needs.includes(name) && name !== 'UPDATE_PROJECT');
+      await check(mayEverybody, 'everything else', await holderOf(others, 'here', both));
+      if (needs.length === 0) continue;
+      await check(true, needs.join(), await holderOf(needs, 'here', both));
+      if (needs.every((name) => kindOf(name) === 'root')) continue;
+      await check(false, `${needs.join()} elsewhere`, await holderOf(needs, 'default', both));
+      if (needs.every((name) => kindOf(name) !== 'environment')) continue;
+      const another = await holderOf(needs, 'here', ['production']);
+      await check(false, `${needs.join()} in another environment`, another);
+    }
+    context.diagnostic(`${calls} pairs of route and custom role checked`);
+  });
+
+  it('are made of permissions of which each opens something, in the words of the table of routes', () => {
+    for (const { name, within } of PERMISSIONS) {
+      const routes = ROUTES.filter((route) => (route.needs ?? []).includes(name));
+      assert(within === 'read' || routes.length > 0, `${name} opens no route`);
+      for (const route of routes) assert.equal(route.permission, within, `${name}, ${route.operationId}`);
+    }
+    const known = new Set(ROUTES.map(({ operationId }) => operationId));
+    for (const operation of Object.values(NEEDED).flat()) assert(known.has(operation), operation);
+  });
+
+  it('are held by groups as by users, and end at once with the role, the group and the membership', async () => {
+    const made = async (path: string, body: object) => (await server.call('POST', path, body)).body;
+    const { id: roleId } = (
+      await made('/roles', { name: 'Switcher', permissions: [{ name: 'CREATE_FEATURE' }] })
+    ).roles;
+    const user = await addUser(server, 3);
+    let count = 0;
+    const status = async () => {
+      count += 1;
+      const body = { name: `by-group-${count}` };
+      return (await server.call('POST', '/projects/here/features', body, { token: user.token })).status;
+    };
+    assert.equal(await status(), FORBIDDEN);
+    const group = await made('/groups', { name: 'Switchers', users: [{ user: { id: user.id } }] });
+    const access = '/projects/here/access';
+    assert.equal((await server.call('POST', access, { roles: [roleId], groups: [group.id] })).status, 200);
+    assert.equal(await status(), 201);
+    const { projects } = (await server.call('GET', '/user/profile', undefined, { token: user.token })).body;
+    assert.deepEqual(projects, ['here']);
+    await server.call('PUT', `/groups/${group.id}`, { name: 'Switchers', users: [] });
+    assert.equal(await status(), FORBIDDEN);
+    await server.call('PUT', `/groups/${group.id}`, {
+      name: 'Switchers',
+      users: [{ user: { id: user.id } }],
+    });
+    assert.equal(await status(), 201);
+    await server.call('PUT', `/roles/${roleId}`, { name: 'Switcher', permissions: [] });
+    assert.equal(await status(), FORBIDDEN);
+    assert.equal((await server.call('DELETE', `/roles/${roleId}`)).status, 409, 'a role that is held stays');
+    await server.call('PUT', `/projects/here/groups/${group.id}/roles`, { roles: [5] });
+    assert.equal(await status(), 201);
+    assert.equal((await server.call('DELETE', `/roles/${roleId}`)).status, 200);
+    await server.call('DELETE', `/groups/${group.id}`);
+    assert.equal(await status(), FORBIDDEN);
+  });
+
+  it('are told of to their holder, by project and environment', async () => {
+    const needs: PermissionName[] = ['CREATE_SEGMENT', 'UPDATE_FEATURE', 'UPDATE_FEATURE_ENVIRONMENT'];
+    const token = await holderOf(needs, 'here', ['production']);
+    const { permissions } = (await server.call('GET', '/user', undefined, { token })).body;
+    assert.deepEqual(permissions, [
+      { permission: 'CREATE_SEGMENT' },
+      { permission: 'UPDATE_FEATURE', project: 'here' },
+      { permission: 'UPDATE_FEATURE_ENVIRONMENT', project: 'here', environment: 'production' },
+    ]);
+  });
+});
