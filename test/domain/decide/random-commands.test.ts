@@ -85,7 +85,8 @@ describe('after any commands', () => {
           state.run(command);
           assertInvariants(state.world);
           for (const project of state.world.projects.values()) {
-            const hasOwner = [...project.members.values()].includes(OWNER_ROLE_ID);
+            const held = [...project.members.values(), ...project.groups.values()];
+            const hasOwner = held.includes(OWNER_ROLE_ID);
             assert(hasOwner || !owned.has(project), 'an owner is always left');
             if (hasOwner) owned.add(project);
           }
