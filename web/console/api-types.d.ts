@@ -456,6 +456,8 @@ export interface components {
             };
             projects: string[];
             features: unknown[];
+            /** @description Always empty: the server sends no mail. */
+            subscriptions: string[];
         };
         /** ProjectAccess */
         ProjectAccess: {

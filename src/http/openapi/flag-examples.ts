@@ -137,6 +137,13 @@ const EVENT = {
   tags: [],
 };
 
+const PLANNED_EVENT = {
+  type: 'feature-environment-disabled',
+  environment: 'development',
+  data: null,
+  preData: null,
+};
+
 export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   AddTag: { value: 'checkout' },
   ArchivedFlag: ARCHIVED_FLAG,
@@ -175,11 +182,12 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   FlagType: FLAG_TYPE,
   FlagTypes: { version: 1, types: [FLAG_TYPE] },
   JSONPatch: [{ op: 'replace', path: '/description', value: 'The checkout on one page, with a summary.' }],
-  Rollback: {
+  ProjectRollback: {
     eventId: 41,
     dryRun: false,
-    events: [{ type: 'feature-environment-disabled', environment: 'development', data: null, preData: null }],
+    events: [{ featureName: 'checkout-redesign', ...PLANNED_EVENT }],
   },
+  Rollback: { eventId: 41, dryRun: false, events: [PLANNED_EVENT] },
   RollbackRequest: { eventId: 41 },
   StrategyCopy: { from: 'development' },
   CopiedStrategies: {
