@@ -218,6 +218,8 @@ class Sending {
     const before = this.#witness.lastTimeApplied(number);
     const expired = before === null || before + RESPONSE_LIFETIME_MS <= at;
     assert(expired, `request ${number} was carried out twice`);
+    // What was answered before that is forgotten. The client may never hear of this answer, and then gets it from memory.
+    this.#request.response = null;
     this.#witness.decided(this.#engine, { request: number, at, events });
     this.#seenId = this.#engine.lastId + events.length;
     return `${number} is event ${this.#engine.lastId + 1} to ${this.#seenId}`;
