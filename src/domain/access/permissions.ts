@@ -83,6 +83,9 @@ const ROWS = {
   PROJECT_DEFAULT_STRATEGY_WRITE: project('project:write', 'Set the default strategies of the project'),
   UPDATE_MAINTENANCE_MODE: root('admin', 'Begin and end maintenance'),
   MOVE_FEATURE_TOGGLE: project('flag:write', 'Move flags to and from other projects'),
+  READ_PROJECT_API_TOKEN: project('project:write', 'List the API tokens of the project'),
+  CREATE_PROJECT_API_TOKEN: project('project:write', 'Create API tokens of the project'),
+  DELETE_PROJECT_API_TOKEN: project('project:write', 'Delete API tokens of the project'),
 } as const satisfies Readonly<Record<string, PermissionRow>>;
 
 export type PermissionName = keyof typeof ROWS;

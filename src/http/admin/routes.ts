@@ -45,6 +45,7 @@ import { apiTokenRoutes } from './users/api-tokens.ts';
 import { groupRoutes } from './users/groups.ts';
 import { personalDashboardRoutes } from './users/personal-dashboard.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
+import { projectTokenRoutes } from './users/project-tokens.ts';
 import { roleRoutes } from './users/roles.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
@@ -91,6 +92,7 @@ export const ROUTES: readonly Route[] = [
   ...groupRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
+  ...projectTokenRoutes,
   ...playgroundRoutes,
   ...explainRoutes,
   ...flagUsageRoutes,

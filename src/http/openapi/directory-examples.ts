@@ -189,6 +189,7 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   CreateEnvironment: { name: 'staging', type: 'preproduction' },
   CreatePersonalToken: { description: 'for scripts', expiresAt: '2030-01-31T12:00:00Z' },
+  CreateProjectApiToken: { tokenName: 'checkout-service', type: 'client', environment: 'development' },
   CreateProject: { id: 'shop', name: 'Shop', description: 'Everything that customers see.' },
   CreateUser: { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace', rootRole: 'Editor' },
   Environment: ENVIRONMENT,

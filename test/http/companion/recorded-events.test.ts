@@ -506,6 +506,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/api-tokens', { tokenName: '$', type: 'admin' }],
     events: ['api-token-created'],
   },
+  createProjectApiToken: {
+    when: ['/projects/default/api-tokens', { tokenName: '$', type: 'client' }],
+    events: ['api-token-created'],
+  },
+  deleteProjectApiToken: {
+    given: [['POST', '/projects/default/api-tokens', { tokenName: '$', type: 'client' }]],
+    when: ['/projects/default/api-tokens/@'],
+    events: ['api-token-deleted'],
+  },
   updateApiToken: {
     given: [API_TOKEN],
     when: ['/api-tokens/@', { expiresAt: '2999-01-01T00:00:00Z' }],

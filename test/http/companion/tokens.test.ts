@@ -128,6 +128,43 @@ describeInterface('API tokens', (server) => {
   });
 });
 
+describeInterface('API tokens of a project', (server) => {
+  const path = '/projects/default/api-tokens';
+
+  it('are made, listed and deleted by its Owner, for it alone, and are never admin tokens', async () => {
+    const owner = await addUser(server(), 3);
+    await server().call('POST', `/projects/default/users/${owner.id}/roles/4`);
+    const call = (method: string, at: string, body?: unknown) =>
+      server().call(method, at, body, { token: owner.token });
+    const body = { tokenName: 'of-project', type: 'backend', environment: 'development' };
+    const created = await call('POST', path, body);
+    assert.deepEqual([created.status, created.body.projects], [201, ['default']]);
+    assert.match(created.body.secret, /^default:development\./);
+    const listed = async () =>
+      (await call('GET', path)).body.tokens.map((token: { tokenName: string }) => token.tokenName);
+    assert((await listed()).includes('of-project'));
+    for (const [fields, pointer] of [
+      [{ type: 'admin' }, '/body/type'],
+      [{ projects: ['*'] }, '/body/projects'],
+      [{ project: 'another' }, '/body/project'],
+    ] as const) {
+      const refusal = await call('POST', path, { ...body, ...fields });
+      assert.deepEqual([refusal.status, refusal.body.details[0].path], [400, pointer]);
+    }
+    await server().call('POST', '/projects', { id: 'token-b', name: 'B' });
+    const both = { ...body, tokenName: 'of-both', projects: ['default', 'token-b'] };
+    const { digest } = (await server().call('POST', '/api-tokens', both)).body;
+    assert.equal((await call('DELETE', `${path}/${digest}`)).status, 409);
+    const elsewhere = { ...body, tokenName: 'of-b', projects: ['token-b'] };
+    const other = (await server().call('POST', '/api-tokens', elsewhere)).body.digest;
+    assert.equal((await call('DELETE', `${path}/${other}`)).status, 200, 'and nothing happens');
+    const { tokens } = (await server().call('GET', '/projects/token-b/api-tokens')).body;
+    assert.equal(tokens.length, 2);
+    assert.equal((await call('DELETE', `${path}/${created.body.secret}`)).status, 200);
+    assert.deepEqual(await listed(), ['of-both']);
+  });
+});
+
 describeInterface('the last token with the rights of an Admin', (server) => {
   it('is neither deleted nor made to expire', async () => {
     const { body: list } = await server().call('GET', '/api-tokens');

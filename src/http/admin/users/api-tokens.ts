@@ -23,39 +23,39 @@ const PROJECTS_MAX = 100;
 const TYPE_PHRASE = 'one of admin, client, frontend, backend';
 const NameSchema = lineOfText('a name', 1, TEXT_LENGTH_MAX);
 
-const CreateTokenBody = v.pipe(
-  v.object({
-    tokenName: v.optional(NameSchema),
-    username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
-    type: v.pipe(
-      v.string(TYPE_PHRASE),
-      v.transform((type) => type.toLowerCase()),
-      v.picklist(['admin', 'client', 'frontend', 'backend'], TYPE_PHRASE),
-      v.description('In any case. The word backend means client.'),
-      v.transform((type) => (type === 'backend' ? 'client' : type)),
+/** Of the body that creates a token. */
+export const TOKEN_ENTRIES = {
+  tokenName: v.optional(NameSchema),
+  username: v.pipe(v.optional(NameSchema), v.description('The older name of tokenName.')),
+  type: v.pipe(
+    v.string(TYPE_PHRASE),
+    v.transform((type) => type.toLowerCase()),
+    v.picklist(['admin', 'client', 'frontend', 'backend'], TYPE_PHRASE),
+    v.description('In any case. The word backend means client.'),
+    v.transform((type) => (type === 'backend' ? 'client' : type)),
+  ),
+  environment: v.pipe(
+    v.optional(v.string()),
+    v.description(
+      'The environment in which a client or frontend token is valid; when it is not sent, the one named default, or ' +
+        'else the first in order. An admin token is valid in all of them, *.',
     ),
-    environment: v.pipe(
-      v.optional(v.string()),
-      v.description(
-        'The environment in which a client or frontend token is valid; when it is not sent, the one named default, or ' +
-          'else the first in order. An admin token is valid in all of them, *.',
+  ),
+  project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
+  projects: v.pipe(
+    v.optional(
+      v.pipe(
+        list(v.string(), 'a list of project ids'),
+        v.minLength(1, 'a list of at least one project id'),
+        v.maxLength(PROJECTS_MAX, `a list of at most ${PROJECTS_MAX} project ids`),
       ),
     ),
-    project: v.pipe(v.optional(v.string()), v.description('In place of projects, for one.')),
-    projects: v.pipe(
-      v.optional(
-        v.pipe(
-          list(v.string(), 'a list of project ids'),
-          v.minLength(1, 'a list of at least one project id'),
-          v.maxLength(PROJECTS_MAX, `a list of at most ${PROJECTS_MAX} project ids`),
-        ),
-      ),
-      v.description('Ids, or * for every project, which is the default.'),
-    ),
-    expiresAt: v.optional(v.nullable(DateTimeSchema), null),
-  }),
-  v.title('CreateApiToken'),
-);
+    v.description('Ids, or * for every project, which is the default.'),
+  ),
+  expiresAt: v.optional(v.nullable(DateTimeSchema), null),
+} as const;
+
+const CreateTokenBody = v.pipe(v.object(TOKEN_ENTRIES), v.title('CreateApiToken'));
 
 const UpdateTokenBody = v.pipe(
   v.object({
@@ -67,7 +67,10 @@ const UpdateTokenBody = v.pipe(
 type TokenFields = Omit<ApiToken, 'digest' | 'createdAt'>;
 
 /** The body in its normal form. Whether the things it names exist is decided with the command. */
-function tokenFields(world: World, body: v.InferOutput<typeof CreateTokenBody>): TokenFields | Refusal {
+export function tokenFields(
+  world: World,
+  body: v.InferOutput<typeof CreateTokenBody>,
+): TokenFields | Refusal {
   const { type, expiresAt } = body;
   if (body.tokenName !== undefined && body.username !== undefined) {
     const message =
@@ -89,7 +92,7 @@ function tokenFields(world: World, body: v.InferOutput<typeof CreateTokenBody>):
 }
 
 /** `[]` stands for several projects, whose names would be too long. */
-function secretPrefix({ projects, environment }: TokenFields): string {
+export function secretPrefix({ projects, environment }: TokenFields): string {
   const [first = ALL] = projects;
   return `${projects.length > 1 ? '[]' : first}:${environment}.`;
 }
