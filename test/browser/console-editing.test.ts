@@ -97,7 +97,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
       .waitFor();
     await isAccessible(page, 'the dialog of a strategy');
     await press(dialog, 'Add');
-    await page.getByText('35 % of users').waitFor();
+    await page.getByText('35 % of users', { exact: true }).waitFor();
     const [strategy] = await strategiesOf('with-rules');
     assert.equal(strategy.parameters.rollout, '35');
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
     );
 
     await press(page, 'Undo');
-    await page.getByText('35 % of users').waitFor({ state: 'detached' });
+    await page.getByText('35 % of users', { exact: true }).waitFor({ state: 'detached' });
     assert.deepEqual(await strategiesOf('with-rules'), []);
     await ending(opened);
   });

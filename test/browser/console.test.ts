@@ -158,7 +158,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const opened = await signedIn({ place: '#/projects/default/flags/rolled-back' });
     const { page } = opened;
     await page.getByText('25 % of users, by userId').waitFor();
-    await page.getByText('country is one of NO, SE').waitFor();
+    await page.getByText('country is one of NO, SE', { exact: true }).waitFor();
     await page.getByText('appVersion is at least version 2.0.0').waitFor();
 
     await page.getByRole('button', { name: `Roll back to here, event ${before}` }).click();

@@ -56,7 +56,6 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   validateConstraint: 204,
   getAllFeatureTypes: 200,
   getEventTypes: 200,
-  getRoles: 200,
   searchUsers: 200,
   getMe: 200,
   // What applications reported is no part of the state, and none has reported here.

@@ -95,7 +95,7 @@ export async function checkAddedField(name: string): Promise<void> {
   const document = await documentOf(folder);
   assert.equal(
     document.formatVersion,
-    3,
+    4,
     'older releases refuse the document, for they would lose the field',
   );
   for (const flag of flagsIn(document)) assert.equal(flag.owner, 'unknown', `${flag.name} in the export`);
