@@ -166,7 +166,8 @@ describeInterface('the caller', (server) => {
       ),
     );
     const inProjects = editor.permissions.slice(inService.length);
-    assert(inProjects.length === 10 && inProjects.every((one: { project: string }) => one.project === '*'));
+    assert.equal(inProjects.length, 11);
+    assert(inProjects.every((one: { project: string }) => one.project === '*'));
     const viewer = await addUser(server(), 3, { username: 'viewer' });
     assert.deepEqual((await me(viewer.token)).permissions, []);
     await server().call('POST', `/projects/mine/users/${viewer.id}/roles/4`);

@@ -40,13 +40,21 @@ describeInterface('clones and archives', (server) => {
     const { body: after } = await call('GET', `${FEATURES}/copy`);
     assert.deepEqual(
       body,
-      (({ archivedAt: _, environments: __, children: ___, dependencies: ____, tags: _____, ...flag }) =>
-        flag)(after),
+      (({
+        archivedAt: _,
+        environments: __,
+        children: ___,
+        dependencies: ____,
+        tags: _____,
+        lifecycle: ______,
+        ...flag
+      }) => flag)(after),
     );
     const comparable = (flag: typeof before) => ({
       ...flag,
       createdAt: '',
       name: '',
+      lifecycle: { ...flag.lifecycle, enteredStageAt: '' },
       environments: flag.environments.map(
         (environment: { enabled: boolean; strategies: readonly object[] }) => ({
           ...environment,
