@@ -44,8 +44,9 @@ export async function* walkIds(
   const listed = listedIds(index, walk, filters);
   if (listed !== null) {
     for (let start = 0; start < listed.length; start += BATCH_LENGTH) {
-      yield listed.slice(start, start + BATCH_LENGTH);
+      await yieldToEventLoop();
       walk.signal?.throwIfAborted();
+      yield listed.slice(start, start + BATCH_LENGTH);
     }
     return;
   }
