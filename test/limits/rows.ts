@@ -45,6 +45,10 @@ import {
 } from '../../src/domain/state/idempotency-cache.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
+import {
+  FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
+  SIZE_MAX as ROLLED_BACK_SIZE_MAX,
+} from '../../src/http/admin/flags/project-history.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
 import {
   EVALUATIONS_MAX,
@@ -54,6 +58,11 @@ import {
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { SUMMARIES_BYTES_MAX } from '../../src/http/admin/views/render-project.ts';
+import { EVENTS_TOLD_MAX } from '../../src/http/admin/watch/recorded-news.ts';
+import {
+  STREAMS_MAX as EVENT_STREAMS_MAX,
+  STREAMS_PER_CALLER_MAX,
+} from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
@@ -290,6 +299,21 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('silence of a connection', seconds(transport.idleMs), 'it is closed'),
       row('streams', `${number(STREAMS_MAX)}, or 5 of 6 connections`, '503', 'STREAMS_MAX'),
       row('streams of pages, for OFREP', number(PAGE_STREAMS_MAX), '503'),
+      row(
+        'streams of events, for the console',
+        `${number(EVENT_STREAMS_MAX)}, ${number(STREAMS_PER_CALLER_MAX)} of one caller`,
+        '503, and the console asks every 2 seconds',
+      ),
+      row(
+        'events that such a stream tells at once',
+        number(EVENTS_TOLD_MAX),
+        'it says that more happened, and its client reads anew',
+      ),
+      row(
+        'flags that the rollback of a project changes, and their size as they are and as they were',
+        `${number(ROLLED_BACK_FLAGS_MAX)}, ${bytes(ROLLED_BACK_SIZE_MAX)}`,
+        '409',
+      ),
       row(
         'queries narrowed by a query string that streams are open for',
         number(NARROWED_STREAMED_MAX),

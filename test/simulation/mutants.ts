@@ -50,7 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'does not sync the folder after beginning a segment',
     file: 'persistence/journal/file-journal.ts',
-    find: '    await this.#fs.syncFolder(this.#folder);\n',
+    find: '    await this.#options.fs.syncFolder(this.#options.folder);\n',
     replace: '',
   },
   {

@@ -9,6 +9,8 @@
  */
 import assert from 'node:assert/strict';
 import type { Store } from '../../../src/actors/store.ts';
+import { firstRun, readArchiveIndex } from '../../../src/replication/archive/archive-index.ts';
+import { decodeRecord } from '../../../src/replication/record-format.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import type { Fate } from '../../support/replication/memory-log.ts';
 import { TestCluster, type TestNode } from '../../support/replication/test-cluster.ts';
@@ -61,6 +63,8 @@ class Scenario {
   /** Of messages: how many are lost, and how long the others take at most. */
   #lossChance: number;
   #delayMsMax: number;
+  /** Events that neither the log nor the archive held at some time. */
+  readonly #lostEvents: string[] = [];
   #wipedDisks = 0;
   #deposed = 0;
 
@@ -82,6 +86,7 @@ class Scenario {
       onOpen: (node, store) => this.#watch(node, store),
     });
     this.#truth = new Truth(this.#cluster.log);
+    this.#cluster.log.onPurge = (newest) => this.#lookAtForgotten(newest);
     const nodes = 1 + random.below(NODES_MAX);
     for (let added = 0; added < nodes; added += 1) this.#cluster.add();
     this.#clients = Array.from(
@@ -102,6 +107,15 @@ class Scenario {
   #watch({ name }: TestNode, { engine }: Store): void {
     this.#truth.checkPlace(name, { lastId: engine.lastId, chain: engine.journal.appendedChain });
     engine.feed.subscribe((changes) => this.#truth.checkShown(name, changes));
+  }
+
+  /** Whoever asks the log to forget takes an error for one of the log, so that it is told at the end. */
+  #lookAtForgotten(newest: Buffer): void {
+    const record = decodeRecord(newest);
+    const forgottenId = record.kind === 'frames' ? record.lastId : record.previousId;
+    const files = [...this.#cluster.archive.files].map(([name, { length: bytes }]) => ({ name, bytes }));
+    const archivedId = firstRun(readArchiveIndex(files))?.lastId ?? 0;
+    if (forgottenId > archivedId) this.#lostEvents.push(`${archivedId + 1} to ${forgottenId}`);
   }
 
   async run(): Promise<ClusterTally> {
@@ -197,6 +211,7 @@ class Scenario {
       this.#truth.checkPlace(nodes[at]!.name, place);
     }
     assert.equal(places[0]!.lastId, this.#truth.lastId, 'every node has all that the log holds');
+    assert.deepEqual(this.#lostEvents, [], 'what the log forgets is in the archive');
     this.#history.check();
     this.#truth.checkCounts();
     for (const client of this.#clients) client.check();

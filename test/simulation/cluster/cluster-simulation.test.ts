@@ -47,7 +47,7 @@ const BROKEN: readonly Mutant[] = [
     name: 'has the log forget what is not archived yet',
     file: 'replication/archive/archivist.ts',
     find: 'Math.min(forgettableId(run, marginBytes), neededFrom())',
-    replace: 'durableId()',
+    replace: 'this.#options.durableId()',
   },
   {
     name: 'decides without asking whether the condition of a change holds',

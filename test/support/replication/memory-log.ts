@@ -79,8 +79,13 @@ export class MemoryLog {
     this.records.splice(this.records.length - count, count);
   }
 
+  /** Told of the newest record that is forgotten. */
+  onPurge: ((newest: Buffer) => void) | null = null;
+
   purgeBefore(position: number): void {
-    this.first = Math.max(this.first, position);
+    if (position <= this.first) return;
+    this.first = position;
+    this.onPurge?.(this.records[position - 2]!);
   }
 
   announce(message: Buffer): void {
