@@ -159,7 +159,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const { page } = opened;
     await page.getByText('25 % of users, by userId').waitFor();
     await page.getByText('country is one of NO, SE', { exact: true }).waitFor();
-    await page.getByText('appVersion is at least version 2.0.0').waitFor();
+    await page.getByText('appVersion is at least version 2.0.0', { exact: true }).waitFor();
 
     await page.getByRole('button', { name: `Roll back to here, event ${before}` }).click();
     const dialog = page.getByRole('dialog', { name: 'Roll back?' });
