@@ -132,6 +132,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
     tag: 'Strategies',
     summary: 'Give a flag in an environment the strategies that it has in another, as one change.',
     permission: 'flag:write',
+    needs: ['CREATE_FEATURE_STRATEGY', 'UPDATE_FEATURE_STRATEGY', 'DELETE_FEATURE_STRATEGY'],
     locate: locate.flagEnvironment,
     query: { dryRun: DRY_RUN_PARAMETER },
     body: CopyBody,

@@ -69,6 +69,16 @@ export function asIssueOfBody(refusal: Refusal): Refusal {
   return refuse('ValidationError', refusal.message, [{ message: refusal.message, path: '/body/eventId' }]);
 }
 
+/** A flag may have changed in everything. */
+export const ROLLBACK_NEEDS = [
+  'UPDATE_FEATURE',
+  'CREATE_FEATURE_STRATEGY',
+  'UPDATE_FEATURE_STRATEGY',
+  'DELETE_FEATURE_STRATEGY',
+  'UPDATE_FEATURE_ENVIRONMENT',
+  'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
+] as const;
+
 export const historyRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -77,14 +87,7 @@ export const historyRoutes: readonly Route[] = [
     tag: 'Features',
     summary: 'Bring a flag back to what it was right after an event, as one change.',
     permission: 'flag:write',
-    needs: [
-      'UPDATE_FEATURE',
-      'CREATE_FEATURE_STRATEGY',
-      'UPDATE_FEATURE_STRATEGY',
-      'DELETE_FEATURE_STRATEGY',
-      'UPDATE_FEATURE_ENVIRONMENT',
-      'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
-    ],
+    needs: ROLLBACK_NEEDS,
     locate: locate.flag,
     query: { dryRun: DRY_RUN_PARAMETER },
     body: RollbackBody,

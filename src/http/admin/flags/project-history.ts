@@ -13,7 +13,7 @@ import { type RequestContext, type Route, writeRoute } from '../../dispatch/rout
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema } from '../schemas/schemas.ts';
-import { asIssueOfBody, RollbackBody } from './history.ts';
+import { asIssueOfBody, ROLLBACK_NEEDS, RollbackBody } from './history.ts';
 
 /** The past of each is read from the log, one after the other. */
 export const FLAGS_MAX = 100;
@@ -68,6 +68,7 @@ export const projectHistoryRoutes: readonly Route[] = [
     tag: 'Projects',
     summary: 'Bring the flags of a project back to what they were right after an event, as one change.',
     permission: 'flag:write',
+    needs: ROLLBACK_NEEDS,
     locate: locate.project,
     query: { dryRun: DRY_RUN_PARAMETER },
     body: RollbackBody,
