@@ -373,9 +373,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/service': {
     purpose: 'routes about environments, events and the running process',
     imports: [
-      'domain/access',
       'domain/flags',
       'domain/json',
+      'domain/people',
       'domain/state',
       'http/admin/requests',
       'http/admin/schemas',

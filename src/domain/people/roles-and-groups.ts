@@ -1,4 +1,4 @@
-/** Roles, groups and service accounts of the state: found, and listed. */
+/** Roles and groups of the state: found, and listed. */
 import type { Group } from '../access/groups.ts';
 import { predefinedRole, ROLES, type Role } from '../access/roles.ts';
 import { notFound, type Refusal } from '../state/refusal.ts';

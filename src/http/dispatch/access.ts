@@ -237,7 +237,11 @@ export function mayDo(world: World, caller: Caller, need: Need, { projectId, env
 }
 
 /** The roles that the caller and the caller's groups hold in a project. */
-function rolesIn(world: World, { user, groups }: Caller, project: ProjectState | undefined): readonly Role[] {
+export function rolesIn(
+  world: World,
+  { user, groups }: Caller,
+  project: ProjectState | undefined,
+): readonly Role[] {
   if (user === null || project === undefined) return [];
   const ids = [project.members.get(user.id), ...groups.map((group) => project.groups.get(group))];
   return ids.flatMap((id) => (id === undefined ? [] : [knownRole(world, id)]));

@@ -157,4 +157,37 @@ describeInterface('reports', (server) => {
     const after = await get('/instance-admin/statistics');
     assert.deepEqual({ ...after, timestamp: before.timestamp }, before);
   });
+
+  it('for a user show what the groups of the user hold too, with roles of all kinds', async () => {
+    const { call } = server();
+    const { id, token } = await addUser(server(), 3, { email: 'eve@example.com' });
+    await addProject(server(), 'grouped');
+    const { body: made } = await call('POST', '/roles', {
+      name: 'Switcher',
+      type: 'custom',
+      permissions: [{ name: 'UPDATE_FEATURE' }],
+    });
+    const roleId = made.roles?.id ?? made.id;
+    const groupOf = async (name: string, rootRole?: number): Promise<number> =>
+      (await call('POST', '/groups', { name, rootRole, users: [{ user: { id } }] })).body.id;
+    const owners = await groupOf('owners');
+    const admins = await groupOf('admins', 1);
+    assert(owners > 0 && admins > 0);
+    const before = await get('/instance-admin/statistics');
+    await call('PUT', `/projects/grouped/users/${id}/roles`, { roles: [roleId] });
+    await call('PUT', `/projects/grouped/groups/${owners}/roles`, { roles: [4] });
+    const dashboard = await get('/personal-dashboard', token);
+    assert.deepEqual(
+      dashboard.projects.map((one: { id: string }) => one.id),
+      ['grouped'],
+    );
+    assert(dashboard.admins.some((one: { id: number }) => one.id === id));
+    assert(dashboard.projectOwners.some((one: { email: string }) => one.email === 'eve@example.com'));
+    const { roles } = await get('/personal-dashboard/grouped', token);
+    assert.deepEqual(roles, [
+      { id: roleId, name: 'Switcher', type: 'custom' },
+      { id: 4, name: 'Owner', type: 'project' },
+    ]);
+    assert.deepEqual([before.roles, before.groups], [6, 2]);
+  });
 });

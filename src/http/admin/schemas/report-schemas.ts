@@ -128,8 +128,8 @@ export const PersonalProjectSchema = v.pipe(
     ),
     owners: v.array(v.union([OwnerSchema, v.object({ ownerType: v.literal('system') })])),
     roles: v.pipe(
-      v.array(v.object({ id: Count, name: v.string(), type: v.literal('project') })),
-      v.description('That the caller has in the project.'),
+      v.array(v.object({ id: Count, name: v.string(), type: v.picklist(['project', 'custom']) })),
+      v.description('That the caller and the groups of the caller have in the project.'),
     ),
   }),
   v.title('PersonalProject'),

@@ -1,10 +1,11 @@
 /** What a user sees first: their projects and flags, and whom to ask (docs/specification/companions.md#reports). */
-import { OWNER_ROLE_ID, ROLES } from '../../../domain/access/roles.ts';
+import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/access/roles.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
 import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../../domain/state/world.ts';
+import { rolesIn } from '../../dispatch/access.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import * as locate from '../requests/locators.ts';
@@ -21,8 +22,6 @@ const PROJECTS_MAX = 100;
 const PEOPLE_MAX = 100;
 const EVENTS_MAX = 10;
 
-const ADMIN_ROLE = 'Admin';
-
 type Context = RequestContext<unknown>;
 
 const identityOf = ({ id, email, username }: User): string => email ?? username ?? String(id);
@@ -34,18 +33,27 @@ const ownerView = (user: User) => ({
   imageUrl: imageUrlOf(identityOf(user)),
 });
 
+/** Users whose own role it is to own one of the projects, or that of a group of theirs. */
 function ownersOf({ directory }: World, projects: readonly ProjectState[]): readonly User[] {
   const ids = new Set<number>();
-  for (const { members } of projects) {
+  for (const { members, groups } of projects) {
     for (const [userId, roleId] of members) if (roleId === OWNER_ROLE_ID) ids.add(userId);
+    for (const [groupId, roleId] of groups) {
+      const users = roleId === OWNER_ROLE_ID ? directory.groups.get(groupId)?.users : undefined;
+      for (const id of users ?? []) ids.add(id);
+    }
   }
   return [...ids].slice(0, PEOPLE_MAX).flatMap((id) => directory.users.get(id) ?? []);
 }
 
 function adminsOf({ directory }: World) {
-  const adminId = ROLES.find(({ name }) => name === ADMIN_ROLE)?.id;
+  const byGroup = new Set(
+    [...directory.groups.values()]
+      .filter(({ rootRole }) => rootRole === ADMIN_ROLE_ID)
+      .flatMap(({ users }) => users),
+  );
   return [...directory.users.values()]
-    .filter(({ rootRole }) => rootRole === adminId)
+    .filter(({ id, rootRole }) => rootRole === ADMIN_ROLE_ID || byGroup.has(id))
     .slice(0, PEOPLE_MAX)
     .map((user) => ({
       id: user.id,
@@ -90,11 +98,14 @@ function userOf({ caller }: Context): User {
 }
 
 async function readDashboard(context: Context): Promise<ReadResponse | Refusal> {
-  const { world, asker, now } = context;
+  const { world, caller, asker, now } = context;
   const { id } = userOf(context);
   const favorites = favoritesOf(world, id);
   const projects = [...world.projects.values()]
-    .filter(({ members, settings }) => members.has(id) || favorites.projects.includes(settings.id))
+    .filter(
+      (project) =>
+        rolesIn(world, caller, project).length > 0 || favorites.projects.includes(project.settings.id),
+    )
     .slice(0, PROJECTS_MAX);
   const owners = ownersOf(world, projects).map(ownerView);
   const shown = projects.map(({ settings, members }) => ({
@@ -137,10 +148,9 @@ function eventView({ id, type, createdBy, createdAt, featureName, environment }:
 }
 
 async function readProject(context: Context, project: ProjectState): Promise<ReadResponse | Refusal> {
-  const { world, usage, engine, reads, asker, now } = context;
-  const { id } = userOf(context);
+  const { world, caller, usage, engine, reads, asker, now } = context;
   const owners = ownersOf(world, [project]).map(ownerView);
-  const roles = ROLES.filter((role) => role.id === project.members.get(id));
+  const roles = new Set(rolesIn(world, caller, project));
   const shelves = project.flags.shelved();
   const [figures] = await projectFigures([project], now(), asker);
   const { activeCount, staleCount, potentiallyStaleCount } = stateCounts(figures!);
@@ -161,7 +171,7 @@ async function readProject(context: Context, project: ProjectState): Promise<Rea
     onboardingStatus: await onboardingStatus({ seen: usage.seen, owner: asker }, shelves, figures!.firstFlag),
     latestEvents: events.map(eventView),
     owners: owners.length === 0 ? [{ ownerType: 'system' }] : owners,
-    roles: roles.map((role) => ({ id: role.id, name: role.name, type: 'project' })),
+    roles: [...roles].map(({ id, name, type }) => ({ id, name, type })),
   });
 }
 
