@@ -3,6 +3,7 @@
  * of any version, an export file, or the Flagstaff that it moves to. Names stand for ids, because ids differ.
  */
 import * as v from 'valibot';
+import type { Access, GroupMembership } from './access.ts';
 
 /** Values that old servers leave out, and newer ones send as null. */
 const textOr = <T extends string | null>(initial: T) =>
@@ -89,6 +90,15 @@ export const SENT_STRATEGY = v.object({
 
 export const TAG = v.object({ type: v.string(), value: v.string() });
 
+export const TAG_TYPE = v.object({
+  name: v.string(),
+  description: textOr(''),
+  icon: textOr(null),
+  color: textOr(null),
+});
+
+const LINK = v.object({ url: v.string(), title: textOr(null) });
+
 export const DEPENDENCY = v.pipe(
   v.object({ feature: v.string(), enabled: v.nullish(v.boolean(), true), variants: listOf(v.string()) }),
   v.transform(({ feature, enabled, variants }) => ({ feature, enabled: enabled ?? true, variants })),
@@ -101,6 +111,8 @@ export const SENT_FLAG = v.object({
   description: textOr(''),
   stale: yesNo,
   impressionData: yesNo,
+  /** Unleash 7 and newer have them. */
+  links: listOf(LINK),
 });
 
 export const CONTEXT_FIELD = v.object({
@@ -148,6 +160,7 @@ export type Strategy = Omit<v.InferOutput<typeof SENT_STRATEGY>, 'id' | 'segment
   readonly segments: readonly string[];
 };
 export type Variant = v.InferOutput<typeof VARIANT>;
+export type TagType = v.InferOutput<typeof TAG_TYPE>;
 export type Tag = v.InferOutput<typeof TAG>;
 export type Dependency = v.InferOutput<typeof DEPENDENCY>;
 export type ContextField = v.InferOutput<typeof CONTEXT_FIELD>;
@@ -171,6 +184,9 @@ export interface Flag extends v.InferOutput<typeof SENT_FLAG> {
   readonly environments: ReadonlyMap<string, FlagEnvironment>;
 }
 
+/** Where the source has no custom roles and no groups, or does not show them. */
+export const NO_ACCESS: Access = { customRoles: new Map(), groups: new Map(), groupIds: new Map() };
+
 export interface Membership {
   /** The login of the user: email, or username. */
   readonly user: string;
@@ -183,6 +199,9 @@ export interface Project {
   readonly description: string;
   readonly environments: readonly string[];
   readonly memberships: readonly Membership[];
+  readonly groups: readonly GroupMembership[];
+  /** By environment. */
+  readonly defaultStrategies: ReadonlyMap<string, Strategy>;
 }
 
 export interface User {
@@ -208,6 +227,8 @@ export interface Configuration {
   readonly userIds: ReadonlyMap<string, number>;
   readonly projects: ReadonlyMap<string, Project>;
   readonly flags: ReadonlyMap<string, Flag>;
+  readonly tagTypes: ReadonlyMap<string, TagType>;
+  readonly access: Access;
   /** Ids by name, of the roles that a user or a member can have. */
   readonly roles: ReadonlyMap<string, number>;
   /** What is there and is not read, as sentences. */

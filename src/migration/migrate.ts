@@ -24,7 +24,12 @@ export async function takeSteps(
   client: AdminClient,
   onStep: (done: number, total: number) => void = () => undefined,
 ): Promise<MigrationResult> {
-  const ids: TargetIds = { segments: new Map(target.segmentIds), users: new Map(target.userIds) };
+  const ids: TargetIds = {
+    segments: new Map(target.segmentIds),
+    users: new Map(target.userIds),
+    roles: new Map(target.roles),
+    groups: new Map(target.access.groupIds),
+  };
   const failed: FailedStep[] = [];
   const failedSubjects = new Set<string>();
   let [taken, leftOut] = [0, 0];

@@ -23,6 +23,7 @@ export function flagSteps(flag: Flag, present: Flag | undefined, remarks: string
   return [
     ...metadataSteps(flag, present),
     ...tagSteps(flag, present),
+    ...linkSteps(flag, present),
     ...[...flag.environments].flatMap(([name, wanted]) =>
       environmentSteps(flag, name, wanted, present?.environments.get(name)),
     ),
@@ -48,6 +49,16 @@ function metadataSteps(flag: Flag, present: Flag | undefined): Step[] {
   const has = [present.type, present.description, present.impressionData, present.stale];
   if (isDeepStrictEqual(has, [type, description, impressionData, stale])) return [];
   return [step(subject, `change what flag "${name}" is`, 'PUT', pathOf(flag), body)];
+}
+
+/** By their addresses: titles are for people, and may have been changed on either side. */
+function linkSteps(flag: Flag, present: Flag | undefined): Step[] {
+  const has = new Set(present?.links.map(({ url }) => url));
+  return flag.links
+    .filter(({ url }) => !has.has(url))
+    .map((link) =>
+      step(subjectOf(flag), `link flag "${flag.name}" to ${link.url}`, 'POST', `${pathOf(flag)}/link`, link),
+    );
 }
 
 function tagSteps(flag: Flag, present: Flag | undefined): Step[] {
@@ -125,7 +136,7 @@ function strategySteps(
 }
 
 /** A strategy without one of its segments would be for more users than it was, so it is not made. */
-function strategyBody({ segments, ...strategy }: Strategy, at: number, ids: TargetIds): unknown {
+export function strategyBody({ segments, ...strategy }: Strategy, at: number, ids: TargetIds): unknown {
   const known = segments.map((name) => {
     const id = ids.segments.get(name);
     if (id === undefined) throw new MissingSegmentError(name);

@@ -4,9 +4,10 @@
  * What only the target has stays as it is.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { groupMembershipSteps, groupSteps, roleSteps } from './access.ts';
 import type { Configuration, Project, Segment } from './configuration.ts';
-import { archiveSteps, dependencySteps, flagSteps } from './plan-flags.ts';
-import { type Step, segment, step } from './step.ts';
+import { archiveSteps, dependencySteps, flagSteps, strategyBody } from './plan-flags.ts';
+import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
 
 export interface Plan {
   readonly steps: readonly Step[];
@@ -22,7 +23,10 @@ export function planMigration(source: Configuration, target: Configuration): Pla
     ...strategyTypeSteps(source, target),
     ...contextFieldSteps(source, target),
     ...segmentSteps(source, target),
+    ...tagTypeSteps(source, target),
+    ...roleSteps(source.access, target.access),
     ...userSteps(source, target, remarks),
+    ...groupSteps(source.access, target.access),
     ...[...source.projects.values()].flatMap((project) => projectSteps(project, source, target, remarks)),
     ...flags.flatMap((flag) => flagSteps(flag, target.flags.get(flag.name), remarks)),
     ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
@@ -100,6 +104,35 @@ function segmentSteps(source: Configuration, target: Configuration): Step[] {
   });
 }
 
+function tagTypeSteps(source: Configuration, target: Configuration): Step[] {
+  return [...source.tagTypes.values()].flatMap((wanted): Step[] => {
+    const { name } = wanted;
+    const subject = `tag type ${name}`;
+    const present = target.tagTypes.get(name);
+    if (present === undefined)
+      return [step(subject, `create tag type "${name}"`, 'POST', '/tag-types', wanted)];
+    if (name === 'simple' || isDeepStrictEqual(present, wanted)) return [];
+    return [step(subject, `change tag type "${name}"`, 'PUT', `/tag-types/${segment(name)}`, wanted)];
+  });
+}
+
+function defaultStrategySteps({ id, defaultStrategies }: Project, present: Project | undefined): Step[] {
+  return [...defaultStrategies].flatMap(([environment, wanted]): Step[] => {
+    if (isDeepStrictEqual(present?.defaultStrategies.get(environment), wanted)) return [];
+    return [
+      {
+        ...step(
+          `default strategy of ${id} in ${environment}`,
+          `set the default strategy of project "${id}" in ${environment}`,
+          'POST',
+          `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`,
+        ),
+        body: (ids) => strategyBody(wanted, 0, ids),
+      },
+    ];
+  });
+}
+
 function createSegment(subject: string, wanted: Segment): Step {
   return {
     ...step(subject, `create segment "${wanted.name}"`, 'POST', '/segments', wanted),
@@ -107,24 +140,24 @@ function createSegment(subject: string, wanted: Segment): Step {
   };
 }
 
-function idOf(response: unknown): number {
-  if (typeof response === 'object' && response !== null && 'id' in response) return Number(response.id);
-  throw new Error('The response to creating something has no id.');
-}
-
 const ROOT_ROLES = new Set(['Admin', 'Editor', 'Viewer']);
 
 function userSteps(source: Configuration, target: Configuration, remarks: string[]): Step[] {
   return [...source.users].flatMap(([login, { email, username, name, rootRole }]): Step[] => {
     if (target.users.has(login)) return [];
-    const role = ROOT_ROLES.has(rootRole) ? rootRole : 'Viewer';
+    const moves = ROOT_ROLES.has(rootRole) || source.access.customRoles.has(rootRole);
+    const role = moves ? rootRole : 'Viewer';
     if (role !== rootRole)
       remarks.push(`The root role "${rootRole}" of ${login} is one of its own; the user becomes a Viewer.`);
     const given = Object.entries({ email, username, name }).filter(([, value]) => value !== null);
-    const body = { ...Object.fromEntries(given), rootRole: target.roles.get(role) };
+    const body = (ids: TargetIds): unknown => ({
+      ...Object.fromEntries(given),
+      rootRole: ids.roles.get(role),
+    });
     return [
       {
-        ...step(`user ${login}`, `create user "${login}" as ${role}`, 'POST', '/user-admin', body),
+        ...step(`user ${login}`, `create user "${login}" as ${role}`, 'POST', '/user-admin'),
+        body,
         learn: (response, ids) => ids.users.set(login, idOf(response)),
       },
     ];
@@ -145,7 +178,9 @@ function projectSteps(
     const body = { id, name, description, environments };
     return [
       step(subject, `create project "${id}"`, 'POST', '/projects', body),
-      ...membershipSteps(project, present, target, remarks),
+      ...membershipSteps(project, present, remarks, target, source),
+      ...groupMembershipSteps(id, project.groups, []),
+      ...defaultStrategySteps(project, present),
     ];
   }
   const changed = present.name !== name || present.description !== description;
@@ -162,21 +197,23 @@ function projectSteps(
           environment: one,
         }),
       ),
-    ...membershipSteps(project, present, target, remarks),
+    ...membershipSteps(project, present, remarks, target, source),
+    ...groupMembershipSteps(id, project.groups, present.groups),
+    ...defaultStrategySteps(project, present),
   ];
 }
 
 function membershipSteps(
   { id, memberships }: Project,
   present: Project | undefined,
-  target: Configuration,
   remarks: string[],
+  target: Configuration,
+  source: Configuration,
 ): Step[] {
   const has = new Set(present?.memberships.map(({ user, role }) => `${user}\n${role}`));
   return memberships.flatMap(({ user, role }): Step[] => {
     if (has.has(`${user}\n${role}`)) return [];
-    const roleId = target.roles.get(role);
-    if (roleId === undefined) {
+    if (!target.roles.has(role) && !source.access.customRoles.has(role)) {
       remarks.push(
         `${user} has the role "${role}" in project "${id}", which is not there; give another one.`,
       );
@@ -187,7 +224,8 @@ function membershipSteps(
         subject: `member ${user} of ${id}`,
         does: `make ${user} ${role} of project "${id}"`,
         method: 'POST',
-        path: (ids) => `/projects/${segment(id)}/users/${ids.users.get(user) ?? 0}/roles/${roleId}`,
+        path: (ids) =>
+          `/projects/${segment(id)}/users/${ids.users.get(user) ?? 0}/roles/${ids.roles.get(role) ?? 0}`,
       },
     ];
   });

@@ -12,13 +12,16 @@ import {
   ENVIRONMENT,
   type Flag,
   type FlagEnvironment,
+  NO_ACCESS,
   SENT_FLAG,
   SENT_SEGMENT,
   SENT_STRATEGY,
   STRATEGY_TYPE,
+  TAG_TYPE,
   VARIANT,
 } from './configuration.ts';
-import { inOrder, shaped, strategyOf } from './read-server.ts';
+import { inOrder, strategyOf } from './read-server.ts';
+import { shaped } from './shape.ts';
 
 const optionalList = <S extends v.GenericSchema>(item: S) => v.nullish(v.array(item), []);
 
@@ -58,6 +61,7 @@ const EXPORT = v.object({
   /** Newer versions give the names of the segments only, and leave their constraints behind. */
   segments: optionalList(v.object({ ...SENT_SEGMENT.entries, constraints: v.nullish(v.array(CONSTRAINT)) })),
   contextFields: optionalList(CONTEXT_FIELD),
+  tagTypes: optionalList(TAG_TYPE),
   strategies: optionalList(STRATEGY_TYPE),
   environments: optionalList(ENVIRONMENT),
   projects: optionalList(
@@ -96,6 +100,8 @@ export function readExport(document: unknown): Configuration {
     projects: projectsOf(sent, flags),
     flags: byName(flags),
     roles: new Map(),
+    tagTypes: byName(sent.tagTypes ?? []),
+    access: NO_ACCESS,
     remarks,
   };
 }
@@ -188,7 +194,18 @@ function projectsOf(sent: Export, flags: readonly Flag[]): Configuration['projec
       const own = flags.filter(({ project }) => project === id);
       const environments = [...new Set(own.flatMap((flag) => [...flag.environments.keys()]))];
       const { name, description } = listed.get(id) ?? {};
-      return [id, { id, name: name ?? id, description: description ?? '', environments, memberships: [] }];
+      return [
+        id,
+        {
+          id,
+          name: name ?? id,
+          description: description ?? '',
+          environments,
+          memberships: [],
+          groups: [],
+          defaultStrategies: new Map(),
+        },
+      ];
     }),
   );
 }

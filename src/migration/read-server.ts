@@ -1,5 +1,6 @@
 /** Reads the configuration of a running server of the Unleash Admin API: Unleash 4.3 to 8, or Flagstaff. */
 import * as v from 'valibot';
+import { type GroupMembership, readAccess } from './access.ts';
 import type { AdminClient } from './admin-client.ts';
 import {
   byName,
@@ -18,10 +19,12 @@ import {
   STRATEGY_TYPE,
   type Strategy,
   TAG,
+  TAG_TYPE,
   type User,
   VARIANT,
   type Variant,
 } from './configuration.ts';
+import { shaped } from './shape.ts';
 
 /** Flags that are read at once. */
 const READS_AT_ONCE = 8;
@@ -63,7 +66,12 @@ const ACCESS = v.object({
     ),
     [],
   ),
-  groups: v.nullish(v.array(v.unknown()), []),
+  groups: v.nullish(
+    v.array(
+      v.object({ name: v.string(), roleId: v.nullish(v.number()), roles: v.nullish(v.array(v.number())) }),
+    ),
+    [],
+  ),
   roles: v.nullish(v.array(ROLE), []),
 });
 
@@ -80,17 +88,6 @@ async function read<S extends v.GenericSchema>(
   schema: S,
 ): Promise<v.InferOutput<S>> {
   return shaped(path, await client.get(path), schema);
-}
-
-export function shaped<S extends v.GenericSchema>(
-  source: string,
-  value: unknown,
-  schema: S,
-): v.InferOutput<S> {
-  const { success, output, issues } = v.safeParse(schema, value);
-  if (success) return output;
-  const [issue] = issues;
-  throw new Error(`${source} has an unexpected shape at "${v.getDotPath(issue) ?? ''}": ${issue.message}`);
 }
 
 export async function readServer(
@@ -111,7 +108,10 @@ export async function readServer(
   const logins = new Map(people.map((user) => [user.id, loginOf(user)]));
   const roles = new Map(rootRoles.map(({ id, name }) => [name, id]));
   const remarks: string[] = [];
-  const projects = await projectsOf(client, logins, roles, remarks);
+  const access = await readAccess(client, logins, roles, remarks);
+  const projects = await projectsOf(client, { logins, roles, segmentNames: namesOf(segments) });
+  const sentTypes = (await client.getIfThere('/tag-types')) ?? { tagTypes: [] };
+  const { tagTypes } = shaped('/tag-types', sentTypes, v.object({ tagTypes: v.array(TAG_TYPE) }));
   const flags = await flagsOf(client, [...projects.keys()], segments, onFlag);
   return {
     environments: byName(environments),
@@ -124,6 +124,8 @@ export async function readServer(
     projects,
     flags,
     roles,
+    tagTypes: byName(tagTypes),
+    access,
     remarks: [...remarks, ...(await remarksOf(client))],
   };
 }
@@ -144,11 +146,20 @@ async function segmentsOf(client: AdminClient): Promise<readonly SentSegment[]> 
   return shaped('/segments', sent, v.object({ segments: v.array(SENT_SEGMENT) })).segments;
 }
 
+const namesOf = (segments: readonly SentSegment[]): ReadonlyMap<number, string> =>
+  new Map(segments.map(({ id, name }) => [id, name]));
+
+interface KnownNames {
+  /** By the id of the user. */
+  readonly logins: ReadonlyMap<number, string>;
+  /** Gets the roles that only projects show. */
+  readonly roles: Map<string, number>;
+  readonly segmentNames: ReadonlyMap<number, string>;
+}
+
 async function projectsOf(
   client: AdminClient,
-  logins: ReadonlyMap<number, string>,
-  roles: Map<string, number>,
-  remarks: string[],
+  { logins, roles, segmentNames }: KnownNames,
 ): Promise<ReadonlyMap<string, Project>> {
   const { projects } = await read(client, '/projects', PROJECTS);
   const found: Project[] = [];
@@ -158,19 +169,29 @@ async function projectsOf(
       client,
       `/environments/project/${path}`,
       v.object({
-        environments: v.array(v.object({ name: v.string(), visible: v.nullish(v.boolean(), true) })),
+        environments: v.array(
+          v.object({
+            name: v.string(),
+            visible: v.nullish(v.boolean(), true),
+            defaultStrategy: v.nullish(SENT_STRATEGY),
+          }),
+        ),
       }),
     );
     const access = shaped('access', (await client.getIfThere(`/projects/${path}/access`)) ?? {}, ACCESS);
     for (const role of access.roles) roles.set(role.name, role.id);
-    if (access.groups.length > 0)
-      remarks.push(`Project "${id}" has ${access.groups.length} groups of members; groups do not move.`);
     found.push({
       id,
       name,
       description: description ?? '',
       environments: used.environments.filter(({ visible }) => visible !== false).map((one) => one.name),
       memberships: membershipsOf(access, logins),
+      groups: groupsIn(access),
+      defaultStrategies: new Map(
+        used.environments.flatMap((one) =>
+          one.defaultStrategy ? [[one.name, strategyOf(one.defaultStrategy, segmentNames)] as const] : [],
+        ),
+      ),
     });
   }
   return new Map(found.map((project) => [project.id, project]));
@@ -191,6 +212,14 @@ function membershipsOf(
   });
 }
 
+function groupsIn({ groups, roles }: v.InferOutput<typeof ACCESS>): readonly GroupMembership[] {
+  const names = new Map((roles ?? []).map(({ id, name }) => [id, name]));
+  return (groups ?? []).map(({ name, roleId, roles: several }) => ({
+    group: name,
+    roles: (several ?? [roleId ?? 0]).flatMap((role) => names.get(role) ?? []).toSorted(),
+  }));
+}
+
 async function flagsOf(
   client: AdminClient,
   projectIds: readonly string[],
@@ -203,7 +232,7 @@ async function flagsOf(
     for (const { name } of listed.features)
       paths.push(`/projects/${encodeURIComponent(id)}/features/${encodeURIComponent(name)}`);
   }
-  const segmentNames = new Map(segments.map(({ id, name }) => [id, name]));
+  const segmentNames = namesOf(segments);
   const flags: Flag[] = [];
   const waiting = paths.values();
   const worker = async (): Promise<void> => {
@@ -286,7 +315,6 @@ const COUNTED: readonly { path: string; list: string; sentence: (count: number) 
       `${count} API tokens do not move. Give their secrets to a new data folder by INIT_CLIENT_API_TOKENS and INIT_FRONTEND_API_TOKENS, and applications keep them.`,
   },
   { path: '/addons', list: 'addons', sentence: (count) => `${count} integrations do not move.` },
-  { path: '/groups', list: 'groups', sentence: (count) => `${count} groups of users do not move.` },
 ];
 
 async function remarksOf(client: AdminClient): Promise<string[]> {

@@ -4,6 +4,8 @@
 export interface TargetIds {
   readonly segments: Map<string, number>;
   readonly users: Map<string, number>;
+  readonly roles: Map<string, number>;
+  readonly groups: Map<string, number>;
 }
 
 export interface Step {
@@ -26,6 +28,12 @@ export class MissingSegmentError extends Error {
   constructor(name: string) {
     super(`The segment "${name}" is not there. Create it, with its constraints, and run the command again.`);
   }
+}
+
+/** Of what a step created. */
+export function idOf(response: unknown): number {
+  if (typeof response === 'object' && response !== null && 'id' in response) return Number(response.id);
+  throw new Error('The response to creating something has no id.');
 }
 
 /** A name as a segment of a path. */

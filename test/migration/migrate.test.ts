@@ -118,6 +118,80 @@ describe('flagstaff import-unleash', () => {
     assert.equal((await server.call('GET', '/projects/default/features/only-here')).status, 200);
   });
 
+  it('brings roles, groups, tag types, default strategies and links from a server that has them', async () => {
+    const [from, to] = [await startTestServer(), await startTestServer()];
+    try {
+      const make = async (method: string, path: string, body?: unknown) => {
+        const response = await from.call(method, path, body);
+        assert.ok(response.status < 300, `${method} ${path}: ${JSON.stringify(response.body)}`);
+        return response.body;
+      };
+      const permissions = [
+        { name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'production' },
+        { name: 'UPDATE_FEATURE' },
+      ];
+      const { roles: role } = await make('POST', '/roles', { name: 'Releaser', type: 'custom', permissions });
+      const { roles: lead } = await make('POST', '/roles', {
+        name: 'Lead',
+        type: 'root-custom',
+        permissions: [],
+      });
+      const user = await make('POST', '/user-admin', { email: 'ada@example.com', rootRole: lead.id });
+      const group = { name: 'Team', rootRole: lead.id, users: [{ user: { id: user.id } }] };
+      const { id: groupId } = await make('POST', '/groups', group);
+      await make('PUT', `/projects/default/groups/${groupId}/roles`, { roles: [role.id] });
+      await make('POST', `/projects/default/users/${user.id}/roles/${role.id}`);
+      await make('POST', '/tag-types', { name: 'team', description: 'Who owns it', color: '#123456' });
+      await make('POST', '/segments', { name: 'other', constraints: [] });
+      const segment = await make('POST', '/segments', { name: 'nordic', constraints: [] });
+      await make('POST', '/projects/default/environments/production/default-strategy', {
+        name: 'flexibleRollout',
+        parameters: { rollout: '10' },
+        segments: [segment.id],
+      });
+      await make('POST', '/projects/default/features', { name: 'linked' });
+      await make('POST', '/projects/default/features/linked/link', {
+        url: 'https://tracker.example/1',
+        title: 'Ticket',
+      });
+      // Ids are others there.
+      await to.call('POST', '/roles', { name: 'First', type: 'custom', permissions: [] });
+      await to.call('POST', '/groups', { name: 'First' });
+      const migrate = () =>
+        flagstaff(['import-unleash', from.origin, '--to', to.origin], {
+          env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
+        });
+      const { code, out } = await migrate();
+      assert.equal(code, 0, out);
+      assert.match((await migrate()).out, /^Everything is equal already\.$/m);
+      const there = async (path: string) => (await to.call('GET', path)).body;
+      const known = (await there('/roles')).roles as { id: number; name: string }[];
+      const idOf = (name: string) => known.find((one) => one.name === name)?.id;
+      assert.deepEqual(
+        (await there(`/roles/${idOf('Releaser')}`)).permissions.map(
+          ({ name, environment }: Record<string, unknown>) => [name, environment],
+        ),
+        [
+          ['UPDATE_FEATURE', undefined],
+          ['UPDATE_FEATURE_ENVIRONMENT', 'production'],
+        ],
+      );
+      const access = await there('/projects/default/access');
+      assert.deepEqual(
+        access.groups.map(({ name, roles }: Record<string, unknown>) => [name, roles]),
+        [['Team', [idOf('Releaser')]]],
+      );
+      assert.deepEqual(
+        (await there('/user-admin')).users.map((one: Record<string, unknown>) => one['rootRole']),
+        [1, idOf('Lead')],
+      );
+      const { links } = await there('/projects/default/features/linked');
+      assert.deepEqual([links[0].url, links[0].title], ['https://tracker.example/1', 'Ticket']);
+    } finally {
+      await Promise.all([from.stop(), to.stop()]);
+    }
+  });
+
   it('reads the export of the same flags, and takes the segments from where they are', async () => {
     const file = join(temporaryFolder(), 'export.json');
     writeFileSync(file, JSON.stringify(recorded.exported));
