@@ -1,13 +1,13 @@
 /** Three servers on three NATS servers, all of them processes of this machine, each of which can be killed, paused or cut off. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/exit-codes.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
-import { LogProxy } from './log-proxy.ts';
+import { LinkProxy } from './link-proxy.ts';
 
 export const NODES = 3;
 
@@ -41,7 +41,10 @@ export class Cluster {
   readonly nats: NatsCluster;
   readonly #root: string;
   readonly #env: Readonly<Record<string, string>>;
-  readonly #proxies: (readonly LogProxy[] | null)[] = Array.from({ length: NODES }, () => null);
+  /** Between each node and the servers of the log. */
+  readonly #logLinks: (readonly LinkProxy[] | null)[] = Array.from({ length: NODES }, () => null);
+  /** Between each node and the others, which forward writes to it when it leads. */
+  readonly #nodeLinks: (LinkProxy | null)[] = Array.from({ length: NODES }, () => null);
   readonly #ports: number[] = [];
 
   constructor(root: string, nats: NatsCluster, env: Readonly<Record<string, string>>) {
@@ -51,14 +54,16 @@ export class Cluster {
   }
 
   async start(at: number): Promise<void> {
-    this.#proxies[at] ??= await Promise.all(this.nats.urls.map((url) => LogProxy.to(url)));
+    this.#logLinks[at] ??= await Promise.all(
+      this.nats.urls.map((url) => LinkProxy.to('127.0.0.1', Number(new URL(url).port))),
+    );
     this.#ports[at] ??= await freePort();
-    const port = String(this.#ports[at]);
+    this.#nodeLinks[at] ??= await LinkProxy.to('127.0.0.1', this.#ports[at]);
     this.nodes[at] = await spawnServer(this.#folder(at), {
-      REPLICATION_URL: this.#proxies[at].map(({ url }) => url).join(','),
+      REPLICATION_URL: this.#logLinks[at].map(({ address }) => `nats://${address}`).join(','),
       REPLICATION_NODE: `node-${at}`,
-      REPLICATION_ADDRESS: `http://127.0.0.1:${port}`,
-      PORT: port,
+      REPLICATION_ADDRESS: `http://${this.#nodeLinks[at].address}`,
+      PORT: String(this.#ports[at]),
       ...this.#env,
     });
   }
@@ -74,11 +79,20 @@ export class Cluster {
 
   /** Cuts a node off from the log, and the log off from it. */
   cut(at: number): void {
-    for (const proxy of this.#proxies[at] ?? []) proxy.cut();
+    for (const link of this.#logLinks[at] ?? []) link.cut();
   }
 
   heal(at: number): void {
-    for (const proxy of this.#proxies[at] ?? []) proxy.heal();
+    for (const link of this.#logLinks[at] ?? []) link.heal();
+  }
+
+  /** Cuts the other nodes off from a node, so that they cannot forward writes to it. Clients reach it. */
+  cutFromNodes(at: number): void {
+    this.#nodeLinks[at]?.cut();
+  }
+
+  healFromNodes(at: number): void {
+    this.#nodeLinks[at]?.heal();
   }
 
   /** The last event that a leader has had the log forget. */
@@ -112,16 +126,8 @@ export class Cluster {
 
   async close(): Promise<void> {
     for (const node of this.nodes) await node?.kill().catch(() => undefined);
-    for (const proxy of this.#proxies.flat()) proxy?.close();
+    for (const link of [...this.#logLinks.flat(), ...this.#nodeLinks]) link?.close();
   }
-}
-
-async function freePort(): Promise<number> {
-  const holder = createServer();
-  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
-  const { port } = holder.address() as { port: number };
-  await new Promise((resolve) => holder.close(resolve));
-  return port;
 }
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -100,6 +100,17 @@ export const TROUBLES: Readonly<Record<string, Trouble>> = {
       await startDeposed(cluster, at, ended);
     },
   },
+  /** The leader stays, since it has its log; who asks a follower is told to come back, and succeeds at the leader. */
+  'cut-off-followers': {
+    async run(cluster, writers) {
+      const at = await cluster.leader();
+      cluster.cutFromNodes(at);
+      await pause(PAUSE_MS);
+      await writers.successes(WRITES_BETWEEN);
+      assert.equal(await cluster.leader(), at, 'the same node leads');
+      cluster.healFromNodes(at);
+    },
+  },
   'rolling-restart': {
     writers: { patient: true },
     async run(cluster, writers) {

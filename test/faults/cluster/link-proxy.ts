@@ -1,8 +1,8 @@
-/** Stands between one node and one server of its log, so that a test can cut the two off from each other. */
+/** Stands between a node and what it talks to, a server of its log or another node, so that a test can cut the two off from each other. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-export class LogProxy {
+export class LinkProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
@@ -11,18 +11,17 @@ export class LogProxy {
     this.#server = server;
   }
 
-  /** `target`: as `nats://host:port`. */
-  static async to(target: string): Promise<LogProxy> {
-    const { hostname, port } = new URL(target);
+  static async to(hostname: string, port: number): Promise<LinkProxy> {
     const server = createServer();
-    const proxy = new LogProxy(server);
-    server.on('connection', (near) => proxy.#join(near, connect(Number(port), hostname)));
+    const proxy = new LinkProxy(server);
+    server.on('connection', (near) => proxy.#join(near, connect(port, hostname)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return proxy;
   }
 
-  get url(): string {
-    return `nats://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  /** As `host:port`. */
+  get address(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** From now on nothing passes in either direction, and no connection says so. */
