@@ -2,7 +2,6 @@
  * The environment variables, checked once at the start. A value that cannot be used stops the start with one line
  * that names the variable, the value and what would be right.
  */
-import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from './actors/memory-budget.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
@@ -10,10 +9,12 @@ import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts
 import { MEMORY_BUDGET_SETTING } from './domain/growth/refuse-memory.ts';
 import { isOrigin } from './domain/state/frontend-origins.ts';
 import type { ApiTokenType } from './domain/state/world.ts';
+import type { OidcSettings } from './http/oidc/oidc-settings.ts';
 import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from './installation.ts';
-import { ConfigError, countOf, type Environment, oneOf, text } from './settings.ts';
+import { oidcConfig } from './oidc-config.ts';
+import { ConfigError, countOf, type Environment, fileOf, oneOf, text } from './settings.ts';
 import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -35,10 +36,16 @@ export interface Config {
   readonly dataDir: string;
   /** API tokens of a new data folder. Without an admin token among them, one is made. */
   readonly initialTokens: readonly InitialToken[];
+  /** Of browsers that are signed in. */
+  readonly sessions: SessionConfig;
+  /** Null where nobody signs in at a provider of OpenID Connect. */
+  readonly oidc: OidcSettings | null;
   /** `none`: no token is needed and everybody may do everything. */
   readonly authType: (typeof AUTH_TYPES)[number];
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
+  /** Threads that have the connections; 0: the main thread has them. */
+  readonly httpWorkers: number;
   /** Open connections of one address; null for no limit. Only node:http can count them. */
   readonly connectionsPerAddressMax: number | null;
   /** How long a stop waits for requests that are under way. */
@@ -69,6 +76,15 @@ export interface Config {
   readonly tracing: TracingConfig | null;
 }
 
+export interface SessionConfig {
+  /** After which a session ends, however much it is used. */
+  readonly lifetimeMs: number;
+  /** After which a session ends that is not used. */
+  readonly idleMs: number;
+  /** Whether browsers reach the server over HTTPS alone. */
+  readonly isSecureOnly: boolean;
+}
+
 export interface InitialToken {
   /** The variable that it comes from. */
   readonly variable: string;
@@ -89,6 +105,8 @@ export function readConfig(env: Environment): Config {
     dataDir: dataDirOf(env),
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
     authType,
+    sessions: sessionSettings(env),
+    oidc: oidcConfig(env, authType),
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
@@ -103,6 +121,25 @@ export function readConfig(env: Environment): Config {
     streamsMax: countOf(env, 'STREAMS_MAX', STREAMS_MAX, STREAMS_MAX_MAX),
     ...clusterSettings(env),
     tracing: tracingConfig(env),
+  };
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** As Unleash names it. Thirty days, and a week: whoever works here every week signs in once a month. */
+const SESSION_HOURS_DEFAULT = 30 * 24;
+const SESSION_IDLE_HOURS_DEFAULT = 7 * 24;
+
+/** A year. */
+const SESSION_HOURS_MAX = 8_760;
+
+function sessionSettings(env: Environment): SessionConfig {
+  const hours = countOf(env, 'SESSION_TTL_HOURS', SESSION_HOURS_DEFAULT, SESSION_HOURS_MAX);
+  const idleHours = countOf(env, 'SESSION_IDLE_HOURS', SESSION_IDLE_HOURS_DEFAULT, SESSION_HOURS_MAX);
+  return {
+    lifetimeMs: hours * HOUR_MS,
+    idleMs: idleHours * HOUR_MS,
+    isSecureOnly: oneOf(env, 'SECURE_COOKIES', ['auto', 'on'], 'auto') === 'on',
   };
 }
 
@@ -181,20 +218,35 @@ export function ignoredVariables(env: Environment): readonly string[] {
 
 const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
 
+/** Each takes memory, and a core if there is one. */
+const HTTP_WORKERS_MAX = 64;
+
 /** uWebSockets.js does not tell whose connection has ended, so a limit for each address takes the other engine. */
-function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'connectionsPerAddressMax'> {
+function connectionSettings(
+  env: Environment,
+): Pick<Config, 'httpEngine' | 'httpWorkers' | 'connectionsPerAddressMax'> {
   const name = 'CONNECTIONS_PER_ADDRESS';
-  const httpEngine = oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto');
-  if (text(env, name) === undefined) return { httpEngine, connectionsPerAddressMax: null };
-  if (httpEngine === 'uws') {
+  const engine = oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto');
+  const isLimited = text(env, name) !== undefined;
+  if (isLimited && engine === 'uws') {
     throw new ConfigError(
       `${name} cannot be used with HTTP_ENGINE=uws, which does not tell whose connection ends; remove one of the two.`,
     );
   }
+  const httpEngine = isLimited ? 'node' : engine;
   return {
-    httpEngine: 'node',
-    connectionsPerAddressMax: countOf(env, name, 1, CONNECTIONS_PER_ADDRESS_MAX),
+    httpEngine,
+    httpWorkers: workers(env, httpEngine),
+    connectionsPerAddressMax: isLimited ? countOf(env, name, 1, CONNECTIONS_PER_ADDRESS_MAX) : null,
   };
+}
+
+function workers(env: Environment, engine: HttpEngine): number {
+  const count = countOf(env, 'HTTP_WORKERS', 0, HTTP_WORKERS_MAX, 0);
+  if (count === 0 || engine !== 'node') return count;
+  throw new ConfigError(
+    'HTTP_WORKERS takes uWebSockets.js: remove it, or HTTP_ENGINE=node and CONNECTIONS_PER_ADDRESS.',
+  );
 }
 
 function basePath(env: Environment): string {
@@ -261,15 +313,4 @@ function tokensOf(env: Environment, variable: string, type: ApiTokenType): reado
         : `${type} tokens such as default:development.some-secret, or with * for every project`;
     throw new ConfigError(`${source} must be ${like}, separated by commas; number ${index + 1} is not.`);
   });
-}
-
-/** The content of the file that `<variable>_FILE` names, as containers get their secrets; undefined without it. */
-function fileOf(env: Environment, variable: string): string | undefined {
-  const file = text(env, `${variable}_FILE`);
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfigError(`${variable}_FILE cannot be read: ${(error as Error).message}.`);
-  }
 }

@@ -16,7 +16,9 @@ import { askServer } from './control/control-client.ts';
 import { controlHandlers } from './control/control-handlers.ts';
 import { type ControlServer, openControl } from './control/control-server.ts';
 import { coreUsedMs } from './core-used.ts';
+import type { ScryptCost } from './domain/access/password-hash.ts';
 import { recordFirstEvents } from './first-start.ts';
+import { createFront, type Front } from './front.ts';
 import { Authenticator } from './http/dispatch/access.ts';
 import { errorOfTransport, plainErrorResponse } from './http/dispatch/errors.ts';
 import { createInstance } from './http/dispatch/instance.ts';
@@ -24,15 +26,18 @@ import type { RouteMeter } from './http/dispatch/meters.ts';
 import { describeInterface } from './http/openapi/document.ts';
 import { pageSurface } from './http/pages/page-routes.ts';
 import { CommitMeter, createMetrics, type MetricsSources } from './http/probes/metrics.ts';
-import { type Phase, probeSurface, startingHandler } from './http/probes/probes.ts';
-import { selectTransport } from './http/select-transport.ts';
+import { probeSurface, startingHandler } from './http/probes/probes.ts';
 import { type Api, createApi } from './http/serving/dispatcher.ts';
-import { sessionSurfaces } from './http/session-surfaces.ts';
+import { SessionCookies } from './http/session/session-cookie.ts';
 import { surfacesOf } from './http/surfaces.ts';
 import type { Tracer } from './http/tracing/tracer.ts';
 import type { Transport } from './http/transport/transport.ts';
+import { markChanges } from './http/workers/mark-changes.ts';
+import { WorkersTransport } from './http/workers/workers-transport.ts';
 import { VERSION } from './installation.ts';
 import type { Log } from './log.ts';
+import { Passwords } from './passwords/passwords.ts';
+import { ScryptQueue } from './passwords/scrypt-queue.ts';
 import { dataFolder } from './persistence/disk/data-folder.ts';
 import { realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
@@ -42,6 +47,7 @@ import { UsageFolder } from './persistence/usage/usage-folder.ts';
 import type { FileArchive } from './replication/archive/file-archive.ts';
 import type { StoreHooks } from './replication/cluster-node.ts';
 import type { ReplicatedLog } from './replication/replicated-log.ts';
+import { signInSurfaces } from './sign-in.ts';
 
 /** How often a stop checks whether requests are still under way. */
 const DRAIN_LOOK_MS = 10;
@@ -55,6 +61,8 @@ export interface ServerOptions {
   announceToken(secret: string): void;
   /** For tests: other disks, clocks and sizes. */
   readonly store?: Partial<Omit<StoreOptions, 'folder' | 'log' | 'stop'>>;
+  /** For tests, whose passwords nobody guesses. */
+  readonly passwordCost?: ScryptCost;
   /** Told of requests; nobody is unless given. */
   readonly tracer?: Tracer | null;
   /** For tests: in place of the log that the configuration names, and its archive. */
@@ -92,6 +100,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const commits = new CommitMeter();
     const { store, cluster } = await openNode(options, { commits, lock, port });
     const usage = await openUsage(store, options);
+    // Nobody hears of a change before the workers cannot show anything older; so far nobody could read at all.
+    if (transport instanceof WorkersTransport) markChanges(transport.marks, store.engine, usage);
     const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
@@ -123,16 +133,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 async function refuseRunningServer(folder: string): Promise<void> {
   const running = await askServer(folder, 'status');
   if (running !== null) throw new FolderLockedError(folder, running.pid);
-}
-
-/**
- * The part in front of the store, which is open from the first moment. Its handler changes once the store is open.
- */
-interface Front {
-  phase: Phase;
-  handle: Api['handle'];
-  admit: Api['admit'];
-  refuse: Api['refuse'];
 }
 
 interface Parts {
@@ -249,24 +249,9 @@ function unrefTimer(delayMs: number, callback: () => void): void {
   setTimeout(callback, delayMs).unref();
 }
 
-function createFront(front: Front, { config, log }: ServerOptions): Promise<Transport> {
-  return selectTransport(config.httpEngine, {
-    ...(config.connectionsPerAddressMax !== null && {
-      limits: { connectionsPerAddressMax: config.connectionsPerAddressMax },
-    }),
-    host: config.host,
-    port: config.port,
-    handle: (request, response) => front.handle(request, response),
-    admit: (head) => front.admit(head),
-    refuse: (...refused) => front.refuse(...refused),
-    limits: { streamsMax: config.streamsMax },
-    log,
-  });
-}
-
 function createHandler(
   { store, cluster, usage, transport, commits, front }: Parts,
-  { config, log, tracer = null }: ServerOptions,
+  { config, log, passwordCost, tracer = null }: ServerOptions,
 ): Api {
   const { engine, keeper } = store;
   const replica = cluster === null ? null : () => cluster.replica.view;
@@ -278,7 +263,10 @@ function createHandler(
       keeper,
       transport,
       commits,
-      routes: meters,
+      routes: () => {
+        if (transport instanceof WorkersTransport) transport.addTo(meters);
+        return meters;
+      },
       usage,
       replica,
       now: Date.now,
@@ -296,9 +284,37 @@ function createHandler(
     uptimeMs: () => process.uptime() * 1000,
     memoryUsage: process.memoryUsage,
   });
+  const passwords = new Passwords({
+    world: engine.world,
+    monotonicMs: () => performance.now(),
+    onAttempt: (userId, succeeded) => usage.signInTried(userId, succeeded),
+    queue: new ScryptQueue(passwordCost),
+  });
   const { basePath } = config;
   const open = config.authType === 'none';
   const surfaces = surfacesOf(config);
+  const cookies = new SessionCookies(basePath, config.sessions.isSecureOnly);
+  const all = [
+    ...surfaces,
+    probeSurface({
+      engine,
+      replica,
+      metrics: config.metrics
+        ? {
+            registry: createMetrics(sources),
+            token: config.metricsToken,
+            monotonicMs: () => performance.now(),
+          }
+        : null,
+      phase: () => front.phase,
+    }),
+    ...signInSurfaces({ config, cookies, log }),
+    pageSurface({
+      basePath,
+      describe: () =>
+        describeInterface({ surfaces, version: VERSION, basePath, open, limits: config.limits }),
+    }),
+  ];
   const api = createApi({
     engine,
     reads: store.reads,
@@ -308,29 +324,13 @@ function createHandler(
       open,
       now: Date.now,
       onUse: (digest) => usage.tokenUsed(digest),
+      usedAt: (digest) => usage.seen.token(digest),
+      sessionIdleMs: config.sessions.idleMs,
     }),
+    cookies,
     usage,
-    surfaces: [
-      ...surfaces,
-      probeSurface({
-        engine,
-        replica,
-        metrics: config.metrics
-          ? {
-              registry: createMetrics(sources),
-              token: config.metricsToken,
-              monotonicMs: () => performance.now(),
-            }
-          : null,
-        phase: () => front.phase,
-      }),
-      ...sessionSurfaces(basePath),
-      pageSurface({
-        basePath,
-        describe: () =>
-          describeInterface({ surfaces, version: VERSION, basePath, open, limits: config.limits }),
-      }),
-    ],
+    passwords,
+    surfaces: all,
     basePath,
     streaming: {
       forSdks: config.streamingHint !== 'off',
@@ -342,6 +342,9 @@ function createHandler(
     now: Date.now,
     monotonicMs: () => performance.now(),
     metered: config.metrics,
+    onOrigins: (origins) => {
+      if (transport instanceof WorkersTransport) transport.announce(all, origins);
+    },
     cluster: cluster?.access ?? null,
     tracer,
   });

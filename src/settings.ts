@@ -1,4 +1,5 @@
-/** Reading environment variables: what config.ts and cluster-config.ts share. */
+/** Reading environment variables: what config.ts and its parts share. */
+import { readFileSync } from 'node:fs';
 
 /** The message is everything that the operator needs to read. */
 export class ConfigError extends Error {
@@ -25,10 +26,21 @@ export function oneOf<T extends string>(
   return found;
 }
 
-/** An integer from 1 to `max`. */
-export function countOf(env: Environment, name: string, otherwise: number, max: number): number {
+/** An integer from 1, or another least one, to `max`. */
+export function countOf(env: Environment, name: string, otherwise: number, max: number, min = 1): number {
   const value = text(env, name) ?? String(otherwise);
   const count = Number(value);
-  if (/^[0-9]{1,16}$/.test(value) && count >= 1 && count <= max) return count;
-  throw new ConfigError(`${name} must be a whole number from 1 to ${max}, not "${value}".`);
+  if (/^[0-9]{1,16}$/.test(value) && count >= min && count <= max) return count;
+  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
+}
+
+/** The content of the file that `<variable>_FILE` names, as containers get their secrets; undefined without it. */
+export function fileOf(env: Environment, variable: string): string | undefined {
+  const file = text(env, `${variable}_FILE`);
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${variable}_FILE cannot be read: ${(error as Error).message}.`);
+  }
 }

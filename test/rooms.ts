@@ -73,6 +73,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the state as a document: import and export',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
   },
+  passwords: {
+    purpose: 'passwords hashed and checked, slowly for whoever guesses',
+    imports: ['domain/access', 'domain/flags', 'domain/people', 'domain/state'],
+  },
+  threads: {
+    purpose: 'what threads of ours run',
+    imports: [],
+  },
   'persistence/disk': {
     purpose: 'the port to the file system, the data folder and its lock',
     imports: [],
@@ -101,6 +109,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/journal',
       'persistence/snapshots',
+      'threads',
     ],
   },
   'persistence/usage': {
@@ -172,19 +181,69 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['http/transport'],
   },
   http: {
-    purpose: 'the choice of the engine, the list of surfaces, and signing in to the pages',
+    purpose: 'the choice of the engine, and the list of surfaces',
     imports: [
       'http/admin',
       'http/client',
       'http/dispatch',
       'http/edge',
-      'http/frontend',
       'http/flagd',
+      'http/frontend',
       'http/ofrep',
-      'http/session',
+      'http/sign-in',
       'http/transport',
       'http/transport/node',
       'http/transport/uws',
+    ],
+  },
+  'http/oidc': {
+    purpose: 'signing in with OpenID Connect: the provider, and the way there and back',
+    imports: [
+      'domain/decision',
+      'domain/people',
+      'domain/state',
+      'http/dispatch',
+      'http/sign-in',
+      'http/transport',
+    ],
+  },
+  'http/sign-in': {
+    purpose: 'signing in to the pages, and out of them',
+    imports: [
+      'domain/access',
+      'domain/people',
+      'domain/state',
+      'http/admin',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+      'http/session',
+      'http/transport',
+    ],
+  },
+  'http/workers': {
+    purpose:
+      'engines in threads of their own, as one engine: what they may keep, and what they hand to the main thread',
+    imports: [
+      'actors',
+      'domain/state',
+      'http/dispatch',
+      'http/ofrep',
+      'http/transport',
+      'http/transport/uws',
+      'threads',
+    ],
+  },
+  'http/workers/thread': {
+    purpose: 'the thread of such an engine, which knows nothing of the state',
+    imports: [
+      'http/dispatch',
+      'http/logging',
+      'http/serving',
+      'http/transport',
+      'http/transport/uws',
+      'http/workers',
     ],
   },
   'http/session': {
@@ -219,6 +278,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/people',
       'domain/state',
       'http/transport',
+      'passwords',
     ],
   },
   'http/serving': {
@@ -230,12 +290,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/json',
       'domain/state',
       'http/body',
+      'http/coding',
       'http/dispatch',
       'http/logging',
       'http/routing',
       'http/session',
       'http/tracing',
       'http/transport',
+      'passwords',
     ],
   },
   'http/tracing': {
@@ -281,6 +343,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/people',
       'domain/state',
       'http/dispatch',
+      'passwords',
     ],
   },
   'http/admin/schemas': {
@@ -373,10 +436,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/service': {
     purpose: 'routes about environments, events and the running process',
     imports: [
+      'domain/decision',
       'domain/flags',
       'domain/json',
       'domain/people',
       'domain/state',
+      'http/admin/projects',
       'http/admin/requests',
       'http/admin/schemas',
       'http/admin/views',
@@ -397,7 +462,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/admin/flags',
       'http/admin/schemas',
-      'http/admin/views',
       'http/dispatch',
       'http/evaluation',
     ],
@@ -420,6 +484,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the stream of recorded events, by which the console hears what to read again',
     imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'http/watch'],
   },
+  'http/coding': {
+    purpose: 'responses compressed, off the main thread, and kept for the next reader',
+    imports: ['http/dispatch', 'http/transport'],
+  },
   'http/client-flags': {
     purpose:
       'flags as server-side SDKs read them: one flag as JSON, and documents of bytes, one for each query',
@@ -429,6 +497,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/evaluation',
       'domain/flags',
       'domain/state',
+      'http/coding',
       'http/dispatch',
     ],
   },
@@ -589,7 +658,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   migration: {
     purpose: 'from a server of the Unleash Admin API to another: read, compare, take the steps between',
-    imports: [],
+    imports: ['domain/access'],
   },
   cli: {
     purpose: 'the commands of `flagstaff`',
@@ -617,6 +686,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'control',
+      'domain/access',
       'domain/decide',
       'domain/decision',
       'domain/document',
@@ -628,12 +698,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/body',
       'http/dispatch',
       'http/forwarding',
+      'http/oidc',
       'http/openapi',
       'http/pages',
       'http/probes',
       'http/serving',
+      'http/session',
+      'http/sign-in',
       'http/tracing',
       'http/transport',
+      'http/workers',
+      'passwords',
       'persistence/disk',
       'persistence/event-log',
       'persistence/journal',

@@ -36,7 +36,7 @@ export const IMPORT_FRAME_BYTES_MAX = FRAME_BYTES_MAX / 4;
 const IMPORTER = { name: 'import', userId: -1337 } as const;
 
 export interface ExportOptions {
-  /** Includes the digests of tokens, which stay valid where the document is imported. Keep such a document secret. */
+  /** Includes the digests of tokens and the hashes of passwords, which stay valid where the document is imported. Keep such a document secret. */
   readonly credentials: boolean;
 }
 
@@ -141,6 +141,7 @@ function credentialsDocument({ directory }: World): CredentialsDocument {
   return {
     apiTokens: [...directory.apiTokens.values()].map((one) => ({ ...one, projects: [...one.projects] })),
     personalTokens: [...directory.personalTokens.values()],
+    passwords: [...directory.passwords.values()],
   };
 }
 

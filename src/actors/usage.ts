@@ -1,5 +1,5 @@
 /**
- * What applications report, in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
+ * What applications report, and when users signed in, in memory and written behind to a folder of its own. None of it is in the journal: it is lost with the
  * folder, and a crash may lose the last minute of it. Responses to reports therefore wait for nothing, and whatever goes wrong here, such
  * as a full disk or a damaged file, is logged and hurts no flag.
  *
@@ -11,9 +11,23 @@ import { ALL } from '../domain/decide/token-commands.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { World } from '../domain/state/world.ts';
 import { type ApplicationDetails, type ApplicationRow, Applications } from '../domain/usage/applications.ts';
-import { type FlagsSeen, LastSeen, type SeenRow } from '../domain/usage/last-seen.ts';
+import {
+  type FlagsUse,
+  type HourCounts,
+  LastSeen,
+  type SeenRow,
+  STEP_MS,
+} from '../domain/usage/last-seen.ts';
 import { type ApplicationReport, SIDES, type Side, type UsageReport } from '../domain/usage/reports.ts';
-import { type CountRow, DAY_MS, floorTo, type PeriodId, UsageTable } from '../domain/usage/usage-table.ts';
+import { type SignInRow, UserSignIns } from '../domain/usage/sign-ins.ts';
+import {
+  type CountRow,
+  DAY_MS,
+  floorTo,
+  HOUR_MS,
+  type PeriodId,
+  UsageTable,
+} from '../domain/usage/usage-table.ts';
 import type { UsageFolder } from '../persistence/usage/usage-folder.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
@@ -33,6 +47,10 @@ const SAVE_SOON_MS = 1_000;
 const SAVE_INTERVAL_MS = 30_000;
 
 const SEEN_FILE = 'seen';
+const SIGN_INS_FILE = 'sign-ins';
+
+/** Of the applications that evaluated one flag in an hour, and that are summed for whoever reads it. Takes some 0.1 ms. */
+const SUMMED_MAX = 5_000;
 
 /** What a caller's token covers. */
 export interface ReportScope {
@@ -63,6 +81,8 @@ interface SideUsage {
 export class Usage {
   readonly #options: UsageOptions;
   readonly #seen = new LastSeen();
+  readonly #signIns = new UserSignIns();
+  readonly #use: FlagsUse & Pick<LastSeen, 'token'>;
   readonly #sides: Readonly<Record<Side, SideUsage>>;
   /** Whether a save waits for its time. */
   #isScheduled = false;
@@ -78,10 +98,20 @@ export class Usage {
       applications: new Applications({ bytesMax: APPLICATIONS_BYTES_MAX }),
     });
     this.#sides = { backend: side('backend'), frontend: side('frontend') };
+    this.#use = useOf(this.#seen, options.now, (flag) => this.#hour(flag));
   }
 
-  get seen(): FlagsSeen & Pick<LastSeen, 'token'> {
-    return this.#seen;
+  get seen(): FlagsUse & Pick<LastSeen, 'token'> {
+    return this.#use;
+  }
+
+  get signIns(): Pick<UserSignIns, 'of'> {
+    return this.#signIns;
+  }
+
+  /** Calls back, from now on, with each flag whose times of use are shown anew; for one listener. */
+  onSeen(listener: (flag: string) => void): void {
+    this.#seen.onChanged(listener);
   }
 
   counts(side: Side): Pick<UsageTable, 'countsOf' | 'flagsOf' | 'bytes' | 'droppedCount'> {
@@ -144,6 +174,13 @@ export class Usage {
     this.#changed();
   }
 
+  /** Of a user who exists. */
+  signInTried(userId: number, succeeded: boolean): void {
+    if (succeeded) this.#signIns.succeeded(userId, this.#options.now());
+    else this.#signIns.failed(userId);
+    this.#changed();
+  }
+
   /** Saves what changed; on disk when it resolves. Never rejects. */
   save(): Promise<void> {
     this.#saving = this.#saving.then(() => this.#save());
@@ -154,6 +191,26 @@ export class Usage {
   async close(): Promise<void> {
     this.#unsubscribe?.();
     await this.save();
+  }
+
+  /** Sums of all applications, in the running hour, by environment. */
+  #hour(flag: string): ReadonlyMap<string, HourCounts> {
+    const startMs = floorTo(this.#options.now(), HOUR_MS);
+    const sums = new Map<string, { yes: number; no: number }>();
+    for (const side of SIDES) {
+      let summed = 0;
+      for (const { environment, yes, no } of this.#sides[side].counts.hourOf(flag, startMs)) {
+        const before = sums.get(environment);
+        if (before === undefined) sums.set(environment, { yes, no });
+        else {
+          before.yes += yes;
+          before.no += no;
+        }
+        summed += 1;
+        if (summed === SUMMED_MAX) break;
+      }
+    }
+    return sums;
   }
 
   async #read(): Promise<void> {
@@ -179,6 +236,15 @@ export class Usage {
     if (event.type === 'feature-revived') this.#seen.beginAnew(event.featureName);
     if (event.type === 'api-token-deleted' || event.type === 'pat-deleted')
       this.#seen.forgetToken(event.hidden.digest);
+    if (event.type === 'user-deleted') this.#signIns.forget(event.preData.id);
+    // Old sessions make room for a new one, and go with their user, without events of their own.
+    if (event.type === 'pat-created' || event.type === 'user-deleted') this.#forgetFormerTokens();
+  }
+
+  #forgetFormerTokens(): void {
+    const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
+    const count = apiTokens.size + personalTokens.size + sessions.size;
+    this.#seen.keepTokens(count, (digest) => this.#isToken(digest));
   }
 
   #changed(): void {
@@ -198,6 +264,7 @@ export class Usage {
     if (!hasRoom()) return this.#changed();
     try {
       await this.#saveSeen();
+      await this.#saveSignIns();
       for (const side of SIDES) await this.#saveSide(side);
     } catch (error) {
       onFault(error);
@@ -209,6 +276,14 @@ export class Usage {
     if (!this.#seen.takeChanged()) return;
     await this.#options.folder.write(SEEN_FILE, this.#seen.rows()).catch((error: unknown) => {
       this.#seen.saveAgain();
+      throw error;
+    });
+  }
+
+  async #saveSignIns(): Promise<void> {
+    if (!this.#signIns.takeChanged()) return;
+    await this.#options.folder.write(SIGN_INS_FILE, this.#signIns.rows()).catch((error: unknown) => {
+      this.#signIns.saveAgain();
       throw error;
     });
   }
@@ -245,6 +320,11 @@ export class Usage {
       if (this.#exists(seen)) this.#seen.load(seen);
       return;
     }
+    if (source.kind === 'sign-ins') {
+      const signIns = row as unknown as SignInRow;
+      if (this.#options.world.directory.users.has(signIns[0])) this.#signIns.load(signIns);
+      return;
+    }
     const { counts, applications } = this.#sides[source.side];
     if (source.kind === 'applications') applications.load(row as unknown as ApplicationRow);
     else counts.load(source.period, row as unknown as CountRow);
@@ -252,13 +332,32 @@ export class Usage {
 
   /** What was deleted while the folder was elsewhere, or right before a crash, is not brought back. */
   #exists([name, environment]: SeenRow): boolean {
-    const { flagProjects, apiTokens, personalTokens } = this.#options.world.directory;
-    return environment === null ? apiTokens.has(name) || personalTokens.has(name) : flagProjects.has(name);
+    return environment === null ? this.#isToken(name) : this.#options.world.directory.flagProjects.has(name);
   }
+
+  #isToken(digest: string): boolean {
+    const { apiTokens, personalTokens, sessions } = this.#options.world.directory;
+    return apiTokens.has(digest) || personalTokens.has(digest) || sessions.has(digest);
+  }
+}
+
+function useOf(seen: LastSeen, now: () => number, hour: FlagsUse['hour']): Usage['seen'] {
+  return {
+    flag: (name) => seen.flag(name),
+    token: (digest) => seen.token(digest),
+    hour,
+    get version() {
+      return seen.version;
+    },
+    get step() {
+      return floorTo(now(), STEP_MS);
+    },
+  };
 }
 
 type Source =
   | { readonly kind: 'seen' }
+  | { readonly kind: 'sign-ins' }
   | { readonly kind: 'applications'; readonly side: Side }
   | { readonly kind: 'period'; readonly side: Side; readonly period: PeriodId };
 
@@ -272,6 +371,7 @@ function periodName(side: Side, { kind, startMs }: PeriodId): string {
 /** What a file holds, by its name; null for a file of somebody else. */
 function sourceOf(name: string): Source | null {
   if (name === SEEN_FILE) return { kind: 'seen' };
+  if (name === SIGN_INS_FILE) return { kind: 'sign-ins' };
   const [, side, applications, kind, start] = FILE_PATTERN.exec(name) ?? [];
   if (side === undefined) return null;
   const found = side as Side;

@@ -28,7 +28,10 @@ export const addExport: AddCommand = (program, context) => {
       '--at <event id or time>',
       'the state after this event, or before this time (default: the newest)',
     )
-    .option('--credentials', 'include the digests of tokens, which then stay valid; keep the document secret')
+    .option(
+      '--credentials',
+      'include the digests of tokens and hashes of passwords, which then stay valid; keep the document secret',
+    )
     .addHelpText(
       'after',
       `

@@ -6,6 +6,7 @@ import { edgeSurface } from './edge/surface.ts';
 import { flagdSurface } from './flagd/surface.ts';
 import { frontendSurface } from './frontend/surface.ts';
 import { ofrepStreamSurface, ofrepSurface } from './ofrep/surface.ts';
+import { inviteSurface, resetSurface } from './sign-in/link-surfaces.ts';
 
 /** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };
@@ -23,4 +24,6 @@ export const SURFACES: readonly Surface[] = [
   ofrepStreamSurface,
   edgeSurface,
   flagdSurface,
+  resetSurface,
+  inviteSurface,
 ];

@@ -10,19 +10,11 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import type { DomainEvent } from '../../src/domain/state/events.ts';
 import { ADMIN_TOKEN, type Call, caller, ROOT_FOLDER, temporaryFolder } from '../support/server.ts';
+import { checkCovered, checkRecorded } from './coverage.ts';
 import { EVENT_HASH_DIGITS, type Expected } from './expected.ts';
 import { IMPORT_DOCUMENT } from './import-document.ts';
-import {
-  documentIn,
-  type EventShown,
-  eventsIn,
-  hashOf,
-  type RunCommand,
-  reduceTo,
-  shapeOf,
-} from './picture.ts';
+import { documentIn, eventsIn, hashOf, type RunCommand, reduceTo, shapeOf } from './picture.ts';
 import { PAST_FLAGS, runScenario, type ScenarioResult } from './scenario.ts';
 
 interface Build {
@@ -61,113 +53,6 @@ async function end({ child }: Running, signal: 'SIGKILL' | 'SIGTERM'): Promise<v
   const exited = once(child, 'exit');
   child.kill(signal);
   await exited;
-}
-
-/**
- * A new event type does not compile until it is listed here, and this script then fails until the scenario records it.
- * False is for what no request records: the server does by itself, for flags of a certain age, a minute after a start.
- */
-const EVENT_TYPES: { readonly [T in DomainEvent['type']]: boolean } = {
-  'feature-created': true,
-  'feature-project-change': true,
-  'feature-metadata-updated': true,
-  'feature-stale-on': true,
-  'feature-stale-off': true,
-  'feature-potentially-stale-on': false,
-  'feature-archived': true,
-  'feature-revived': true,
-  'feature-completed': true,
-  'feature-uncompleted': true,
-  'feature-deleted': true,
-  'feature-strategy-add': true,
-  'feature-strategy-update': true,
-  'feature-strategy-remove': true,
-  'strategy-order-changed': true,
-  'feature-environment-enabled': true,
-  'feature-environment-disabled': true,
-  'feature-variants-updated': true,
-  'feature-environment-variants-updated': true,
-  'feature-favorited': true,
-  'feature-unfavorited': true,
-  'feature-tagged': true,
-  'feature-untagged': true,
-  'feature-dependency-added': true,
-  'feature-dependency-removed': true,
-  'feature-dependencies-removed': true,
-  'project-created': true,
-  'project-updated': true,
-  'project-deleted': true,
-  'project-environment-added': true,
-  'project-environment-removed': true,
-  'default-strategy-updated': true,
-  'project-favorited': true,
-  'project-unfavorited': true,
-  'project-user-added': true,
-  'project-user-role-changed': true,
-  'project-user-removed': true,
-  'project-group-added': true,
-  'project-group-role-changed': true,
-  'project-group-removed': true,
-  'environment-created': true,
-  'environment-updated': true,
-  'environment-deleted': true,
-  'segment-created': true,
-  'segment-updated': true,
-  'segment-deleted': true,
-  'context-field-created': true,
-  'context-field-updated': true,
-  'context-field-deleted': true,
-  'strategy-created': true,
-  'strategy-updated': true,
-  'strategy-deprecated': true,
-  'strategy-reactivated': true,
-  'strategy-deleted': true,
-  'tag-type-created': true,
-  'tag-type-updated': true,
-  'tag-type-deleted': true,
-  'tag-created': true,
-  'tag-deleted': true,
-  'setting-created': true,
-  'setting-updated': true,
-  'user-created': true,
-  'user-updated': true,
-  'user-deleted': true,
-  'api-token-created': true,
-  'api-token-updated': true,
-  'api-token-deleted': true,
-  'role-created': true,
-  'role-updated': true,
-  'role-deleted': true,
-  'group-created': true,
-  'group-updated': true,
-  'group-deleted': true,
-  'pat-created': true,
-  'pat-deleted': true,
-};
-
-/** Throws unless every write in the API description was called successfully. */
-async function checkCovered(origin: string, called: ReadonlySet<string>): Promise<void> {
-  const response = await fetch(`${origin}/docs/openapi.json`);
-  const { paths } = (await response.json()) as { paths: Readonly<Record<string, object>> };
-  const writes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods)
-      .filter((method) => ['post', 'put', 'patch', 'delete'].includes(method))
-      .map((method) => `${method.toUpperCase()} ${path.replace('/api/admin', '')}`),
-  );
-  assert(writes.length > 0, 'the description names writes');
-  const missing = writes.filter((write) => {
-    const pattern = new RegExp(`^${write.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
-    return ![...called].some((one) => pattern.test(one));
-  });
-  assert.deepEqual(missing, [], 'the scenario calls every write');
-}
-
-function checkRecorded(events: readonly EventShown[]): void {
-  const recorded = new Set(events.map(({ type }) => type));
-  const missing = Object.entries(EVENT_TYPES)
-    .filter(([type, isAsked]) => isAsked && !recorded.has(type))
-    .map(([type]) => type);
-  assert.deepEqual(missing, [], 'the scenario records events of every type');
 }
 
 /** How the two folders differ is told in README.md in this folder. */
@@ -212,7 +97,7 @@ async function fill(build: Build, { origin }: Running, folder: string): Promise<
     snapshot: async () => void (await build.run(['snapshot', '--data-dir', folder])),
     moment: async () => void momentIds.push(await newestId()),
   });
-  await checkCovered(origin, called);
+  checkCovered(called);
   return { result, momentIds, pastFlags: await pastFlagsOf(call, [...momentIds, await newestId()]) };
 }
 

@@ -6,7 +6,9 @@
 import assert from 'node:assert/strict';
 import type { Call, ReceivedResponse } from '../support/server.ts';
 import type { Expected } from './expected.ts';
+import { invitations, passwords, rolesAndGroups, serviceAccounts } from './people-scenario.ts';
 import type { Json } from './picture.ts';
+import { targeting, transfer } from './targeting-scenario.ts';
 
 const FLAGS = '/projects/default/features';
 const inEnvironment = (flag: string, environment: string): string =>
@@ -37,7 +39,7 @@ export async function runScenario({ call, snapshot, moment }: ScenarioOptions): 
   };
   await flags(checked);
   await moment();
-  await strategies(checked);
+  await strategies(checked, await targeting(checked));
   await snapshot();
   await variants(checked);
   await environments(checked);
@@ -111,13 +113,12 @@ const STRATEGY = {
     },
     { name: 'b', weight: 1, weightType: 'variable', stickiness: 'userId' },
   ],
-  segments: [7, 3],
   sortOrder: 2.5,
 };
 
-async function strategies(call: CheckedCall): Promise<void> {
+async function strategies(call: CheckedCall, segments: readonly number[]): Promise<void> {
   const development = `${inEnvironment('checkout', 'development')}/strategies`;
-  const first = (await call('POST', development, STRATEGY)).body.id;
+  const first = (await call('POST', development, { ...STRATEGY, segments })).body.id;
   const second = (await call('POST', development, { name: 'default', parameters: null, title: null })).body
     .id;
   const third = (await call('POST', development, { name: 'userWithId', parameters: { userIds: 'a,ß' } })).body
@@ -144,6 +145,14 @@ async function strategies(call: CheckedCall): Promise<void> {
   await call('POST', `${inEnvironment('checkout', 'production')}/off`);
   await onlyDisabled(call);
   await call('POST', `${FLAGS}/checkout/clone`, { name: 'checkout-copy', replaceGroupId: true });
+  const copied = `${inEnvironment('checkout-copy', 'production')}/strategies/copy`;
+  await call('POST', copied, { from: 'development' });
+  await call('POST', '/segments/strategies', {
+    projectId: 'default',
+    environmentId: 'development',
+    strategyId: fourth,
+    segmentIds: segments,
+  });
 }
 
 /** Enables an environment whose only strategy is disabled. Later builds must keep it as it is. */
@@ -217,15 +226,21 @@ async function projects(call: CheckedCall): Promise<void> {
   }
   await call('DELETE', '/projects/shop/environments/staging');
   for (const enabled of [true, false]) await call('POST', '/maintenance', { enabled });
+  for (const frontendApiOrigins of [[], ['https://shop.example']]) {
+    await call('POST', '/ui-config/cors', { frontendApiOrigins });
+    await call('POST', '/ui-config', { frontendSettings: { frontendApiOrigins: ['*'] } });
+  }
   await call('POST', '/projects', { id: 'closed', name: 'Closed' });
   await call('DELETE', '/projects/closed');
 }
 
 /** Returns the highest user id ever given. Its user is deleted, and no later user may get the id. */
 async function users(call: CheckedCall): Promise<number> {
+  await serviceAccounts(call);
+  await invitations(call);
   const add = async (fields: object): Promise<number> => (await call('POST', '/user-admin', fields)).body.id;
   const ada = await add({ username: 'Ada', name: 'Ada Lövelace', email: 'ada@example.com', rootRole: 2 });
-  const other = await add({ username: 'ada', name: null, rootRole: 'Editor' });
+  const other = await add({ username: 'ada-2', name: null, rootRole: 'Editor' });
   const nameless = await add({ email: 'Nobody@Example.com', username: null, rootRole: 3 });
   const gone = await add({ username: 'gone', rootRole: 1 });
   await call('PUT', `/user-admin/${other}`, {
@@ -238,32 +253,16 @@ async function users(call: CheckedCall): Promise<number> {
   await call('POST', `/projects/default/users/${other}/roles/5`);
   await call('DELETE', `/projects/default/users/${other}/roles/5`);
   await call('PUT', '/projects/shop/access', {
-    users: [
-      { id: nameless, roleId: 5 },
-      { id: gone, roleId: 4 },
-      { id: ada, roleId: 4 },
+    roles: [
+      { id: 5, users: [nameless] },
+      { id: 4, users: [gone, ada] },
     ],
   });
   await call('DELETE', `/user-admin/${gone}`);
+  await call('POST', '/projects/shop/access', { roles: [5], users: [other], groups: [] });
+  await call('PUT', `/projects/shop/users/${other}/roles`, { roles: [4] });
+  await call('DELETE', `/projects/shop/users/${other}/roles`);
   return gone;
-}
-
-async function rolesAndGroups(call: CheckedCall): Promise<void> {
-  const permissions = [{ name: 'UPDATE_FEATURE_ENVIRONMENT', environment: 'production' }];
-  const role = async (name: string, type: string): Promise<number> =>
-    (await call('POST', '/roles', { name, type, description: 'Größe' })).body.roles.id;
-  const releaser = await role('Releaser', 'custom');
-  await call('PUT', `/roles/${releaser}`, { name: 'Releaser', permissions });
-  const lead = await role('Lead', 'root-custom');
-  await call('DELETE', `/roles/${await role('gone', 'custom')}`);
-  const group = async (name: string): Promise<number> => (await call('POST', '/groups', { name })).body.id;
-  const team = await group('Team');
-  await call('PUT', `/groups/${team}`, { name: 'Team', rootRole: lead, users: [{ user: { id: 1 } }] });
-  await call('PUT', `/projects/shop/groups/${team}/roles`, { roles: [5] });
-  await call('PUT', `/projects/shop/groups/${team}/roles`, { roles: [releaser] });
-  const gone = await group('gone');
-  await call('PUT', `/projects/shop/groups/${gone}/roles`, { roles: [5] });
-  await call('DELETE', `/groups/${gone}`);
 }
 
 const FAR = '2999-12-31T23:59:59.999Z';
@@ -291,6 +290,9 @@ async function allTokens(
   const admin = await made({ tokenName: 'second admin', type: 'admin' });
   await call('PUT', `/api-tokens/${frontend}`, { expiresAt: FAR });
   await call('DELETE', `/api-tokens/${admin}`);
+  const inShop = { tokenName: 'Läden', type: 'client', environment: 'development' };
+  const { secret: ofShop } = (await call('POST', '/projects/shop/api-tokens', inShop)).body;
+  await call('DELETE', `/projects/shop/api-tokens/${encodeURIComponent(ofShop)}`);
   const { users: all } = (await call('GET', '/user-admin')).body as {
     users: readonly { id: number; username: string | null }[];
   };
@@ -310,6 +312,7 @@ async function allTokens(
   await call('DELETE', `${FLAGS}/gone/favorites`, undefined, own);
   const mine = (await call('POST', '/user/tokens', { description: 'my own', expiresAt: FAR }, own)).body.id;
   await call('DELETE', `/user/tokens/${mine}`, undefined, own);
+  await passwords(call, owner.id, own);
   return { personalToken: { secret, username: 'Ada' }, nextPersonalTokenId: mine + 1 };
 }
 
@@ -366,6 +369,8 @@ async function rollback(call: CheckedCall): Promise<void> {
   assert(switchedOn !== undefined);
   await call('POST', '/features/checkout-copy/tags', { value: 'vorher' });
   await call('POST', `${FLAGS}/checkout/rollback`, { eventId: switchedOn.id });
+  await call('POST', '/projects/shop/rollback', { eventId: switchedOn.id });
+  await transfer(call, ['checkout']);
 }
 
 async function retriedWrite(call: CheckedCall): Promise<ScenarioResult['retried']> {

@@ -10,9 +10,12 @@ import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
 import { LOG_BYTES } from '../../src/cluster-config.ts';
+import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
+import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
+import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/domain/decide/import-issues.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
 import { DEFAULT_STRATEGY_BYTES_MAX } from '../../src/domain/decide/project-commands.ts';
 import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
@@ -49,6 +52,7 @@ import {
   FLAGS_MAX as ROLLED_BACK_FLAGS_MAX,
   SIZE_MAX as ROLLED_BACK_SIZE_MAX,
 } from '../../src/http/admin/flags/project-history.ts';
+import { EXPORT_SIZE_MAX } from '../../src/http/admin/flags/transfer.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
 import {
   EVALUATIONS_MAX,
@@ -65,10 +69,15 @@ import {
 } from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
+import { COMPRESSED_BYTES_MAX } from '../../src/http/coding/response-coder.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
+import { FLAGS_AT_ONCE } from '../../src/http/evaluation/evaluated.ts';
 import { REPEATED_BYTES_MAX } from '../../src/http/evaluation/repeated-responses.ts';
+import { LONG_LISTS } from '../../src/http/evaluation/scope-evaluators.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/forwarding/leader-client.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
+import { REPLY_BYTES_MAX as PROVIDER_REPLY_BYTES_MAX } from '../../src/http/oidc/bounded-fetch.ts';
+import { RUNNING_MAX as SIGN_INS_RUNNING_MAX } from '../../src/http/oidc/oidc-surface.ts';
 import { METRICS_AGE_MS_MAX } from '../../src/http/probes/probes.ts';
 import {
   STRANGERS_WAITING_MAX,
@@ -89,6 +98,14 @@ import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/sch
 import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
 import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
+import {
+  CALLERS_MAX,
+  KEPT_BODY_BYTES_MAX,
+  KEPT_BYTES_MAX,
+} from '../../src/http/workers/thread/kept-responses.ts';
+import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
+import { FROM_ADDRESS, OF_USER, USER_FROM_ADDRESS } from '../../src/passwords/passwords.ts';
+import { WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/replication/archive/archivist.ts';
@@ -116,6 +133,9 @@ function bytes(count: number): string {
 }
 
 const seconds = (ms: number): string => (ms === 1000 ? '1 second' : `${ms / 1000} seconds`);
+
+const attempts = ({ burst, refillMs }: AttemptLimit): string =>
+  `${burst}, and one more every ${seconds(refillMs)}`;
 
 const row = (counted: string, limit: string, beyond: string, setting: string | null = null): LimitRow => ({
   ...{ counted, limit, setting, beyond },
@@ -176,6 +196,17 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
       row('users of a group', number(GROUP_USERS_MAX), '400'),
       row('API tokens', number(API_TOKENS_MAX), '409'),
       row('personal tokens of a user', number(PERSONAL_TOKENS_PER_USER_MAX), '409'),
+      row(
+        'people who come back from a provider of OpenID Connect at once',
+        number(SIGN_INS_RUNNING_MAX),
+        'they are told to try again',
+      ),
+      row('reply of such a provider', bytes(PROVIDER_REPLY_BYTES_MAX), 'nobody is signed in'),
+      row(
+        'sessions of a user or an API token, and of all',
+        `${number(SESSIONS_PER_CALLER_MAX)}, ${number(SESSIONS_MAX)}`,
+        'the oldest ends',
+      ),
     ],
   },
   {
@@ -202,6 +233,13 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'the one that was used longest ago is forgotten, and looked up when it comes again',
       ),
       row(
+        'responses that each HTTP worker keeps, beside some 30 MiB that its thread takes',
+        `${bytes(KEPT_BYTES_MAX)}, each of up to ${bytes(KEPT_BODY_BYTES_MAX)}`,
+        'what was kept first is asked for again',
+        'HTTP_WORKERS',
+      ),
+      row('callers that each HTTP worker knows', number(CALLERS_MAX), 'the main thread is asked again'),
+      row(
         'documents of flags kept for server-side SDKs',
         bytes(DOCUMENT_BYTES_MAX),
         'the one that was used longest ago is made anew',
@@ -211,6 +249,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'summaries of flags kept for overviews and lists of projects',
         bytes(SUMMARIES_BYTES_MAX),
         'those of the project that was asked for longest ago are made anew',
+      ),
+      row(
+        'responses kept in compressed form, with what they were made of',
+        bytes(COMPRESSED_BYTES_MAX),
+        'the one that was asked for longest ago is compressed again',
       ),
       row(
         'lists of evaluated flags kept for contexts that come again',
@@ -315,6 +358,12 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         '409',
       ),
       row(
+        'flags in one export or import, and the size of those that are exported',
+        `${number(TRANSFER_FLAGS_MAX)}, ${bytes(EXPORT_SIZE_MAX)}`,
+        '409 for the export, 400 for the import',
+      ),
+      row('events that one import of flags may record', number(IMPORT_EVENTS_MAX), '409'),
+      row(
         'queries narrowed by a query string that streams are open for',
         number(NARROWED_STREAMED_MAX),
         '503',
@@ -353,6 +402,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         `${WALKS.waitingMax} more wait; beyond that, 503 for the caller with the most`,
       ),
       row(
+        `lists of more than ${number(FLAGS_AT_ONCE)} evaluated flags under way, for pages and for OpenFeature`,
+        `${LONG_LISTS.runningMax}, ${LONG_LISTS.runningPerAskerMax} of one token and address`,
+        `${bytes(LONG_LISTS.waitingMax)} more wait; beyond that, 503 for the caller with the most`,
+      ),
+      row(
         'of a cluster: writes that a follower has handed on',
         `${number(FORWARDED_MAX)}, and ${bytes(FORWARDED_BYTES_MAX)} of bodies and responses`,
         '503',
@@ -361,6 +415,21 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'of a cluster: requests that wait for the event of `Flagstaff-At-Least`',
         `${number(WAITING_MAX)}, ${STRANGERS_WAITING_MAX} more whose token is unknown, and ${bytes(WAITING_BODIES_BYTES_MAX)} of bodies`,
         '503',
+      ),
+      row(
+        'invitations, and users who come by one',
+        `${number(INVITATIONS_MAX)}, ${number(INVITED_USERS_MAX)}`,
+        '409',
+      ),
+      row('links with which a user sets a password', '1', 'a new one ends the one before'),
+      row('passwords that wait to be hashed or checked', number(PASSWORDS_WAITING_MAX), '503'),
+      row('wrong passwords of a user, from one address', attempts(USER_FROM_ADDRESS), '429'),
+      row('wrong passwords from one address', attempts(FROM_ADDRESS), '429'),
+      row('wrong passwords of a user, from all addresses', attempts(OF_USER), '429'),
+      row(
+        'users and addresses whose wrong passwords are counted',
+        number(ENTRIES_MAX),
+        'those that tried longest ago are forgotten',
       ),
       row(
         'refused tokens that are logged',

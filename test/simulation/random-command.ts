@@ -240,6 +240,30 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     environment: c.environment(),
     strategy: anyStrategy(c.random),
   }),
+  'export-flags': (c) => ({ type: 'export-flags', environment: c.environment(), flags: [c.flag().flag] }),
+  'import-flags': (c) => {
+    const { project, flag } = c.flag();
+    const names = [...new Set([flag, c.of(FLAGS)])];
+    return {
+      type: 'import-flags',
+      project,
+      environment: c.environment(),
+      flags: names.map((name) => ({
+        name,
+        metadata: { description: anyText(c.random), stale: c.yes },
+        enabled: c.random.chance(0.3) ? null : c.yes,
+        variants: c.yes ? null : [],
+        strategies: c.yes ? [anyStrategy(c.random)] : [],
+        tags: c.yes ? [tagOf(c)] : [],
+        dependencies: [],
+      })),
+      segmentNames: new Map([...c.world.directory.segments.values()].map(({ id, name }) => [id, name])),
+      tagTypes: [],
+      contextFields: c.yes ? [{ name: c.of(CONTEXT_FIELDS), fields: {} }] : [],
+      strangers: [],
+      archived: [],
+    };
+  },
   'copy-strategies': (c) => ({
     type: 'copy-strategies',
     ...c.flag(),
@@ -432,6 +456,41 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
   'delete-environment': (c) => ({ type: 'delete-environment', name: c.environment() }),
   'create-user': (c) => ({ type: 'create-user', fields: { ...identityOf(c), rootRole: c.of([1, 2, 3]) } }),
   'update-user': (c) => ({ type: 'update-user', userId: c.userId(), fields: identityOf(c) }),
+  'create-service-account': (c) => ({
+    type: 'create-service-account',
+    name: c.yes ? null : anyText(c.random),
+    username: c.yes ? null : `robot-${c.random.below(3)}`,
+    rootRole: c.of([1, 2, 3]),
+  }),
+  'update-service-account': (c) => ({
+    type: 'update-service-account',
+    userId: c.userId(),
+    name: c.yes ? null : anyText(c.random),
+  }),
+  'delete-service-account': (c) => ({ type: 'delete-service-account', userId: c.userId() }),
+  'create-password-link': (c) => ({
+    ...{ type: 'create-password-link', userId: c.userId(), digest: c.digest(), lifetimeMs: 60_000 },
+  }),
+  'use-password-link': (c) => {
+    const links = [...c.world.directory.passwordLinks.keys()];
+    const digest = links.length === 0 ? c.digest() : c.of(links);
+    return { type: 'use-password-link', digest, hash: passwordHashOf(c) };
+  },
+  'create-invitation': (c) => ({
+    ...{ type: 'create-invitation', digest: c.digest(), name: anyText(c.random), expiresAt: EXPIRY },
+  }),
+  'update-invitation': (c) => ({ type: 'update-invitation', digest: invitationOf(c), enabled: c.yes }),
+  'sign-up': (c) => ({
+    type: 'sign-up',
+    digest: invitationOf(c),
+    fields: identityOf(c),
+    passwordHash: passwordHashOf(c),
+  }),
+  'set-password': (c) => {
+    const userId = c.userId();
+    const checked = c.yes ? null : (c.world.directory.passwords.get(userId)?.hash ?? null);
+    return { type: 'set-password', userId, hash: passwordHashOf(c), checked };
+  },
   'delete-user': (c) => ({ type: 'delete-user', userId: c.userId() }),
   'create-api-token': (c) => ({
     type: 'create-api-token',
@@ -463,6 +522,35 @@ const CHOICES: { readonly [T in Command['type']]: Choose<T> } = {
     const { userId, id } = c.of(tokens);
     return { type: 'delete-personal-token', userId, id };
   },
+  'begin-session': (c) => {
+    const tokens = [...c.world.directory.personalTokens.values()];
+    const token = tokens.length > 0 && c.yes ? c.of(tokens) : null;
+    return {
+      type: 'begin-session',
+      digest: c.digest(),
+      userId: token?.userId ?? c.userId(),
+      tokenDigest: token?.digest ?? null,
+      begunWith: token === null ? 'password' : 'token',
+      lifetimeMs: 1 + c.of([0, 1_000, 1e8]),
+    };
+  },
+  'end-session': (c) => {
+    const sessions = [...c.world.directory.sessions.keys()];
+    return sessions.length === 0 ? null : { type: 'end-session', digest: c.of(sessions) };
+  },
+  'sign-in-by-provider': (c) => ({
+    type: 'sign-in-by-provider',
+    identity: { issuer: 'https://provider.example', subject: c.digest() },
+    profile: {
+      email: c.yes ? null : `${c.of(['ada', 'Bob', 'toString'])}@sso.example`,
+      username: c.yes ? null : anyText(c.random),
+      name: c.yes ? null : anyText(c.random),
+    },
+    groups: c.yes ? [] : ['developers'],
+    rules: { roles: [['developers', 'Editor']], defaultRole: c.yes ? 'Viewer' : null, admins: [] },
+    session: { digest: c.digest(), lifetimeMs: 1_000 },
+  }),
+  'end-sessions': (c) => ({ type: 'end-sessions', userId: c.userId(), tokenDigest: null }),
 };
 
 function anySegment(c: Chance): SegmentInput {
@@ -493,6 +581,16 @@ function memberOf(c: Chance): { project: string; userId: number; roleId: number 
   const members = [...(c.world.projects.get(project)?.members ?? [])];
   const [userId, roleId] = members.length === 0 ? [c.userId(), c.role()] : c.of(members);
   return { project, userId, roleId };
+}
+
+function invitationOf(c: Chance): string {
+  const digests = [...c.world.directory.invitations.keys()];
+  return digests.length === 0 ? c.digest() : c.of(digests);
+}
+
+function passwordHashOf(c: Chance): string {
+  const salt = c.digest().padEnd(22, '0').slice(0, 22);
+  return `$scrypt$ln=15,r=8,p=3$${salt}$${'k'.repeat(43)}`;
 }
 
 function identityOf(c: Chance): { username: string; name: string | null; email: string | null } {

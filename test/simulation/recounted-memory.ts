@@ -5,7 +5,8 @@ import type { World } from '../../src/domain/state/world.ts';
 
 export function recountStateBytes({ directory, projects }: World): number {
   const { segments, contextFields, strategyTypes, settings, users, apiTokens, personalTokens } = directory;
-  const { potentiallyStale, completions, tagTypes, tags, favorites, roles, groups } = directory;
+  const { potentiallyStale, completions, tagTypes, tags, favorites, roles, groups, passwords } = directory;
+  const { sessions, identities } = directory;
   const flags = [...projects.values()].flatMap((project) =>
     [...project.flags.values()].map(({ flag }) => flag),
   );
@@ -20,6 +21,11 @@ export function recountStateBytes({ directory, projects }: World): number {
     ...favorites.values(),
     ...roles.values(),
     ...groups.values(),
+    ...sessions.values(),
+    ...passwords.values(),
+    ...identities.values(),
+    ...directory.passwordLinks.values(),
+    ...directory.invitations.values(),
     ...directory.environments,
     ...[...projects.values()].flatMap(({ settings, members, groups, defaultStrategies }) => [
       settings,

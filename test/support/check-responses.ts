@@ -54,6 +54,10 @@ function isMessageOnly(surface: Surface | null, { status }: ReceivedResponse): b
 
 function checkSuccess(method: string, { success, operationId }: Route, response: ReceivedResponse): void {
   assert.equal(response.status, success.status, `the status of ${operationId}`);
+  if (success.text !== undefined) {
+    assert.equal(response.headers.get('content-type'), `${success.text}; charset=utf-8`);
+    return;
+  }
   if (success.schema === null) {
     assert.equal(response.body, undefined, `${operationId} answers without a body`);
     const length = response.headers.get('content-length');
@@ -87,7 +91,7 @@ function checkRefusal(route: Route | null, response: ReceivedResponse): void {
     );
   }
   assert.match(response.body.message, /^[A-Z].*[.!?]$/s, 'a message is a whole sentence');
-  assert.equal(response.headers.has('retry-after'), response.status === 503);
+  assert.equal(response.headers.has('retry-after'), [429, 503].includes(response.status));
   assert.equal(response.headers.has('allow'), response.status === 405);
 }
 

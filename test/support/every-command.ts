@@ -4,6 +4,7 @@
  * in the state right before the command is submitted.
  */
 import fc from 'fast-check';
+import { SIGN_INS } from '../../src/domain/access/sessions.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
 import { FLAG_TYPES } from '../../src/domain/flags/flag-type.ts';
 import type { World } from '../../src/domain/state/world.ts';
@@ -28,6 +29,9 @@ const roleId = fc.constantFrom(4, 5, 5, 6, 7);
 const customRoleId = fc.integer({ min: 5, max: 8 });
 const groupId = fc.integer({ min: 1, max: 3 });
 const digest = fc.constantFrom('d1', 'd2', 'd3');
+const passwordHash = fc.constantFrom(
+  ...'abc'.split('').map((one) => `$scrypt$ln=15,r=8,p=3$${one.repeat(22)}$${one.repeat(43)}`),
+);
 const text = fc.oneof(fc.constantFrom('', 'x', '\u0000', 'é😀'), fc.string({ unit: 'binary', maxLength: 8 }));
 const expiresAt = fc.constantFrom('2030-01-01T00:00:00.000Z', '2031-01-01T00:00:00.000Z');
 
@@ -237,6 +241,19 @@ const dependency = fc.record({
   enabled: fc.boolean(),
   variants: fc.constantFrom([], ['v1']),
 });
+const NAMED_APART = { selector: ({ name }: { readonly name: string }) => name, maxLength: 2 };
+const importedFlag = fc.record({
+  name: newFlag,
+  metadata,
+  enabled: fc.constantFrom(true, false, null),
+  variants: fc.option(variants, { nil: null }),
+  strategies: fc.array(strategy, { maxLength: 2 }),
+  tags: fc.uniqueArray(tag, { selector: ({ type, value }) => `${type}:${value}`, maxLength: 2 }),
+  dependencies: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(dependency, { maxLength: 1 }) },
+  ),
+});
 const member = fc.record({ userId, roleId });
 const granted = {
   project,
@@ -319,6 +336,23 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'replace-strategy': [2, { ...ofEnvironment, strategyId, strategy }],
   'patch-strategy': [6, { ...ofEnvironment, strategyId, operations: PATCH_OPERATIONS.strategy }],
   'remove-strategy': [3, { ...ofEnvironment, strategyId }],
+  'export-flags': [1, { environment, flags: fc.uniqueArray(flag, { maxLength: 2 }) }],
+  'import-flags': [
+    8,
+    {
+      project,
+      environment,
+      flags: fc.uniqueArray(importedFlag, { selector: ({ name }) => name, maxLength: 3 }),
+      segmentNames: fc.constant(new Map([1, 2, 3, 4].map((id) => [id, `s${id % 3}`] as const))),
+      tagTypes: fc.uniqueArray(fc.record({ name: tagType, fields: tagTypeFields }), NAMED_APART),
+      contextFields: fc.uniqueArray(
+        fc.record({ name: contextField, fields: contextFieldFields }),
+        NAMED_APART,
+      ),
+      strangers: fc.constant([]),
+      archived: fc.constant([]),
+    },
+  ],
   'copy-strategies': [
     8,
     {
@@ -403,15 +437,92 @@ const FIELDS: { readonly [T in Command['type']]: readonly [weight: number, Field
   'delete-environment': [1, { name: spareEnvironment }],
   'create-user': [
     2,
-    { fields: fc.tuple(userFields, rootRole).map(([fields, role]) => ({ ...fields, rootRole: role })) },
+    {
+      fields: fc.tuple(userFields, rootRole).map(([fields, role]) => ({ ...fields, rootRole: role })),
+      passwordHash: fc.option(passwordHash, { nil: undefined }),
+      linkDigest: fc.option(digest, { nil: undefined }),
+    },
   ],
   'update-user': [2, { userId, fields: userFields }],
   'delete-user': [1, { userId }],
+  'create-service-account': [
+    1,
+    {
+      name: fc.option(text, { nil: null }),
+      username: fc.constantFrom(null, 'bob', 'robot'),
+      rootRole,
+    },
+  ],
+  'update-service-account': [
+    1,
+    { userId, name: fc.option(text), rootRole: fc.option(rootRole, { nil: undefined }) },
+  ],
+  'delete-service-account': [1, { userId }],
+  'create-password-link': [1, { userId, digest, lifetimeMs: fc.constant(1000) }],
+  'use-password-link': [1, { digest, hash: passwordHash }],
+  'create-invitation': [1, { digest, name: text, expiresAt }],
+  'update-invitation': [
+    1,
+    {
+      digest,
+      enabled: fc.constantFrom(undefined, true, false),
+      expiresAt: fc.option(expiresAt, { nil: undefined }),
+    },
+  ],
+  'sign-up': [
+    1,
+    {
+      digest,
+      fields: fc.record({
+        name: fc.option(text, { nil: null }),
+        username: fc.constantFrom(null, 'ann', 'guest'),
+        email: fc.constantFrom(null, 'guest@example.com'),
+      }),
+      passwordHash,
+    },
+  ],
+  'set-password': [1, { userId, hash: passwordHash, checked: fc.option(passwordHash, { nil: null }) }],
   'create-api-token': [1, { token: apiToken }],
   'update-api-token': [1, { digest, expiresAt: fc.option(expiresAt, { nil: null }) }],
   'delete-api-token': [1, { digest }],
   'create-personal-token': [1, { userId, digest, description: text, expiresAt }],
   'delete-personal-token': [1, { userId, id: fc.integer({ min: 0, max: 3 }) }],
+  'begin-session': [
+    2,
+    {
+      digest,
+      userId: fc.option(userId, { nil: null }),
+      tokenDigest: fc.option(digest, { nil: null }),
+      begunWith: fc.constantFrom(...SIGN_INS),
+      lifetimeMs: fc.integer({ min: 1, max: 1e9 }),
+    },
+  ],
+  'end-session': [1, { digest }],
+  'sign-in-by-provider': [
+    2,
+    {
+      identity: fc.record({ issuer: fc.constantFrom('https://a', 'https://b'), subject: digest }),
+      profile: fc.record({
+        email: fc.option(fc.constantFrom('ada@a.example', 'BOB@a.example'), { nil: null }),
+        username: fc.option(fc.constantFrom('ada', 'Bob'), { nil: null }),
+        name: fc.option(text, { nil: null }),
+      }),
+      groups: fc.subarray(['one', 'two']),
+      rules: fc.record({
+        roles: fc.subarray<[string, string]>([
+          ['one', 'Admin'],
+          ['two', 'editor'],
+        ]),
+        defaultRole: fc.constantFrom('Viewer', 'nothing', null),
+        admins: fc.subarray(['d1', 'bob@a.example']),
+      }),
+      session: fc.record({ digest, lifetimeMs: fc.constant(1000) }),
+    },
+  ],
+  'end-sessions': [
+    1,
+    { userId: fc.option(userId, { nil: null }), tokenDigest: fc.option(digest, { nil: null }) },
+  ],
 };
 
 export const COMMAND_TYPES = Object.keys(FIELDS) as Command['type'][];
@@ -432,7 +543,10 @@ export function withRealIds(world: World, command: Command): Command {
     return token === undefined ? command : { ...command, userId: token.userId, id: token.id };
   }
   const realUser = (position: number): number => [...users.keys()][position - 1] ?? 999;
-  if ('userId' in command) return { ...command, userId: realUser(command.userId) };
+  if ('userId' in command) {
+    const { userId } = command;
+    return { ...command, userId: userId === null ? null : realUser(userId) } as Command;
+  }
   if (command.type === 'create-group' || command.type === 'update-group') {
     const { users: sent = [] } = command.fields;
     return { ...command, fields: { ...command.fields, users: sent.map(realUser) } };

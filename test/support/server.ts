@@ -66,7 +66,9 @@ export function caller(origin: string, prefix = '/api/admin'): Call {
     // A stream is only opened here: it would not end.
     const isStream = fetched.headers.get('content-type') === 'text/event-stream';
     if (isStream) await fetched.body?.cancel();
-    const text = isStream ? '' : await fetched.text();
+    // What is no JSON is left to those who ask for it by themselves.
+    const isTable = fetched.headers.get('content-type')?.startsWith('text/csv') === true;
+    const text = isStream || isTable ? '' : await fetched.text();
     const response: ReceivedResponse = {
       status: fetched.status,
       headers: fetched.headers,
@@ -89,7 +91,11 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
+/** Hashed in no time. */
+const CHEAP_PASSWORDS = { ln: 1, r: 1, p: 1 } as const;
+
 export interface TestServerOptions {
+  readonly passwordCost?: ServerOptions['passwordCost'];
   readonly env?: Readonly<Record<string, string>>;
   readonly store?: ServerOptions['store'];
   /** Silent unless given. */
@@ -103,8 +109,19 @@ export interface TestServerOptions {
   readonly stop?: (error: Error) => void;
 }
 
+/**
+ * How many HTTP workers servers have whose tests ask for none: with `TEST_HTTP_WORKERS=2`, any suite runs over workers where it would over
+ * uWebSockets.js.
+ */
+function workersFor(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const count = process.env['TEST_HTTP_WORKERS'] ?? '0';
+  const isPossible = env['HTTP_ENGINE'] !== 'node' && env['CONNECTIONS_PER_ADDRESS'] === undefined;
+  return count !== '0' && isPossible ? { HTTP_WORKERS: count } : {};
+}
+
 export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
   return readConfig({
+    ...workersFor(env),
     HTTP_HOST: '127.0.0.1',
     PORT: '0',
     DATA_DIR: folder,
@@ -126,6 +143,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
           throw error;
         }),
       announceToken: () => undefined,
+      passwordCost: options.passwordCost ?? CHEAP_PASSWORDS,
       ...(options.store === undefined ? {} : { store: options.store }),
       ...(options.replicatedLog === undefined ? {} : { replicatedLog: options.replicatedLog() }),
       ...(options.replicatedArchive === undefined ? {} : { replicatedArchive: options.replicatedArchive() }),
@@ -154,8 +172,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
 }
 
-/** The engines that the interface is tested over: the same suite, the same counts. */
-export const ENGINES = ['uws', 'node'] as const;
+/** The engines that the interface is tested over: the same suite, the same counts. Only one of them has workers. */
+export const ENGINES: readonly ('uws' | 'node')[] =
+  process.env['TEST_HTTP_WORKERS'] === undefined ? ['uws', 'node'] : ['uws'];
 
 /** A suite over every HTTP engine, each with a server of its own. */
 export function describeInterface(
@@ -203,6 +222,7 @@ export async function spawnServer(
       PORT: '0',
       DATA_DIR: folder,
       INIT_ADMIN_API_TOKENS: ADMIN_TOKEN,
+      ...workersFor(env),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 import { ROOT_FOLDER, temporaryFolder } from './server.ts';
 
 /** What stands before the walks, without `npm ci`. The server of a first terminal; nobody waits for it. */
@@ -30,15 +30,6 @@ function freshCheckout(): string {
     cpSync(join(ROOT_FOLDER, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
   return folder;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  assert(typeof address === 'object' && address !== null);
-  await new Promise((resolve) => server.close(resolve));
-  return address.port;
 }
 
 export interface WalkResult {

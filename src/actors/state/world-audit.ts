@@ -4,9 +4,12 @@
  * response shows it.
  */
 import assert from 'node:assert/strict';
+import { INVITATIONS_MAX } from '../../domain/access/links.ts';
+import { parsePasswordHash } from '../../domain/access/password-hash.ts';
+import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
 import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
-import type { ProjectState, World } from '../../domain/state/world.ts';
+import type { DirectoryState, ProjectState, World } from '../../domain/state/world.ts';
 
 /** `lastId`: the newest event that the state contains. */
 export function auditWorld(world: World, lastId: number): void {
@@ -24,8 +27,8 @@ export function auditWorld(world: World, lastId: number): void {
 }
 
 function auditDirectory({ directory, lineage }: World, lastId: number): void {
-  const { revision, environmentsRevision, accessRevision } = directory;
-  for (const part of [revision, environmentsRevision, accessRevision]) {
+  const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
+  for (const part of [revision, environmentsRevision, accessRevision, sessionsRevision]) {
     assert(part <= lastId, `the directory is of event ${part}, which is newer than ${lastId}`);
   }
   for (const id of directory.users.keys()) assert(id <= directory.lastUserId, `user ${id} is newer than all`);
@@ -36,6 +39,17 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
     assert(id <= directory.lastPersonalTokenId, `personal token ${id} is newer than all`);
     assert(directory.users.has(userId), `personal token ${id} belongs to nobody`);
   }
+  auditSessions(directory);
+  const linked = [...directory.passwordLinks.values()].map(({ userId }) => userId);
+  assert.equal(new Set(linked).size, linked.length, 'a user has one link to set a password');
+  for (const id of linked) assert(directory.users.has(id), `the link of ${id} is for nobody`);
+  assert(directory.invitations.size <= INVITATIONS_MAX, 'invitations are bounded');
+  for (const [id, { userId, hash }] of directory.passwords) {
+    assert(id === userId && directory.users.has(userId), `the password of ${userId} belongs to nobody`);
+    assert(parsePasswordHash(hash) !== null, `the password of ${userId} can be checked`);
+  }
+  for (const { subject, userId } of directory.identities.values())
+    assert(directory.users.has(userId), `the identity ${subject} is a user's who is gone`);
   for (const [name, { flag }] of directory.potentiallyStale) {
     assert(flag === name && directory.flagProjects.has(name), `flag ${name} is noted and exists`);
   }
@@ -57,10 +71,31 @@ function auditDirectory({ directory, lineage }: World, lastId: number): void {
   }
 }
 
+function auditSessions({
+  sessions,
+  users,
+  apiTokens,
+  personalTokens,
+  lastPersonalTokenId,
+}: DirectoryState): void {
+  assert(sessions.size <= SESSIONS_MAX, 'sessions are bounded');
+  for (const { id, userId, tokenDigest } of sessions.values()) {
+    assert(id <= lastPersonalTokenId, `session ${id} is newer than all`);
+    assert(userId === null || users.has(userId), `session ${id} is a user's who is gone`);
+    const isOfToken = tokenDigest !== null && (apiTokens.has(tokenDigest) || personalTokens.has(tokenDigest));
+    assert(isOfToken || (tokenDigest === null && userId !== null), `session ${id} has outlived its token`);
+  }
+}
+
 function auditRoles(world: World): void {
   const { roles, groups, users, lastRoleId, lastGroupId } = world.directory;
   const isRole = (id: number) => findRole(world, id) !== undefined;
-  for (const id of roles.keys()) assert(id <= lastRoleId, `role ${id} is newer than all`);
+  const environments = new Set([null, ...world.directory.environments.map(({ name }) => name)]);
+  for (const [id, { permissions }] of roles) {
+    assert(id <= lastRoleId, `role ${id} is newer than all`);
+    for (const { environment } of permissions)
+      assert(environments.has(environment), `role ${id} names the environment ${environment}, which is gone`);
+  }
   for (const { id, rootRole } of users.values()) assert(isRole(rootRole), `user ${id} has a role`);
   for (const { id, rootRole, users: members } of groups.values()) {
     assert(id <= lastGroupId, `group ${id} is newer than all`);

@@ -9,7 +9,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { Packr } from 'msgpackr';
 import type { Group } from '../../domain/access/groups.ts';
+import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
 import type { CustomRole } from '../../domain/access/roles.ts';
+import type { Session } from '../../domain/access/sessions.ts';
 import type { ContextField } from '../../domain/flags/context-field.ts';
 import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
@@ -28,13 +30,15 @@ import type {
   DirectoryState,
   Environment,
   Favorites,
+  Identity,
+  Password,
   PersonalToken,
   ProjectSettings,
   StalenessNote,
   User,
   World,
 } from '../../domain/state/world.ts';
-import { emptyWorld } from '../../domain/state/world.ts';
+import { emptyWorld, identityKey } from '../../domain/state/world.ts';
 import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
 import { SharedParts } from './shared-parts.ts';
 import { SharedStrings } from './shared-strings.ts';
@@ -50,6 +54,7 @@ type Counters = Pick<
   | 'revision'
   | 'environmentsRevision'
   | 'accessRevision'
+  | 'sessionsRevision'
 >;
 
 interface ProjectRecord {
@@ -96,6 +101,11 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
     { name: 'groups', records: [...directory.groups.values()] },
     { name: 'apiTokens', records: [...directory.apiTokens.values()] },
     { name: 'personalTokens', records: [...directory.personalTokens.values()] },
+    { name: 'sessions', records: [...directory.sessions.values()] },
+    { name: 'passwords', records: [...directory.passwords.values()] },
+    { name: 'identities', records: [...directory.identities.values()] },
+    { name: 'passwordLinks', records: [...directory.passwordLinks.values()] },
+    { name: 'invitations', records: [...directory.invitations.values()] },
     {
       name: 'projects',
       records: all.map(
@@ -119,10 +129,10 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
 
 function countersOf(directory: DirectoryState): Counters {
   const { lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId } = directory;
-  const { revision, environmentsRevision, accessRevision } = directory;
+  const { revision, environmentsRevision, accessRevision, sessionsRevision } = directory;
   return {
     ...{ lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId },
-    ...{ revision, environmentsRevision, accessRevision },
+    ...{ revision, environmentsRevision, accessRevision, sessionsRevision },
   };
 }
 
@@ -185,6 +195,23 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
     case 'personalTokens':
       putRecord(world, directory.personalTokens, (record as PersonalToken).digest, record as PersonalToken);
       return;
+    case 'sessions':
+      putRecord(world, directory.sessions, (record as Session).digest, record as Session);
+      return;
+    case 'passwordLinks':
+      putRecord(world, directory.passwordLinks, (record as PasswordLink).digest, record as PasswordLink);
+      return;
+    case 'invitations':
+      putRecord(world, directory.invitations, (record as Invitation).digest, record as Invitation);
+      return;
+    case 'passwords':
+      putRecord(world, directory.passwords, (record as Password).userId, record as Password);
+      return;
+    case 'identities': {
+      const identity = record as Identity;
+      putRecord(world, directory.identities, identityKey(identity.issuer, identity.subject), identity);
+      return;
+    }
     case 'lineage':
       world.lineage.restore(record as LineageEntry);
       return;

@@ -5,7 +5,7 @@ export interface Group {
   readonly description: string | null;
   /** A role id; null: the group gives no root role. */
   readonly rootRole: number | null;
-  /** Names of groups elsewhere that stand for this one. Kept for clients, and used for nothing yet. */
+  /** Names of groups of a provider of OpenID Connect: whoever is in one of them joins this one when signing in. */
   readonly mappingsSSO: readonly string[];
   /** Ids of its users, ascending. */
   readonly users: readonly number[];

@@ -10,7 +10,7 @@
  * all projects share, and what is said of applications; `project:create` and `admin`: in the service; `self`: any
  * authenticated caller, about themselves; `personal`: any user, about what only users have. API tokens are not users, and
  * neither is a caller without authentication. `scope`: nothing beyond what the surface asks for; the caller's scope
- * decides what the response shows.
+ * decides what the response shows. `access:give`: `project:write`, or the permission to change members, in any project.
  */
 export type Right =
   | 'read'
@@ -21,7 +21,8 @@ export type Right =
   | 'admin'
   | 'self'
   | 'personal'
-  | 'scope';
+  | 'scope'
+  | 'access:give';
 
 /** Where a permission holds: in the service, in a project, or in an environment of a project. */
 export type PermissionKind = 'root' | 'project' | 'environment';

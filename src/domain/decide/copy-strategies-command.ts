@@ -58,7 +58,7 @@ export function plannedCopy(world: World, command: CopyStrategies, newId: () => 
  * What is the same already keeps its id, so that nothing is recorded of it, and applications that pin a user by it go on.
  * So does, after that, what stands at the same place and is of the same type: it is changed and not replaced.
  */
-function copiesOf(
+export function copiesOf(
   strategies: readonly Strategy[],
   before: readonly Strategy[],
   newId: () => string,

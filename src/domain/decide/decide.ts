@@ -4,52 +4,8 @@
  */
 
 import { type DecideContext, type Decision, SYSTEM } from '../decision/decision.ts';
-import {
-  type GrantProjectAccess,
-  grantProjectAccess,
-  type RevokeProjectAccess,
-  revokeProjectAccess,
-  type SetProjectAccess,
-  setProjectAccess,
-} from '../people/access-commands.ts';
-import {
-  type CreateGroup,
-  createGroup,
-  type DeleteGroup,
-  deleteGroup,
-  type UpdateGroup,
-  updateGroup,
-} from '../people/group-commands.ts';
-import {
-  type AddMember,
-  addMember,
-  type ChangeMember,
-  changeMember,
-  type RemoveMember,
-  removeMember,
-} from '../people/membership-commands.ts';
-import {
-  type CreatePersonalToken,
-  createPersonalToken,
-  type DeletePersonalToken,
-  deletePersonalToken,
-} from '../people/personal-token-commands.ts';
-import {
-  type CreateRole,
-  createRole,
-  type DeleteRole,
-  deleteRole,
-  type UpdateRole,
-  updateRole,
-} from '../people/role-commands.ts';
-import {
-  type CreateUser,
-  createUser,
-  type DeleteUser,
-  deleteUser,
-  type UpdateUser,
-  updateUser,
-} from '../people/user-commands.ts';
+import { PEOPLE_DECISIONS, type PeopleCommand } from '../people/people-decisions.ts';
+import { isSessionEvent } from '../state/events.ts';
 import { isRefusal } from '../state/refusal.ts';
 import { refuseInMaintenance } from '../state/settings.ts';
 import type { World } from '../state/world.ts';
@@ -118,6 +74,7 @@ import {
   type UpdateFlag,
   updateFlag,
 } from './flag-commands.ts';
+import type { ImportFlags } from './import-issues.ts';
 import { type MoveFlag, moveFlag } from './move-command.ts';
 import {
   type MarkFavorite,
@@ -206,6 +163,7 @@ import {
   type UpdateApiToken,
   updateApiToken,
 } from './token-commands.ts';
+import { type ExportFlags, exportFlags, importFlags } from './transfer-commands.ts';
 import {
   type PatchVariants,
   type PushVariants,
@@ -221,6 +179,8 @@ export type Command =
   | PatchFlag
   | CloneFlag
   | MoveFlag
+  | ExportFlags
+  | ImportFlags
   | ChangeLink
   | RemoveLink
   | RollbackFlag
@@ -254,18 +214,6 @@ export type Command =
   | SetVariants
   | PatchVariants
   | PushVariants
-  | AddMember
-  | ChangeMember
-  | RemoveMember
-  | SetProjectAccess
-  | GrantProjectAccess
-  | RevokeProjectAccess
-  | CreateRole
-  | UpdateRole
-  | DeleteRole
-  | CreateGroup
-  | UpdateGroup
-  | DeleteGroup
   | CreateProject
   | UpdateProject
   | DeleteProject
@@ -293,14 +241,10 @@ export type Command =
   | DeleteTagType
   | SetFrontendOrigins
   | SetMaintenance
-  | CreateUser
-  | UpdateUser
-  | DeleteUser
   | CreateApiToken
   | UpdateApiToken
   | DeleteApiToken
-  | CreatePersonalToken
-  | DeletePersonalToken;
+  | PeopleCommand;
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
 type Decide<C> = (world: World, command: C, context: DecideContext) => Decision;
@@ -311,6 +255,8 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'patch-flag': patchFlag,
   'clone-flag': cloneFlag,
   'move-flag': moveFlag,
+  'export-flags': exportFlags,
+  'import-flags': importFlags,
   'change-link': changeLink,
   'remove-link': removeLink,
   'rollback-flag': rollbackFlag,
@@ -344,18 +290,6 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'set-variants': setVariants,
   'patch-variants': patchVariants,
   'push-variants': pushVariants,
-  'add-member': addMember,
-  'change-member': changeMember,
-  'remove-member': removeMember,
-  'set-project-access': setProjectAccess,
-  'grant-project-access': grantProjectAccess,
-  'revoke-project-access': revokeProjectAccess,
-  'create-role': createRole,
-  'update-role': updateRole,
-  'delete-role': deleteRole,
-  'create-group': createGroup,
-  'update-group': updateGroup,
-  'delete-group': deleteGroup,
   'create-project': createProject,
   'update-project': updateProject,
   'delete-project': deleteProject,
@@ -383,21 +317,30 @@ const DECISIONS: { readonly [T in Command['type']]: Decide<CommandOf<T>> } = {
   'delete-tag-type': deleteTagType,
   'set-frontend-origins': setFrontendOrigins,
   'set-maintenance': setMaintenance,
-  'create-user': createUser,
-  'update-user': updateUser,
-  'delete-user': deleteUser,
   'create-api-token': createApiToken,
   'update-api-token': updateApiToken,
   'delete-api-token': deleteApiToken,
-  'create-personal-token': createPersonalToken,
-  'delete-personal-token': deletePersonalToken,
+  ...PEOPLE_DECISIONS,
 };
 
+/** They look at the maintenance themselves, or need not. */
+const SIGNING_IN_AND_OUT: ReadonlySet<Command['type']> = new Set([
+  'begin-session',
+  'end-session',
+  'end-sessions',
+  'sign-in-by-provider',
+]);
+
 export function decide(world: World, command: Command, context: DecideContext): Decision {
-  // The server notes some things by itself, and its operator may need a token to end the maintenance.
-  const isLetThrough = command.type === 'set-maintenance' || context.actor.userId === SYSTEM.userId;
+  // The server notes some things by itself, and its operator may need a token, or a session, to end the maintenance.
+  const isSigningIn = SIGNING_IN_AND_OUT.has(command.type);
+  const isLetThrough =
+    command.type === 'set-maintenance' || isSigningIn || context.actor.userId === SYSTEM.userId;
   const maintenance = isLetThrough ? null : refuseInMaintenance(world.directory.settings);
   if (maintenance !== null) return maintenance;
   const decision = (DECISIONS[command.type] as Decide<Command>)(world, command, context);
-  return isRefusal(decision) ? decision : (refuseBeyondLimits(world, command, decision, context) ?? decision);
+  if (isRefusal(decision)) return decision;
+  // Sessions have a bound of their own, and whoever makes room in a full memory has to sign in first.
+  const limited = isSigningIn ? decision.filter((event) => !isSessionEvent(event)) : decision;
+  return refuseBeyondLimits(world, command, limited, context) ?? decision;
 }

@@ -115,6 +115,6 @@ export function locateDependency(
   return { ...located, dependency };
 }
 
-function dependencyRemoved(flag: Flag, preData: Dependency): DomainEvent {
+export function dependencyRemoved(flag: Pick<Flag, 'name' | 'project'>, preData: Dependency): DomainEvent {
   return { type: 'feature-dependency-removed', ...aboutFlag(flag), data: null, preData };
 }

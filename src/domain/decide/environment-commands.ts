@@ -1,6 +1,7 @@
 /** Decisions that create, change, order and delete the environments of the service. */
 
 import type { Decision } from '../decision/decision.ts';
+import { environmentForgotten } from '../people/role-commands.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
 import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
@@ -107,6 +108,7 @@ export function deleteEnvironment(world: World, { name }: DeleteEnvironment): De
   return [
     ...removed,
     ...tokensOfEnvironmentDeleted(world, name),
+    ...environmentForgotten(world, name),
     { type: 'environment-deleted', ...ofEnvironment(name), data: null, preData: environment },
   ];
 }

@@ -189,7 +189,7 @@ function variantChanges(
   return events;
 }
 
-function tagChanges(flag: Flag, target: Flag): DomainEvent[] {
+export function tagChanges(flag: Flag, target: Flag): DomainEvent[] {
   const tag = ({ type, value }: Tag): Tag => ({ type, value });
   return [
     ...flag.tags

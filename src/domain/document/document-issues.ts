@@ -267,7 +267,7 @@ export class DocumentIssues {
     }
   }
 
-  #findInCredentials({ apiTokens, personalTokens }: CredentialsDocument): void {
+  #findInCredentials({ apiTokens, personalTokens, passwords }: CredentialsDocument): void {
     const path = '/credentials';
     this.#unique(apiTokens, `${path}/apiTokens`, ({ digest }) => ['/digest', digest]);
     this.#unique(personalTokens, `${path}/personalTokens`, ({ digest }) => ['/digest', digest]);
@@ -283,6 +283,10 @@ export class DocumentIssues {
     }
     for (const [index, { userId }] of personalTokens.entries()) {
       this.#existing(this.#userIds, userId, `${path}/personalTokens/${index}/userId`, 'user');
+    }
+    this.#unique(passwords, `${path}/passwords`, ({ userId }) => ['/userId', userId]);
+    for (const [index, { userId }] of passwords.entries()) {
+      this.#existing(this.#userIds, userId, `${path}/passwords/${index}/userId`, 'user');
     }
   }
 

@@ -3,13 +3,14 @@
  * environments, users, segments, context fields, strategy types and flags with everything in them, but no events and no
  * responses kept for retries.
  *
- * Tokens are included only on request, because a digest admits everybody who holds the secret wherever it is
+ * Tokens and hashed passwords are included only on request, because they admit everybody who holds the secret wherever they are
  * imported. A token without its digest could not be imported, so its metadata alone would be useless.
  *
  * Version history: 1, the first. 2: segments, context fields and strategy types. 3: custom roles and groups. The table of
  * flags' metadata says which later version added which field.
  */
 import * as v from 'valibot';
+import { HASH_PHRASE, parsePasswordHash } from '../access/password-hash.ts';
 import { type PermissionName, permissionByName } from '../access/permissions.ts';
 import { CUSTOM_ROLE_TYPES } from '../access/roles.ts';
 import { isDateTime } from '../flags/constraint-value.ts';
@@ -105,6 +106,7 @@ const UserSchema = v.object({
   email: v.nullable(Text),
   rootRole: RoleName,
   createdAt: Time,
+  isService: v.exactOptional(v.literal(true)),
 });
 
 /** The fields that clients send, and those that the service adds. */
@@ -210,6 +212,11 @@ const SettingSchema = v.variant('id', [
   v.object({ id: v.literal(MAINTENANCE_SETTING_ID), enabled: v.boolean() }),
 ]);
 
+const PasswordHash = v.pipe(
+  v.string(HASH_PHRASE),
+  v.check((text) => parsePasswordHash(text) !== null, HASH_PHRASE),
+);
+
 const CredentialsSchema = v.object({
   apiTokens: v.array(
     v.object({
@@ -232,6 +239,7 @@ const CredentialsSchema = v.object({
       expiresAt: Time,
     }),
   ),
+  passwords: v.optional(v.array(v.object({ userId: Id, hash: PasswordHash, changedAt: Time })), []),
 });
 
 export const StateDocumentSchema = v.pipe(

@@ -123,9 +123,10 @@ export class ImportEvents {
         preData: null,
       }),
     );
-    const users = [...this.#users.values()].map(
-      (data): DomainEvent => ({ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }),
-    );
+    const users = [...this.#users.values()].map((data): DomainEvent => {
+      const type = data.isService === true ? 'service-account-created' : 'user-created';
+      return { type, ...ABOUT_NOTHING, data, preData: null };
+    });
     const roles = this.#frame.roles.map(
       (data): DomainEvent => ({ type: 'role-created', ...ABOUT_NOTHING, data, preData: null }),
     );
@@ -154,7 +155,19 @@ export class ImportEvents {
     const flags = [...this.#upTo(this.#frame.projects.length - 1), ...this.#endProject()];
     const rest = [...flags, ...favoriteEvents(this.#frame, this.#flagProjects)];
     const { credentials } = this.#frame;
-    return credentials === undefined ? rest : [...rest, ...credentialEvents(credentials)];
+    return credentials === undefined
+      ? rest
+      : [...rest, ...credentialEvents(credentials), ...this.#passwordEvents(credentials)];
+  }
+
+  #passwordEvents({ passwords }: CredentialsDocument): DomainEvent[] {
+    return passwords.map(({ userId, hash, changedAt }): DomainEvent => {
+      const user = this.#users.get(userId);
+      assert(user !== undefined, `the user ${userId} is in the document`);
+      const data = { ...user, passwordChangedAt: changedAt };
+      const preData = { ...user, passwordChangedAt: null };
+      return { type: 'user-updated', ...ABOUT_NOTHING, data, preData, hidden: { passwordHash: hash } };
+    });
   }
 
   /** Begins the projects up to this one, and ends those before it. */

@@ -28,6 +28,8 @@ export interface CompiledChoice {
 
 export interface CompiledFlag {
   readonly flag: Flag;
+  /** Of the flag: lists are sorted by it, and searched. */
+  readonly name: string;
   readonly enabled: boolean;
   readonly dependencies: readonly Dependency[];
   /** Enabled, and with a strategy that is not disabled if it has any: SDKs take an empty list for "everybody". */
@@ -69,6 +71,7 @@ function compile(flag: Flag, environment: string): CompiledFlag {
   const choice = compileVariants({ variants, groupId: flag.name, stickiness: '' });
   return {
     flag,
+    name: flag.name,
     enabled,
     dependencies: flag.dependencies,
     isOn,

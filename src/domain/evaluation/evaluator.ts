@@ -1,7 +1,7 @@
 /**
- * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments. Its owner
- * tells it of each flag that changed, which costs as much as that flag; the segments are the owner's, and are looked up
- * at each evaluation. The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
+ * Evaluates the flags of one scope: an environment, the flags that whoever asks may see, and the segments, as they are at one
+ * moment. Its owner makes a copy for the next moment and tells that of each flag that changed, which costs as much as that flag.
+ * The rules are those of the Unleash SDKs, as @unleash/client-specification states them.
  */
 import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
@@ -10,7 +10,7 @@ import { type Outcome, unknownFlagOutcome } from './outcome.ts';
 import { type CompiledScope, outcomeOf } from './rules.ts';
 import { type EvaluationInput, Run } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
-import { SortedFlags } from './sorted-flags.ts';
+import { type FlagBlock, SortedFlags } from './sorted-flags.ts';
 
 export interface EvaluationScope {
   readonly environment: string;
@@ -21,44 +21,57 @@ export interface EvaluationScope {
   readonly segments: Pick<ReadonlyMap<number, SegmentSource>, 'get'>;
 }
 
+/** A scope without its flags. */
+type Surroundings = Omit<EvaluationScope, 'flags'>;
+
 export class Evaluator {
   readonly #scope: CompiledScope;
-  readonly #flags = new Map<string, CompiledFlag>();
   readonly #sorted: SortedFlags;
-  readonly #environment: string;
+  readonly #around: Surroundings;
+  /** Those that were looked up: many flags may have the same. */
+  readonly #parents = new Map<string, CompiledFlag>();
 
-  constructor({ environment, environmentEnabled, flags, segments }: EvaluationScope) {
-    this.#environment = environment;
-    for (const flag of flags) {
-      if (flag.archivedAt === null) this.#flags.set(flag.name, compileFlag(flag, environment));
-    }
-    this.#sorted = new SortedFlags(this.#flags.values());
+  constructor({ flags, ...around }: Surroundings & { readonly flags: Iterable<Flag> | SortedFlags }) {
+    const { environment, environmentEnabled, segments } = around;
+    const sorted = flags instanceof SortedFlags ? flags : sortedOf(flags, environment);
+    this.#around = around;
+    this.#sorted = sorted;
     this.#scope = {
       environmentEnabled,
-      flag: (name) => this.#flags.get(name),
+      flag: (name) => this.#parent(name),
       segment: (id) => segments.get(id),
     };
   }
 
+  /** Another one with the same flags, and with all that is given in place of what it has; the flags of both change independently. */
+  copy(around: Partial<Omit<Surroundings, 'environment'>> = {}): Evaluator {
+    return new Evaluator({ ...this.#around, ...around, flags: this.#sorted.copy() });
+  }
+
+  #parent(name: string): CompiledFlag | undefined {
+    const known = this.#parents.get(name);
+    if (known !== undefined) return known;
+    const found = this.#sorted.get(name);
+    if (found !== undefined) this.#parents.set(name, found);
+    return found;
+  }
+
   /** Puts the flag in place of the one of its name; an archived one leaves the scope. */
   set(flag: Flag): void {
-    if (flag.archivedAt !== null) {
-      this.delete(flag.name);
-      return;
-    }
-    const compiled = compileFlag(flag, this.#environment);
-    this.#sorted.set(compiled);
-    this.#flags.set(flag.name, compiled);
+    this.#parents.clear();
+    if (flag.archivedAt !== null) this.delete(flag.name);
+    else this.#sorted.set(compileFlag(flag, this.#around.environment));
   }
 
   /** A flag that was deleted, or moved out of the scope. */
   delete(name: string): void {
-    if (this.#flags.delete(name)) this.#sorted.delete(name);
+    this.#parents.clear();
+    this.#sorted.delete(name);
   }
 
   /** A flag that is not in the scope is off. */
   evaluate(name: string, input: EvaluationInput): Outcome {
-    const compiled = this.#flags.get(name);
+    const compiled = this.#sorted.get(name);
     return compiled === undefined
       ? unknownFlagOutcome(name)
       : outcomeOf(compiled, this.#scope, new Run(input));
@@ -66,38 +79,73 @@ export class Evaluator {
 
   /** Of every flag, on or off, by name. */
   evaluateAll(input: EvaluationInput): Outcome[] {
-    return this.#outcomes(input, false);
+    return allOf(this.walk(input, false));
   }
 
   /** Of the flags that are on, by name. */
   evaluateEnabled(input: EvaluationInput): Outcome[] {
-    return this.#outcomes(input, true);
+    return allOf(this.walk(input, true));
+  }
+
+  /** The same a few flags at a time. The evaluator must not be changed meanwhile. */
+  walk(input: EvaluationInput, onlyEnabled: boolean): EvaluationWalk {
+    return new EvaluationWalk(this.#sorted.blocks, this.#scope, new Run(input), onlyEnabled);
   }
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
   explain(name: string, input: EvaluationInput): Explanation | null {
-    const compiled = this.#flags.get(name);
+    const compiled = this.#sorted.get(name);
     return compiled === undefined ? null : explainFlag(compiled, this.#scope, new Run(input));
-  }
-
-  /** Makes some of what lists are evaluated by, which would else be made all at once for the next one. True when there is nothing left. */
-  makeColumns(): boolean {
-    return this.#sorted.makeColumns();
   }
 
   /** How many flags are in the scope. */
   get size(): number {
-    return this.#flags.size;
+    return this.#sorted.size;
   }
 
   has(name: string): boolean {
-    return this.#flags.has(name);
+    return this.#sorted.get(name) !== undefined;
   }
 
-  #outcomes(input: EvaluationInput, onlyEnabled: boolean): Outcome[] {
-    const run = new Run(input);
-    const outcomes: Outcome[] = [];
-    for (const block of this.#sorted.blocks) block.columns.evaluate(run, this.#scope, onlyEnabled, outcomes);
-    return outcomes;
+  /** All flags by name, in blocks, whose columns lists are evaluated by. */
+  get blocks(): readonly FlagBlock[] {
+    return this.#sorted.blocks;
   }
+}
+
+/** One evaluation of all flags, by name. */
+export class EvaluationWalk {
+  readonly #blocks: readonly FlagBlock[];
+  readonly #scope: CompiledScope;
+  readonly #run: Run;
+  readonly #onlyEnabled: boolean;
+  #at = 0;
+
+  constructor(blocks: readonly FlagBlock[], scope: CompiledScope, run: Run, onlyEnabled: boolean) {
+    this.#blocks = blocks;
+    this.#scope = scope;
+    this.#run = run;
+    this.#onlyEnabled = onlyEnabled;
+  }
+
+  /** Appends the outcomes of some more flags, which may be none. True when there are no more flags. */
+  advance(into: Outcome[]): boolean {
+    const block = this.#blocks[this.#at];
+    if (block === undefined) return true;
+    this.#at += 1;
+    block.columns.evaluate(this.#run, this.#scope, this.#onlyEnabled, into);
+    return this.#at === this.#blocks.length;
+  }
+}
+
+function allOf(walk: EvaluationWalk): Outcome[] {
+  const outcomes: Outcome[] = [];
+  while (!walk.advance(outcomes));
+  return outcomes;
+}
+
+function sortedOf(flags: Iterable<Flag>, environment: string): SortedFlags {
+  const compiled: CompiledFlag[] = [];
+  for (const flag of flags) if (flag.archivedAt === null) compiled.push(compileFlag(flag, environment));
+  return SortedFlags.of(compiled);
 }

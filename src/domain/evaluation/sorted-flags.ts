@@ -1,6 +1,7 @@
 /**
  * Compiled flags by name, in blocks. A change costs as much as its block: only the columns of that one are made anew, when they are
- * asked for next.
+ * asked for next. A block never changes: a flag is put into a copy of it. So a copy of all flags shares every block with the original
+ * until one of them is changed, and whoever holds one sees the flags of one moment, however long it takes to go through them.
  */
 import type { CompiledFlag } from './compiled-flag.ts';
 import { FlagColumns } from './flag-columns.ts';
@@ -8,101 +9,117 @@ import { FlagColumns } from './flag-columns.ts';
 /** A block that grows beyond it becomes two. Making the columns of so many flags takes some 20 µs. */
 const BLOCK_FLAGS_MAX = 64;
 
+/** Immutable, apart from the columns that it keeps. */
 class Block {
   /** At least one. */
-  readonly #flags: CompiledFlag[];
+  readonly flags: readonly CompiledFlag[];
   #columns: FlagColumns | null = null;
 
-  constructor(flags: CompiledFlag[]) {
-    this.#flags = flags;
+  constructor(flags: readonly CompiledFlag[]) {
+    this.flags = flags;
   }
 
   get hasColumns(): boolean {
     return this.#columns !== null;
   }
 
+  /** By which lists are evaluated; made when they are first asked for. */
   get columns(): FlagColumns {
-    this.#columns ??= new FlagColumns(this.#flags);
+    this.#columns ??= new FlagColumns(this.flags);
     return this.#columns;
   }
 
-  get size(): number {
-    return this.#flags.length;
-  }
-
   get firstName(): string {
-    return this.#flags[0]!.flag.name;
+    return this.flags[0]!.name;
   }
 
-  /** Puts the flag in place of the one of its name, or where it belongs. */
-  set(flag: CompiledFlag): void {
-    const { name } = flag.flag;
-    const at = this.#positionOf(name);
-    this.#flags.splice(at, this.#flags[at]?.flag.name === name ? 1 : 0, flag);
-    this.#columns = null;
-  }
-
-  delete(name: string): void {
-    const at = this.#positionOf(name);
-    if (this.#flags[at]?.flag.name !== name) return;
-    this.#flags.splice(at, 1);
-    this.#columns = null;
-  }
-
-  /** Keeps the first half, and gives the other one. */
-  split(): Block {
-    this.#columns = null;
-    return new Block(this.#flags.splice(this.#flags.length >> 1));
-  }
-
-  #positionOf(name: string): number {
-    return firstWhere(this.#flags.length, (at) => this.#flags[at]!.flag.name >= name);
+  /** Where the flag of that name stands, or would. */
+  positionOf(name: string): number {
+    return firstWhere(this.flags.length, (at) => this.flags[at]!.name >= name);
   }
 }
 
+/** Some neighbouring flags. */
+export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns'>;
+
 export class SortedFlags {
   /** In the order of the names' UTF-16 units, none of them empty. */
-  readonly #blocks: Block[] = [];
+  readonly #blocks: Block[];
+  #size: number;
 
-  constructor(flags: Iterable<CompiledFlag>) {
-    const sorted = [...flags].sort((a, b) => (a.flag.name < b.flag.name ? -1 : 1));
-    for (let at = 0; at < sorted.length; at += BLOCK_FLAGS_MAX)
-      this.#blocks.push(new Block(sorted.slice(at, at + BLOCK_FLAGS_MAX)));
+  private constructor(blocks: Block[], size: number) {
+    this.#blocks = blocks;
+    this.#size = size;
   }
 
-  get blocks(): readonly Pick<Block, 'columns'>[] {
+  static of(flags: Iterable<CompiledFlag>): SortedFlags {
+    const sorted = [...flags].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const blocks: Block[] = [];
+    for (let at = 0; at < sorted.length; at += BLOCK_FLAGS_MAX)
+      blocks.push(new Block(sorted.slice(at, at + BLOCK_FLAGS_MAX)));
+    return new SortedFlags(blocks, sorted.length);
+  }
+
+  /** Costs a reference for each block. */
+  copy(): SortedFlags {
+    return new SortedFlags([...this.#blocks], this.#size);
+  }
+
+  get blocks(): readonly FlagBlock[] {
     return this.#blocks;
   }
 
-  /** Makes the columns of one block. True when all have theirs. */
-  makeColumns(): boolean {
-    const block = this.#blocks.find(({ hasColumns }) => !hasColumns);
-    return block?.columns === undefined;
+  get size(): number {
+    return this.#size;
+  }
+
+  get(name: string): CompiledFlag | undefined {
+    const block = this.#blocks[this.#blockAt(name)];
+    if (block === undefined) return undefined;
+    const flag = block.flags[block.positionOf(name)];
+    return flag?.name === name ? flag : undefined;
   }
 
   /** Puts the flag in place of the one of its name. */
   set(flag: CompiledFlag): void {
-    const at = Math.max(this.#blockAt(flag.flag.name), 0);
-    const block = this.#blocks[at];
+    const blockAt = Math.max(this.#blockAt(flag.name), 0);
+    const block = this.#blocks[blockAt];
     if (block === undefined) {
       this.#blocks.push(new Block([flag]));
+      this.#size += 1;
       return;
     }
-    block.set(flag);
-    if (block.size > BLOCK_FLAGS_MAX) this.#blocks.splice(at + 1, 0, block.split());
+    const at = block.positionOf(flag.name);
+    const known = block.flags[at];
+    if (known === flag) return;
+    const isNew = known?.name !== flag.name;
+    const flags = block.flags.toSpliced(at, isNew ? 0 : 1, flag);
+    if (isNew) this.#size += 1;
+    if (flags.length <= BLOCK_FLAGS_MAX) this.#blocks[blockAt] = new Block(flags);
+    else this.#blocks.splice(blockAt, 1, ...halves(flags, at));
   }
 
   delete(name: string): void {
-    const at = this.#blockAt(name);
-    const block = this.#blocks[at];
-    block?.delete(name);
-    if (block?.size === 0) this.#blocks.splice(at, 1);
+    const blockAt = this.#blockAt(name);
+    const block = this.#blocks[blockAt];
+    if (block === undefined) return;
+    const at = block.positionOf(name);
+    if (block.flags[at]?.name !== name) return;
+    this.#size -= 1;
+    if (block.flags.length === 1) this.#blocks.splice(blockAt, 1);
+    else this.#blocks[blockAt] = new Block(block.flags.toSpliced(at, 1));
   }
 
   /** The position of the block in which the name is, if it is in one; -1 for a name before all blocks. */
   #blockAt(name: string): number {
     return firstWhere(this.#blocks.length, (at) => this.#blocks[at]!.firstName > name) - 1;
   }
+}
+
+/** Two blocks of one. Flags that come in the order of their names, each behind all others, leave full ones behind. */
+function halves(flags: readonly CompiledFlag[], addedAt: number): readonly [Block, Block] {
+  const middle = addedAt === flags.length - 1 ? addedAt : flags.length >> 1;
+  return [new Block(flags.slice(0, middle)), new Block(flags.slice(middle))];
 }
 
 /** The first of `count` positions that `isBehind` holds for; it holds for all that follow. `count` where there is none. */

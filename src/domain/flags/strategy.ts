@@ -154,6 +154,20 @@ export function hasEnabledStrategy(strategies: readonly Pick<Strategy, 'disabled
   return strategies.some(({ disabled }) => disabled !== true);
 }
 
+/** The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null. `enabled`: of those strategies that are evaluated. */
+export function soleRollout(
+  enabled: readonly Pick<Strategy, 'name' | 'parameters' | 'constraints' | 'segments'>[],
+): number | null {
+  const [only] = enabled;
+  if (only === undefined || enabled.length > 1 || only.constraints.length + only.segments.length > 0) {
+    return null;
+  }
+  if (only.name === 'default') return 100;
+  if (only.name !== 'flexibleRollout') return null;
+  const percentage = Number(only.parameters?.['rollout'] ?? 0);
+  return Math.min(100, Math.max(0, Number.isFinite(percentage) ? percentage : 0));
+}
+
 /** For `sort`, which is stable, so strategies with the same sortOrder stay in the order in which they were added. */
 export function bySortOrder(a: Pick<Strategy, 'sortOrder'>, b: Pick<Strategy, 'sortOrder'>): number {
   return a.sortOrder - b.sortOrder;

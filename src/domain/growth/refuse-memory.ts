@@ -47,6 +47,14 @@ function growthByEvent(world: World, event: DomainEvent): number {
       return memoryGrowth(null, event.featureName);
     case 'project-favorited':
       return memoryGrowth(null, event.project);
+    case 'user-created':
+      return recordSize(event.data) + (event.hidden === undefined ? 0 : recordSize(event.hidden));
+    case 'user-updated':
+      if (event.hidden === undefined) return memoryGrowth(event.preData, event.data);
+      if (event.hidden.identity === undefined) return recordSize(event.hidden);
+      return memoryGrowth(event.preData, event.data) + recordSize(event.hidden.identity);
+    case 'public-signup-token-user-added':
+      return memoryGrowth(null, event.data.userId);
     case 'feature-project-change':
     case 'feature-unfavorited':
     case 'project-unfavorited':

@@ -13,7 +13,7 @@ import {
 import { type Decision, UNCHANGED } from '../decision/decision.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
-import { ABOUT_NOTHING } from '../state/events.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';
 import {
@@ -155,6 +155,15 @@ function permissionOf(
     return invalid(noEnvironment(world, environment), `${path}/environment`);
   }
   return { name: known.name, environment };
+}
+
+/** The events by which custom roles lose what they hold in an environment that goes: a new one of its name gives nothing. */
+export function environmentForgotten({ directory }: World, environment: string): DomainEvent[] {
+  return [...directory.roles.values()].flatMap((preData): DomainEvent[] => {
+    const permissions = preData.permissions.filter((one) => one.environment !== environment);
+    if (permissions.length === preData.permissions.length) return [];
+    return [{ type: 'role-updated', ...ABOUT_NOTHING, data: { ...preData, permissions }, preData }];
+  });
 }
 
 /** The first thing that holds the role, in words. */

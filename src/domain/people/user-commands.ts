@@ -1,9 +1,10 @@
 /** Decisions that create, update and delete a user (docs/specification/users.md). */
 
+import { WELCOME_LIFETIME_MS } from '../access/links.ts';
 import { ADMIN_ROLE_ID } from '../access/roles.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
-import { ABOUT_NOTHING } from '../state/events.ts';
-import { locateUser } from '../state/locate.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { locatePerson, peopleOf } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
 import { groupsLeft } from './group-commands.ts';
@@ -23,9 +24,17 @@ export interface UserFields {
 export interface CreateUser {
   readonly type: 'create-user';
   readonly fields: UserFields & { readonly rootRole: number };
+  /** Of the password; absent: the user has none. */
+  readonly passwordHash?: string | undefined;
+  /** Of a link with which the user sets one; absent: there is none. */
+  readonly linkDigest?: string | undefined;
 }
 
-export function createUser(world: World, { fields }: CreateUser, context: DecideContext): Decision {
+export function createUser(
+  world: World,
+  { fields, passwordHash, linkDigest }: CreateUser,
+  context: DecideContext,
+): Decision {
   const data: User = {
     id: world.directory.lastUserId + 1,
     name: fields.name ?? null,
@@ -35,7 +44,12 @@ export function createUser(world: World, { fields }: CreateUser, context: Decide
     createdAt: context.now,
   };
   const refusal = refuseRootRole(world, data.rootRole) ?? refuseIdentity(world, data, null);
-  return refusal ?? [{ type: 'user-created', ...ABOUT_NOTHING, data, preData: null }];
+  if (refusal !== null) return refusal;
+  const about = { type: 'user-created', ...ABOUT_NOTHING, data, preData: null } as const;
+  if (passwordHash !== undefined) return [{ ...about, hidden: { passwordHash } }];
+  if (linkDigest === undefined) return [about];
+  const expiresAt = new Date(Date.parse(context.now) + WELCOME_LIFETIME_MS).toISOString();
+  return [{ ...about, hidden: { linkDigest, linkExpiresAt: expiresAt } }];
 }
 
 export interface UpdateUser {
@@ -45,7 +59,7 @@ export interface UpdateUser {
 }
 
 export function updateUser(world: World, command: UpdateUser): Decision {
-  const preData = locateUser(world, command.userId);
+  const preData = locatePerson(world, command.userId);
   if (isRefusal(preData)) return preData;
   const { fields } = command;
   const data: User = {
@@ -74,7 +88,7 @@ export function updateUser(world: World, command: UpdateUser): Decision {
  * (docs/specification/users.md#identity). Names that a user has already are not looked at: data of earlier releases,
  * which compared usernames by case, may hold two that differ by case alone.
  */
-function refuseIdentity(world: World, user: User, before: User | null): Refusal | null {
+export function refuseIdentity(world: World, user: User, before: User | null): Refusal | null {
   if (user.email === null && user.username === null) {
     return invalid('A user needs an email or a username, and would have neither.', '/body/email');
   }
@@ -88,13 +102,22 @@ function refuseTaken(
   field: 'email' | 'username',
 ): Refusal | null {
   const wanted = user[field];
-  if (wanted === null || wanted === before?.[field]) return null;
+  if (wanted === null || wanted === before?.[field] || !isTaken(world, field, wanted, user.id)) return null;
+  return invalid(`The ${field} "${wanted}" belongs to another user.`, `/body/${field}`);
+}
+
+/** Whether somebody else has it, whatever the case. `userId`: null for somebody who is new. */
+export function isTaken(
+  { directory }: World,
+  field: 'email' | 'username',
+  wanted: string,
+  userId: number | null,
+): boolean {
   const folded = wanted.toLowerCase();
-  for (const other of world.directory.users.values()) {
-    if (other.id === user.id || other[field]?.toLowerCase() !== folded) continue;
-    return invalid(`The ${field} "${wanted}" belongs to another user.`, `/body/${field}`);
+  for (const other of directory.users.values()) {
+    if (other.id !== userId && other[field]?.toLowerCase() === folded) return true;
   }
-  return null;
+  return false;
 }
 
 function refuseDemotion(world: World, user: User, rootRole: number): Refusal | null {
@@ -111,24 +134,36 @@ export interface DeleteUser {
  * of a project, because nobody could repair that afterwards.
  */
 export function deleteUser(world: World, { userId }: DeleteUser): Decision {
-  const user = locateUser(world, userId);
+  const user = locatePerson(world, userId);
   if (isRefusal(user)) return user;
-  const projects = [...world.projects.values()].filter((project) => project.members.has(userId));
-  const refusal = refuseLastAdmin(world, user) ?? refuseSoleOwner(projects, user);
+  const left = refuseLastAdmin(world, user) ?? leaveAll(world, user);
+  if (isRefusal(left)) return left;
+  return [...left, { type: 'user-deleted', ...ABOUT_NOTHING, data: null, preData: user }];
+}
+
+/** The events by which all goes that belongs to a user or a service account. */
+export function leaveAll(world: World, user: User): readonly DomainEvent[] | Refusal {
+  const projects = [...world.projects.values()].filter((project) => project.members.has(user.id));
+  const refusal = refuseSoleOwner(projects, user);
   if (refusal !== null) return refusal;
   return [
-    ...projects.map((project) => memberRemoved(world, project, userId)),
-    ...groupsLeft(world, userId),
-    ...personalTokensOf(world, userId).map(personalTokenDeleted),
-    { type: 'user-deleted', ...ABOUT_NOTHING, data: null, preData: user },
+    ...projects.map((project) => memberRemoved(world, project, user.id)),
+    ...groupsLeft(world, user.id),
+    ...personalTokensOf(world, user.id).map(personalTokenDeleted),
   ];
 }
 
-function refuseLastAdmin(world: World, user: User): Refusal | null {
-  if (user.rootRole !== ADMIN_ROLE_ID) return null;
-  for (const { id, rootRole } of world.directory.users.values()) {
-    if (id !== user.id && rootRole === ADMIN_ROLE_ID) return null;
+/** A service account that is an Admin does not count: nobody signs in as it. */
+export function isLastAdmin({ directory }: World, user: User): boolean {
+  if (user.rootRole !== ADMIN_ROLE_ID) return false;
+  for (const { id, rootRole } of peopleOf(directory)) {
+    if (id !== user.id && rootRole === ADMIN_ROLE_ID) return false;
   }
+  return true;
+}
+
+function refuseLastAdmin(world: World, user: User): Refusal | null {
+  if (!isLastAdmin(world, user)) return null;
   return invalidOperation(`The user ${user.id} is the last Admin; make another user Admin first.`);
 }
 

@@ -1,7 +1,9 @@
-/** `apply` for events that change rights: users, roles, groups and tokens. */
-import type { AccessEvent } from './events.ts';
+/** `apply` for events that change rights: users, their passwords and links, roles, groups, tokens and sessions. */
+import { makingRoom, type Session } from '../access/sessions.ts';
+import type { EventStamp } from './event-stamp.ts';
+import type { AccessEvent, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
-import type { World } from './world.ts';
+import { identityKey, type World } from './world.ts';
 
 export function applyAccessEvent(world: World, event: AccessEvent): void {
   const { directory } = world;
@@ -25,14 +27,35 @@ export function applyAccessEvent(world: World, event: AccessEvent): void {
     case 'user-created':
       directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
       putRecord(world, directory.users, event.data.id, event.data);
+      putSignIn(world, event.data.id, event.hidden, event.data.createdAt);
       return;
-    case 'user-updated':
+    case 'user-updated': {
+      const { data, hidden } = event;
+      if (hidden === undefined || hidden.identity !== undefined)
+        putRecord(world, directory.users, data.id, data);
+      putSignIn(world, data.id, hidden, data.passwordChangedAt ?? data.createdAt);
+      return;
+    }
+    case 'service-account-created':
+    case 'service-account-updated':
+      directory.lastUserId = Math.max(directory.lastUserId, event.data.id);
       putRecord(world, directory.users, event.data.id, event.data);
       return;
+    case 'service-account-deleted':
     case 'user-deleted':
       dropRecord(world, directory.users, event.preData.id);
       dropRecord(world, directory.favorites, event.preData.id);
+      dropSessions(world, ({ userId }) => userId === event.preData.id);
+      dropRecord(world, directory.passwords, event.preData.id);
+      dropPasswordLinks(world, event.preData.id);
+      for (const [key, { userId }] of directory.identities)
+        if (userId === event.preData.id) dropRecord(world, directory.identities, key);
       return;
+    case 'public-signup-token-created':
+    case 'public-signup-token-updated':
+      return putInvitation(world, event.hidden.digest, event.data);
+    case 'public-signup-token-user-added':
+      return addInvited(world, event.hidden.digest, event.data.userId);
     case 'api-token-created':
     case 'api-token-updated':
       putRecord(world, directory.apiTokens, event.hidden.digest, {
@@ -42,6 +65,7 @@ export function applyAccessEvent(world: World, event: AccessEvent): void {
       return;
     case 'api-token-deleted':
       dropRecord(world, directory.apiTokens, event.hidden.digest);
+      dropSessions(world, ({ tokenDigest }) => tokenDigest === event.hidden.digest);
       return;
     case 'pat-created':
       directory.lastPersonalTokenId = Math.max(directory.lastPersonalTokenId, event.data.id);
@@ -52,8 +76,71 @@ export function applyAccessEvent(world: World, event: AccessEvent): void {
       return;
     case 'pat-deleted':
       dropRecord(world, directory.personalTokens, event.hidden.digest);
+      dropSessions(world, ({ tokenDigest }) => tokenDigest === event.hidden.digest);
       return;
     default:
       throw new Error(`this version does not know the event type ${(event as { type: string }).type}`);
   }
+}
+
+/**
+ * Sessions come and go all day, and nothing but them depends on them: they leave the revisions alone that responses are
+ * compared by. Which sessions make room for a new one depends on recorded times only, so replay drops the same.
+ */
+export function applySessionEvent(world: World, event: SessionEvent, stamp: EventStamp): void {
+  const { directory } = world;
+  directory.sessionsRevision = stamp.id;
+  const { digest, tokenDigest } = event.hidden;
+  if (event.type === 'pat-deleted') return dropRecord(world, directory.sessions, digest);
+  const { id, userId, createdAt, expiresAt, session: begunWith } = event.data;
+  const isOfUser = directory.users.has(userId);
+  const added: Session = {
+    ...{ id, digest, userId: isOfUser ? userId : null },
+    ...{ tokenDigest, begunWith, createdAt, expiresAt },
+  };
+  for (const old of makingRoom(directory.sessions.values(), added)) {
+    dropRecord(world, directory.sessions, old.digest);
+  }
+  directory.lastPersonalTokenId = Math.max(directory.lastPersonalTokenId, id);
+  putRecord(world, directory.sessions, digest, added);
+}
+
+function dropSessions(world: World, isOver: (session: Session) => boolean): void {
+  const { sessions } = world.directory;
+  for (const session of sessions.values()) if (isOver(session)) dropRecord(world, sessions, session.digest);
+}
+
+/** A password ends the link with which it may have been set, and a link the one before it. */
+function putSignIn(world: World, userId: number, hidden: HiddenOfUser | undefined, changedAt: string): void {
+  if (hidden === undefined) return;
+  const { passwords, identities, passwordLinks } = world.directory;
+  if (hidden.identity !== undefined) {
+    const { issuer, subject } = hidden.identity;
+    putRecord(world, identities, identityKey(issuer, subject), { issuer, subject, userId });
+    return;
+  }
+  dropPasswordLinks(world, userId);
+  if (hidden.passwordHash !== undefined) {
+    putRecord(world, passwords, userId, { userId, hash: hidden.passwordHash, changedAt });
+    return;
+  }
+  const { linkDigest: digest, linkExpiresAt: expiresAt } = hidden;
+  putRecord(world, passwordLinks, digest, { digest, userId, expiresAt });
+}
+
+function dropPasswordLinks(world: World, userId: number): void {
+  const { passwordLinks } = world.directory;
+  for (const link of passwordLinks.values())
+    if (link.userId === userId) dropRecord(world, passwordLinks, link.digest);
+}
+
+function putInvitation(world: World, digest: string, data: InvitationData): void {
+  putRecord(world, world.directory.invitations, digest, { ...data, digest });
+}
+
+function addInvited(world: World, digest: string, userId: number): void {
+  const { invitations } = world.directory;
+  const invitation = invitations.get(digest);
+  if (invitation === undefined) throw new Error(`the user ${userId} came by an invitation that is not there`);
+  putRecord(world, invitations, digest, { ...invitation, users: [...invitation.users, userId] });
 }

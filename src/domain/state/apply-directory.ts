@@ -62,6 +62,8 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
     case 'setting-updated':
       putRecord(world, directory.settings, event.data.id, event.data);
       return;
+    case 'features-exported':
+      return;
     case 'strategy-deleted':
       dropRecord(world, directory.strategyTypes, event.preData.name);
       return;

@@ -72,6 +72,8 @@ function changeProject(
     case 'default-strategy-updated':
       putRecord(world, project.defaultStrategies, event.environment, event.data);
       return;
+    case 'features-imported':
+      return;
     case 'project-favorited':
     case 'project-unfavorited':
       changeFavorite(world, {

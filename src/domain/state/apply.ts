@@ -7,11 +7,18 @@
  * that the journal does not belong to this state. Neither may be ignored.
  */
 import assert from 'node:assert/strict';
+import { applySessionEvent } from './apply-access.ts';
 import { applyDirectoryEvent } from './apply-directory.ts';
 import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
 import { applyProjectEvent } from './apply-project.ts';
 import type { EventStamp } from './event-stamp.ts';
-import type { DirectoryEvent, DomainEvent, FlagEvent, ProjectEvent } from './events.ts';
+import {
+  type DirectoryEvent,
+  type DomainEvent,
+  type FlagEvent,
+  isSessionEvent,
+  type ProjectEvent,
+} from './events.ts';
 import { strategyRun } from './strategy-run.ts';
 import type { World } from './world.ts';
 
@@ -36,6 +43,7 @@ function stampAt(first: EventStamp, place: number): EventStamp {
 export function apply(world: World, event: DomainEvent, stamp: EventStamp): void {
   if (event.featureName !== null) applyFlagEvent(world, event as FlagEvent, stamp);
   else if (event.project !== null) applyProjectEvent(world, event as ProjectEvent, stamp);
+  else if (isSessionEvent(event)) applySessionEvent(world, event, stamp);
   else applyDirectoryEvent(world, event as DirectoryEvent, stamp);
   assert(
     revisionAfter(world, event) === stamp.id,
@@ -43,7 +51,9 @@ export function apply(world: World, event: DomainEvent, stamp: EventStamp): void
   );
 }
 
-/** Of the project that the event is about; of the directory where it is about none, or removed it. */
-function revisionAfter({ projects, directory }: World, { project }: DomainEvent): number {
+/** Of the project that the event is about; of sessions, or of the directory where it is about none, or removed it. */
+function revisionAfter({ projects, directory }: World, event: DomainEvent): number {
+  if (isSessionEvent(event)) return directory.sessionsRevision;
+  const { project } = event;
   return (project === null ? undefined : projects.get(project)?.revision) ?? directory.revision;
 }

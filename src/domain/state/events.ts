@@ -7,7 +7,9 @@
  */
 
 import type { Group } from '../access/groups.ts';
+import type { Invitation } from '../access/links.ts';
 import type { CustomRole } from '../access/roles.ts';
+import type { SignIn } from '../access/sessions.ts';
 import type { ContextField } from '../flags/context-field.ts';
 import type { Dependency, Flag, FlagData, Tag } from '../flags/flag.ts';
 import type { CompletionData } from '../flags/lifecycle.ts';
@@ -17,7 +19,7 @@ import type { StrategyType } from '../flags/strategy-type.ts';
 import type { TagType } from '../flags/tag-type.ts';
 import type { Variant } from '../flags/variant.ts';
 import type { Setting } from './settings.ts';
-import type { ApiToken, Environment, PersonalToken, ProjectSettings, User } from './world.ts';
+import type { ApiToken, Environment, Identity, PersonalToken, ProjectSettings, User } from './world.ts';
 
 /** An event of type `T`, about the things that `Scope` names. */
 type About<T extends string, Scope, Data = null, PreData = null> = {
@@ -98,8 +100,40 @@ export interface ProjectChangeData {
   readonly newProject: string;
 }
 
+/** A user as the event says it that records a password, or a link to set one. */
+export type UserData = User & {
+  readonly passwordChangedAt?: string | null;
+  readonly passwordLinkExpiresAt?: string | null;
+};
+
+export type InvitationData = Omit<Invitation, 'digest'>;
+
+/** What a user has got by which to sign in: a password, a link to set one, or somebody that a provider of OpenID Connect knows. */
+export type HiddenOfUser =
+  | { readonly passwordHash: string; readonly identity?: never; readonly linkDigest?: never }
+  | {
+      readonly identity: Pick<Identity, 'issuer' | 'subject'>;
+      readonly passwordHash?: never;
+      readonly linkDigest?: never;
+    }
+  | {
+      readonly linkDigest: string;
+      readonly linkExpiresAt: string;
+      readonly passwordHash?: never;
+      readonly identity?: never;
+    };
+
 export type ApiTokenData = Omit<ApiToken, 'digest'>;
 export type PersonalTokenData = Omit<PersonalToken, 'digest'>;
+
+/** What is shown of a session: as of a personal token, with how its user has signed in. */
+export type SessionData = PersonalTokenData & { readonly session: SignIn };
+
+interface HiddenSession {
+  readonly digest: string;
+  /** The token that began it; null for none. */
+  readonly tokenDigest: string | null;
+}
 
 export type FlagEvent =
   | (About<'feature-created', OfFlag, FlagData> & {
@@ -144,7 +178,13 @@ export type FlagEvent =
   | About<'feature-dependency-removed', OfFlag, null, Dependency>
   | About<'feature-dependencies-removed', OfFlag, null, { readonly dependencies: readonly Dependency[] }>;
 
+/** Names of flags. */
+export interface TransferData {
+  readonly features: readonly string[];
+}
+
 export type ProjectEvent =
+  | About<'features-imported', InProjectEnvironment, TransferData>
   | About<'project-created', InProject, ProjectSettings>
   | About<'project-updated', InProject, ProjectSettings, ProjectSettings>
   | About<'project-deleted', InProject, null, ProjectSettings>
@@ -168,9 +208,22 @@ export type AccessEvent =
   | About<'group-created', Nothing, Group>
   | About<'group-updated', Nothing, Group, Group>
   | About<'group-deleted', Nothing, null, Group>
-  | About<'user-created', Nothing, User>
-  | About<'user-updated', Nothing, User, User>
+  | (About<'user-created', Nothing, User> & { readonly hidden?: HiddenOfUser })
+  /** With a hash or a link, nothing but that has changed. */
+  | (About<'user-updated', Nothing, UserData, UserData> & { readonly hidden?: HiddenOfUser })
+  | (About<'public-signup-token-created', Nothing, InvitationData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'public-signup-token-updated', Nothing, InvitationData, InvitationData> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'public-signup-token-user-added', Nothing, { readonly name: string; readonly userId: number }> & {
+      readonly hidden: { readonly digest: string };
+    })
   | About<'user-deleted', Nothing, null, User>
+  | About<'service-account-created', Nothing, User>
+  | About<'service-account-updated', Nothing, User, User>
+  | About<'service-account-deleted', Nothing, null, User>
   | (About<'api-token-created', Nothing, ApiTokenData> & { readonly hidden: { readonly digest: string } })
   | (About<'api-token-updated', Nothing, ApiTokenData, ApiTokenData> & {
       readonly hidden: { readonly digest: string };
@@ -178,12 +231,20 @@ export type AccessEvent =
   | (About<'api-token-deleted', Nothing, null, ApiTokenData> & {
       readonly hidden: { readonly digest: string };
     })
-  | (About<'pat-created', Nothing, PersonalTokenData> & { readonly hidden: { readonly digest: string } })
-  | (About<'pat-deleted', Nothing, null, PersonalTokenData> & {
+  | (About<'pat-created', Nothing, PersonalTokenData & { readonly session?: never }> & {
+      readonly hidden: { readonly digest: string };
+    })
+  | (About<'pat-deleted', Nothing, null, PersonalTokenData & { readonly session?: never }> & {
       readonly hidden: { readonly digest: string };
     });
 
+/** Sessions begin and end under the types of personal tokens (people/session-commands.ts). */
+export type SessionEvent =
+  | (About<'pat-created', Nothing, SessionData> & { readonly hidden: HiddenSession })
+  | (About<'pat-deleted', Nothing, null, SessionData> & { readonly hidden: HiddenSession });
+
 export type DirectoryEvent =
+  | About<'features-exported', OfEnvironment, TransferData>
   | About<'environment-created', OfEnvironment, Environment>
   | About<'environment-updated', OfEnvironment, Environment, Environment>
   | About<'environment-deleted', OfEnvironment, null, Environment>
@@ -207,7 +268,7 @@ export type DirectoryEvent =
   | About<'setting-updated', Nothing, Setting, Setting>
   | AccessEvent;
 
-export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent;
+export type DomainEvent = FlagEvent | ProjectEvent | DirectoryEvent | SessionEvent;
 
 /** The fields of an event about a flag as a whole. */
 export function aboutFlag(flag: { readonly name: string; readonly project: string }): OfFlag {
@@ -236,3 +297,8 @@ export const ofEnvironment = (environment: string): OfEnvironment => ({
 });
 
 export const ABOUT_NOTHING: Nothing = { project: null, featureName: null, environment: null };
+
+export function isSessionEvent(event: DomainEvent): event is SessionEvent {
+  if (event.type === 'pat-created') return event.data.session !== undefined;
+  return event.type === 'pat-deleted' && event.preData.session !== undefined;
+}

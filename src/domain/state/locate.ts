@@ -8,6 +8,7 @@ import { didYouMean } from './nearest-name.ts';
 import type { FlagRecord } from './project-flags.ts';
 import { invalid, notFound, type Refusal } from './refusal.ts';
 import {
+  type DirectoryState,
   type Environment,
   type PersonalToken,
   type ProjectState,
@@ -126,6 +127,22 @@ export function noStrategy(flag: string, environment: string, strategyId: string
 
 export function locateUser(world: World, id: number): User | Refusal {
   return world.directory.users.get(id) ?? notFound(`There is no user ${id}.`);
+}
+
+/** A user who is a person. */
+export function locatePerson(world: World, id: number): User | Refusal {
+  const user = world.directory.users.get(id);
+  return user === undefined || user.isService === true ? notFound(`There is no user ${id}.`) : user;
+}
+
+export function locateServiceAccount(world: World, id: number): User | Refusal {
+  const user = world.directory.users.get(id);
+  return user?.isService === true ? user : notFound(`There is no service account ${id}.`);
+}
+
+/** In order of creation; without service accounts. */
+export function peopleOf({ users }: Pick<DirectoryState, 'users'>): User[] {
+  return [...users.values()].filter(({ isService }) => isService !== true);
 }
 
 /**

@@ -21,6 +21,7 @@ export type RefusalName =
   | 'PreconditionFailedError'
   | 'PayloadTooLargeError'
   | 'UnsupportedMediaTypeError'
+  | 'TooManyRequestsError'
   | 'ServiceUnavailableError'
   | 'InsufficientStorageError'
   | 'MembershipRuleError';

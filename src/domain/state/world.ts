@@ -9,7 +9,9 @@
  */
 
 import type { Group } from '../access/groups.ts';
+import type { Invitation, PasswordLink } from '../access/links.ts';
 import type { CustomRole } from '../access/roles.ts';
+import type { Session } from '../access/sessions.ts';
 import type { ContextField } from '../flags/context-field.ts';
 import type { Tag } from '../flags/flag.ts';
 import type { Completion } from '../flags/lifecycle.ts';
@@ -69,6 +71,8 @@ export interface User {
   /** A role id. */
   readonly rootRole: number;
   readonly createdAt: string;
+  /** Of a service account, which is a program and no person: it has no password, and is in no list of users. */
+  readonly isService?: true;
 }
 
 export type ApiTokenType = 'admin' | 'client' | 'frontend';
@@ -92,6 +96,25 @@ export interface PersonalToken {
   readonly createdAt: string;
   readonly expiresAt: string;
 }
+
+/** The password of a user who has one. */
+export interface Password {
+  readonly userId: number;
+  /** As src/domain/access/password-hash.ts writes it. The password itself is stored nowhere. */
+  readonly hash: string;
+  readonly changedAt: string;
+}
+
+/** Whom a provider of OpenID Connect knows as which user. */
+export interface Identity {
+  readonly issuer: string;
+  /** By which the issuer knows the user, for ever. */
+  readonly subject: string;
+  readonly userId: number;
+}
+
+/** Issuers are URLs, which hold no space. */
+export const identityKey = (issuer: string, subject: string): string => `${issuer} ${subject}`;
 
 /** That `feature-potentially-stale-on` was recorded for a flag, whose name is unique over the whole service. */
 export interface StalenessNote {
@@ -119,6 +142,16 @@ export interface DirectoryState {
   readonly apiTokens: Map<string, ApiToken>;
   /** Digest → token. */
   readonly personalTokens: Map<string, PersonalToken>;
+  /** Digest → session, in order of creation. */
+  readonly sessions: Map<string, Session>;
+  /** By user id: of users who have one. */
+  readonly passwords: Map<number, Password>;
+  /** By `identityKey`. */
+  readonly identities: Map<string, Identity>;
+  /** By digest; at most one for each user. */
+  readonly passwordLinks: Map<string, PasswordLink>;
+  /** By digest, in order of creation. */
+  readonly invitations: Map<string, Invitation>;
   /** By id, in order of creation. */
   readonly segments: Map<number, Segment>;
   /** By name: those that were made, and predefined ones that were changed. */
@@ -153,6 +186,8 @@ export interface DirectoryState {
   environmentsRevision: number;
   /** Id of the last event that changed anybody's rights. */
   accessRevision: number;
+  /** Id of the last event about sessions, which changes nothing else of the directory. */
+  sessionsRevision: number;
 }
 
 export interface World {
@@ -176,6 +211,11 @@ export function emptyWorld(): World {
       environments: [],
       apiTokens: new Map(),
       personalTokens: new Map(),
+      sessions: new Map(),
+      passwords: new Map(),
+      identities: new Map(),
+      passwordLinks: new Map(),
+      invitations: new Map(),
       segments: new Map(),
       contextFields: new Map(),
       strategyTypes: new Map(),
@@ -195,6 +235,7 @@ export function emptyWorld(): World {
       revision: 0,
       environmentsRevision: 0,
       accessRevision: 0,
+      sessionsRevision: 0,
     },
     projects: new Map(),
     references: new References(),

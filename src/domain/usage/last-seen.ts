@@ -6,7 +6,7 @@
  */
 
 /** Within a step, the same time is shown and nothing is written. */
-const STEP_MS = 60_000;
+export const STEP_MS = 60_000;
 
 /** Immutable: a newer time makes another object, so whoever keeps something made from it can tell. */
 export interface FlagSeen {
@@ -35,8 +35,22 @@ export interface FlagsSeen {
   readonly version: number;
 }
 
+/** How often a flag was evaluated in the running hour. */
+export interface HourCounts {
+  readonly yes: number;
+  readonly no: number;
+}
+
+/** What whoever shows a flag by itself asks besides. */
+export interface FlagsUse extends FlagsSeen {
+  /** In the running hour, by environment; not those in which nothing was counted. */
+  hour(name: string): ReadonlyMap<string, HourCounts>;
+  /** Grows once a minute: within it, what is shown of `hour` may stay as it is. */
+  readonly step: number;
+}
+
 /** Where nothing is known of use: a flag of the past. */
-export const NEVER_SEEN: FlagsSeen = { flag: () => null, version: 0 };
+export const NEVER_SEEN: FlagsUse = { flag: () => null, version: 0, hour: () => new Map(), step: 0 };
 
 export class LastSeen implements FlagsSeen {
   readonly #flags = new Map<string, FlagSeen>();
@@ -45,6 +59,12 @@ export class LastSeen implements FlagsSeen {
   /** Two times are never the same, so that the latest one tells states apart. */
   #latestMs = 0;
   #isSaved = true;
+  #tell: (flag: string) => void = () => undefined;
+
+  /** Calls back, from now on, with each flag of which something else is shown. */
+  onChanged(tell: (flag: string) => void): void {
+    this.#tell = tell;
+  }
 
   get version(): number {
     return this.#version;
@@ -70,7 +90,7 @@ export class LastSeen implements FlagsSeen {
     const isFirst = known?.first.has(environment) !== true;
     const first = isFirst ? new Map(known?.first).set(environment, this.#latestMs) : known.first;
     this.#flags.set(name, { atMs: this.#latestMs, environments, first });
-    this.#changed();
+    this.#changed(name);
   }
 
   /** Of tokens that exist. */
@@ -82,7 +102,7 @@ export class LastSeen implements FlagsSeen {
   }
 
   forgetFlag(name: string): void {
-    if (this.#flags.delete(name)) this.#changed();
+    if (this.#flags.delete(name)) this.#changed(name);
   }
 
   /** From now on, the first reports that tell of it are the first. */
@@ -91,11 +111,17 @@ export class LastSeen implements FlagsSeen {
     if (known === undefined || known.first.size === 0) return;
     const { atMs, environments } = known;
     this.#flags.set(name, { atMs, environments, first: new Map() });
-    this.#changed();
+    this.#changed(name);
   }
 
   forgetToken(digest: string): void {
     if (this.#tokens.delete(digest)) this.#isSaved = false;
+  }
+
+  /** Forgets tokens that are gone, once more are remembered than there are. */
+  keepTokens(count: number, isThere: (digest: string) => boolean): void {
+    if (this.#tokens.size <= count) return;
+    for (const digest of this.#tokens.keys()) if (!isThere(digest)) this.forgetToken(digest);
   }
 
   /** Whether anything changed since the last call. */
@@ -132,8 +158,9 @@ export class LastSeen implements FlagsSeen {
     this.#version += 1;
   }
 
-  #changed(): void {
+  #changed(name: string): void {
     this.#version += 1;
     this.#isSaved = false;
+    this.#tell(name);
   }
 }

@@ -110,6 +110,11 @@ export class UsageTable {
     }
   }
 
+  /** Of the hour that began at `startMs`. */
+  hourOf(flag: string, startMs: number): Iterable<Readonly<Count>> {
+    return this.#hours.get(startMs)?.flags.get(flag)?.values() ?? [];
+  }
+
   /** Steps through all counts: the name of a flag that the application evaluated, or null. A name may come again. */
   *flagsOf(appName: string): Generator<string | null> {
     for (const { flags } of this.#periods()) {

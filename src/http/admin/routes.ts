@@ -14,6 +14,7 @@ import { moveRoutes } from './flags/move.ts';
 import { projectHistoryRoutes } from './flags/project-history.ts';
 import { strategyRoutes } from './flags/strategies.ts';
 import { tagRoutes } from './flags/tags.ts';
+import { transferRoutes } from './flags/transfer.ts';
 import { variantRoutes } from './flags/variants.ts';
 import { explainRoutes } from './playground/explain.ts';
 import { playgroundRoutes } from './playground/playground.ts';
@@ -33,6 +34,7 @@ import { instanceRoutes } from './service/instance.ts';
 import { maintenanceRoutes } from './service/maintenance.ts';
 import { statisticsRoutes } from './service/statistics.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
+import { unleashPageRoutes } from './service/unleash-pages.ts';
 import { constraintCheckRoutes } from './targeting/constraint-checks.ts';
 import { contextFieldRoutes } from './targeting/context-fields.ts';
 import { segmentRoutes } from './targeting/segments.ts';
@@ -43,10 +45,13 @@ import { applicationRoutes } from './usage/applications.ts';
 import { flagUsageRoutes } from './usage/flag-usage.ts';
 import { apiTokenRoutes } from './users/api-tokens.ts';
 import { groupRoutes } from './users/groups.ts';
+import { invitationRoutes } from './users/links.ts';
+import { passwordRoutes } from './users/passwords.ts';
 import { personalDashboardRoutes } from './users/personal-dashboard.ts';
 import { personalTokenRoutes } from './users/personal-tokens.ts';
 import { projectTokenRoutes } from './users/project-tokens.ts';
 import { roleRoutes } from './users/roles.ts';
+import { serviceAccountRoutes } from './users/service-accounts.ts';
 import { userAdminRoutes } from './users/user-admin.ts';
 import { userRoutes } from './users/users.ts';
 import { eventStreamRoutes } from './watch/event-stream.ts';
@@ -63,6 +68,7 @@ export const ROUTES: readonly Route[] = [
   ...linkRoutes,
   ...lifecycleRoutes,
   ...moveRoutes,
+  ...transferRoutes,
   ...strategyRoutes,
   ...variantRoutes,
   ...memberRoutes,
@@ -88,8 +94,11 @@ export const ROUTES: readonly Route[] = [
   ...eventListRoutes,
   ...eventStreamRoutes,
   ...userAdminRoutes,
+  ...passwordRoutes,
+  ...invitationRoutes,
   ...roleRoutes,
   ...groupRoutes,
+  ...serviceAccountRoutes,
   ...personalTokenRoutes,
   ...apiTokenRoutes,
   ...projectTokenRoutes,
@@ -104,4 +113,5 @@ export const ROUTES: readonly Route[] = [
   ...projectReportRoutes,
   ...personalDashboardRoutes,
   ...statisticsRoutes,
+  ...unleashPageRoutes,
 ];

@@ -16,6 +16,7 @@ const WHO_MAY: Readonly<Record<Right, string>> = {
   self: 'Every user, and admin tokens.',
   personal: 'Every user; API tokens are not users.',
   scope: 'Everybody who may call.',
+  'access:give': 'Whoever may change the members of any project.',
 };
 
 export const adminSurface: Surface = {
@@ -33,6 +34,7 @@ export const adminSurface: Surface = {
   },
   errors: COMMON_ERRORS,
   routes: ROUTES,
+  compresses: true,
   description: `Administration of feature flags: projects, flags, strategies, variants, membership, users, tokens
 and events.
 

@@ -9,10 +9,10 @@ import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import type { FlagRecord } from '../../domain/state/project-flags.ts';
 import type { World } from '../../domain/state/world.ts';
+import { Compressor } from '../coding/compressor.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
 import type { ClientQuery, Payer } from './client-query.ts';
-import { Compressor } from './compressor.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
 

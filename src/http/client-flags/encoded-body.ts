@@ -2,9 +2,9 @@
  * One body in each content coding that clients ask for, made when first asked for and never again: compressed fast for
  * whoever waits for it, and thoroughly a moment later, if it is still what clients get.
  */
-import Negotiator from 'negotiator';
+import type { Coding, Compressor } from '../coding/compressor.ts';
+import { preferredCoding } from '../coding/preferred-coding.ts';
 import { type TaggedResponse, taggedResponse } from '../dispatch/json-response.ts';
-import type { Coding, Compressor } from './compressor.ts';
 
 /** Smaller bodies fit into one packet as they are. */
 const COMPRESSED_BYTES_MIN = 1024;
@@ -40,7 +40,7 @@ export class EncodedBody {
 
   constructor(options: EncodedBodyOptions) {
     this.#options = options;
-    this.#identity = taggedResponse(`"${options.tag}"`, options.body, VARY);
+    this.#identity = taggedResponse(`"${options.tag}"`, options.body);
   }
 
   /** Without quotes, and without the coding. */
@@ -100,7 +100,6 @@ export class EncodedBody {
   #keep(coding: Coding, compressed: Buffer): TaggedResponse {
     const { tag, isTagOfAllCodings } = this.#options;
     const response = taggedResponse(isTagOfAllCodings ? `"${tag}"` : `"${tag}:${coding}"`, compressed, [
-      ...VARY,
       'content-encoding',
       coding,
     ]);
@@ -108,27 +107,4 @@ export class EncodedBody {
     this.#options.onResized();
     return response;
   }
-}
-
-export const VARY = ['vary', 'accept-encoding'];
-
-const CODINGS = ['br', 'gzip', 'identity'] as const;
-
-/** Headers whose verdict is remembered. Every SDK sends the same one in each request; there are few SDKs. */
-const REMEMBERED_MAX = 256;
-const REMEMBERED_LENGTH_MAX = 200;
-const remembered = new Map<string, (typeof CODINGS)[number]>();
-
-/** The coding that an Accept-Encoding header likes best, and names first of those that it likes alike. */
-export function preferredCoding(acceptEncoding: string): (typeof CODINGS)[number] {
-  if (acceptEncoding === '') return 'identity';
-  const known = remembered.get(acceptEncoding);
-  if (known !== undefined) return known;
-  const liked = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([...CODINGS]);
-  const coding = CODINGS.find((one) => one === liked[0]) ?? 'identity';
-  if (acceptEncoding.length <= REMEMBERED_LENGTH_MAX) {
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-    remembered.set(acceptEncoding, coding);
-  }
-  return coding;
 }

@@ -1,7 +1,7 @@
 /** What has changed since a client asked last. */
 import { isRefusal } from '../../domain/state/refusal.ts';
 import { clientQuery, payerOf } from '../client-flags/client-query.ts';
-import { type EncodedBody, VARY } from '../client-flags/encoded-body.ts';
+import type { EncodedBody } from '../client-flags/encoded-body.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, readRoute } from '../dispatch/route.ts';
@@ -58,7 +58,7 @@ function responseTo(
   const missed = watch.log.since(seenId);
   if (missed === null) return hydrated(newestId, watches.bodyOf(watch), acceptEncoding);
   const changes = Buffer.from(missed.map((update) => update.changes).join(','));
-  const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]), VARY);
+  const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]));
   return { revision: newestId, response: missed.length === 0 ? response.notModified : response };
 }
 

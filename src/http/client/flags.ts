@@ -41,6 +41,7 @@ export const clientFlagRoutes: readonly Route[] = [
     method: 'GET',
     path: '/features',
     operationId: 'getAllClientFeatures',
+    keptUntil: () => Number.POSITIVE_INFINITY,
     tag: 'Client',
     summary: 'Read all flags that the token covers, as SDKs evaluate them.',
     permission: 'scope',

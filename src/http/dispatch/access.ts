@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { Need } from '../../domain/access/permissions.ts';
 import { givesEverywhere, givesInProject, holdAll } from '../../domain/access/rights.ts';
 import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
+import type { Session } from '../../domain/access/sessions.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { type Actor, SYSTEM } from '../../domain/decision/decision.ts';
 import { groupsOf, knownRole } from '../../domain/people/roles-and-groups.ts';
@@ -31,6 +32,8 @@ export interface Caller {
   /** Ids of the caller's groups. */
   readonly groups: readonly number[];
   readonly scope: CallerScope;
+  /** When its token, or its session, expires, in milliseconds since 1970; Infinity for never. */
+  readonly expiresAt: number;
 }
 
 /** What a caller's token covers. A user's rights come from roles, not from the token, so that one covers all. */
@@ -53,6 +56,7 @@ const ANYONE: Caller = {
   roles: [ADMIN],
   groups: [],
   scope: UNLIMITED,
+  expiresAt: Number.POSITIVE_INFINITY,
 };
 
 /** Stands for the caller where a surface asks for no token. */
@@ -70,8 +74,8 @@ interface Remembered {
   readonly digest: string;
   /** When its use was told last, in milliseconds since 1970. */
   toldAtMs: number;
-  /** Milliseconds since 1970; Infinity for a token that does not expire. */
-  readonly expiresAt: number;
+  /** Null for a token. */
+  readonly session: Session | null;
 }
 
 export interface AuthenticatorOptions {
@@ -79,8 +83,12 @@ export interface AuthenticatorOptions {
   /** True with `AUTH_TYPE=none`: everybody may do everything. */
   readonly open: boolean;
   now(): number;
-  /** Told of the use of a token, at most once a minute. */
+  /** Told of the use of a token or a session, at most once a minute. */
   onUse(digest: string): void;
+  /** When `onUse` was told of it last, in milliseconds since 1970; null for never. */
+  usedAt(digest: string): number | null;
+  /** A session that was not used for so long has ended. */
+  readonly sessionIdleMs: number;
 }
 
 /** A request is told of in nanoseconds, and need not be. */
@@ -100,39 +108,66 @@ export class Authenticator {
 
   /** The caller whose token `authorization` carries; null for a missing, malformed, unknown or expired one. */
   authenticate(authorization: string): Caller | null {
-    const { world, open } = this.#options;
-    if (open) return ANYONE;
-    if (world.directory.accessRevision !== this.#accessRevision) {
-      this.#remembered.clear();
-      this.#last = null;
-      this.#accessRevision = world.directory.accessRevision;
-    }
+    if (this.#options.open) return ANYONE;
+    this.#forgetFormerRights();
     const known =
       this.#last !== null && authorization === this.#lastHeader ? this.#last : this.#resolve(authorization);
-    if (known === null) return null;
+    return known === null ? null : this.#use(known);
+  }
+
+  /** The caller whom the session with this secret stands for; null for one that is unknown, has ended, or has expired. */
+  authenticateSession(secret: string): Caller | null {
+    const { world, open } = this.#options;
+    if (open) return ANYONE;
+    this.#forgetFormerRights();
+    // No token holds a space.
+    const key = `session ${secret}`;
+    const known = this.#remembered.get(key) ?? this.#lookUp(key, resolveSession(world, digestOf(secret)));
+    // Sessions end without a change of anybody's rights.
+    return known === null || world.directory.sessions.get(known.digest) !== known.session
+      ? null
+      : this.#use(known);
+  }
+
+  #forgetFormerRights(): void {
+    const { accessRevision } = this.#options.world.directory;
+    if (accessRevision === this.#accessRevision) return;
+    this.#remembered.clear();
+    this.#last = null;
+    this.#accessRevision = accessRevision;
+  }
+
+  #use(known: Remembered): Caller | null {
     const now = this.#options.now();
-    if (known.expiresAt <= now) return null;
+    if (known.caller.expiresAt <= now) return null;
     // Also after the clock was set back.
     if (Math.abs(now - known.toldAtMs) >= USE_STEP_MS) {
+      if (known.session !== null && this.#isIdle(known.session, now)) return null;
       known.toldAtMs = now;
       this.#options.onUse(known.digest);
     }
     return known.caller;
   }
 
+  #isIdle({ digest, createdAt }: Session, now: number): boolean {
+    const usedAt = Math.max(Date.parse(createdAt), this.#options.usedAt(digest) ?? 0);
+    return now - usedAt > this.#options.sessionIdleMs;
+  }
+
   #resolve(authorization: string): Remembered | null {
     const secret = secretIn(authorization);
     if (secret === null) return null;
-    const known = this.#remembered.get(secret) ?? this.#lookUp(secret);
+    const known =
+      this.#remembered.get(secret) ??
+      this.#lookUp(secret, resolveDigest(this.#options.world, digestOf(secret)));
     if (known === null) return null;
     this.#lastHeader = authorization;
     this.#last = known;
     return known;
   }
 
-  #lookUp(secret: string): Remembered | null {
-    const known = resolveDigest(this.#options.world, digestOf(secret));
-    if (known !== null) this.#remembered.add(secret, known);
+  #lookUp(key: string, known: Remembered | null): Remembered | null {
+    if (known !== null) this.#remembered.add(key, known);
     return known;
   }
 }
@@ -159,14 +194,38 @@ function resolveDigest(world: World, digest: string): Remembered | null {
       roles: token.type === 'admin' ? [ADMIN] : [],
       groups: [],
       scope: scopeOf(token),
+      expiresAt: expiryOf(token.expiresAt),
     };
-    return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(token.expiresAt) };
+    return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, session: null };
   }
   const personal = personalTokens.get(digest);
   const user = personal === undefined ? undefined : users.get(personal.userId);
   if (personal === undefined || user === undefined) return null;
+  const caller = callerOfUser(world, user, expiryOf(personal.expiresAt));
+  return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, session: null };
+}
+
+/** With a token, the session is good as long as the token is, and for the same. */
+function resolveSession(world: World, digest: string): Remembered | null {
+  const { sessions, users } = world.directory;
+  const session = sessions.get(digest);
+  if (session === undefined) return null;
+  const { userId, tokenDigest } = session;
+  const ends = Date.parse(session.expiresAt);
+  const rest = { digest, toldAtMs: Number.NEGATIVE_INFINITY, session };
+  if (tokenDigest !== null) {
+    const token = resolveDigest(world, tokenDigest);
+    if (token === null) return null;
+    const expiresAt = Math.min(token.caller.expiresAt, ends);
+    return { ...rest, caller: { ...token.caller, expiresAt } };
+  }
+  const user = userId === null ? undefined : users.get(userId);
+  return user === undefined ? null : { ...rest, caller: callerOfUser(world, user, ends) };
+}
+
+function callerOfUser(world: World, user: User, expiresAt: number): Caller {
   const groups = groupsOf(world.directory, user.id);
-  const caller: Caller = {
+  return {
     kind: 'user',
     actor: { name: actingName(user), userId: user.id },
     user,
@@ -176,12 +235,18 @@ function resolveDigest(world: World, digest: string): Remembered | null {
     ),
     groups: groups.map(({ id }) => id),
     scope: UNLIMITED,
+    expiresAt,
   };
-  return { caller, digest, toldAtMs: Number.NEGATIVE_INFINITY, expiresAt: expiryOf(personal.expiresAt) };
 }
 
 /** Under which a user makes changes. */
 const actingName = ({ id, username, email }: User): string => username ?? email ?? String(id);
+
+/** As whom a user makes changes; nobody in particular where there is no such user. */
+export function actorOf({ directory }: World, userId: number | null): Actor {
+  const user = userId === null ? undefined : directory.users.get(userId);
+  return user === undefined ? NOBODY.actor : { name: actingName(user), userId: user.id };
+}
 
 /** The names that the log has for the author with this id: the one of a user now, or of every API token. */
 export function authorNames({ directory }: World, userId: number): readonly string[] {
@@ -227,13 +292,21 @@ export interface Asked {
 /** Whether the caller may do what a route needs, there (src/domain/access/rights.ts decides what roles allow). */
 export function mayDo(world: World, caller: Caller, need: Need, { projectId, environment }: Asked): boolean {
   const { permission } = need;
-  if (permission === 'personal') return caller.user !== null;
+  if (permission === 'personal') return caller.user !== null && caller.user.isService !== true;
+  if (permission === 'access:give') return mayGiveAccess(world, caller);
   for (const role of caller.roles) if (givesEverywhere(role, permission)) return true;
   const project = projectId === null ? undefined : world.projects.get(projectId);
   const here = rolesIn(world, caller, project);
   for (const role of here) if (givesInProject(role, permission)) return true;
   const environments = project?.settings.environments ?? null;
   return holdAll([...caller.roles, ...here], need, { environment, environments });
+}
+
+const GIVING_ACCESS: Need = { permission: 'project:write', needs: ['PROJECT_USER_ACCESS_WRITE'] };
+
+function mayGiveAccess(world: World, caller: Caller): boolean {
+  const places = [null, ...world.projects.keys()];
+  return places.some((projectId) => mayDo(world, caller, GIVING_ACCESS, { projectId, environment: null }));
 }
 
 /** The roles that the caller and the caller's groups hold in a project. */
@@ -245,4 +318,9 @@ export function rolesIn(
   if (user === null || project === undefined) return [];
   const ids = [project.members.get(user.id), ...groups.map((group) => project.groups.get(group))];
   return ids.flatMap((id) => (id === undefined ? [] : [knownRole(world, id)]));
+}
+
+/** Whether the caller may read the flags of every project. */
+export function readsAll({ roles }: Caller): boolean {
+  return roles.some((role) => givesEverywhere(role, 'read'));
 }

@@ -3,11 +3,12 @@
  * hashing, survive restarts, and are strong: equal tags mean equal bytes.
  */
 import { locateFlag, locateFlagAnywhere } from '../../domain/state/locate.ts';
-import { type Refusal, refuse } from '../../domain/state/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { TransportRequest } from '../transport/transport.ts';
-import { flagEtag, withoutSeen } from './etag.ts';
+import { flagEtag, namesRecord, ofFlagItself } from './etag.ts';
 import type { Params } from './params.ts';
+import type { Locate } from './route.ts';
 
 /** Whether the client has the response with this ETag. The comparison is weak, as the RFC requires. */
 export function isNotModified(request: TransportRequest, etag: string): boolean {
@@ -33,7 +34,7 @@ export function flagPrecondition(
 ): ((world: World) => Refusal | null) | undefined {
   const name = params.featureName ?? params.child;
   if (ifMatch === '' || name === undefined) return undefined;
-  const tags = tagsIn(ifMatch).map(withoutSeen);
+  const tags = tagsIn(ifMatch).map(ofFlagItself);
   return (world) => {
     const located =
       params.projectId === undefined
@@ -43,6 +44,23 @@ export function flagPrecondition(
     const etag = flagEtag(world, located.project, located.record);
     if (tags.includes('*') || tags.includes(etag)) return null;
     const message = `The flag "${name}" has changed: its ETag is ${etag}, not ${ifMatch.slice(0, 100)}. Read it again.`;
+    return refuse('PreconditionFailedError', message);
+  };
+}
+
+/** The same of a write to what is no flag. */
+export function recordPrecondition(
+  ifMatch: string,
+  params: Params,
+  pinned: Locate<object> | undefined,
+): ((world: World) => Refusal | null) | undefined {
+  if (ifMatch === '' || pinned === undefined) return undefined;
+  const tags = tagsIn(ifMatch);
+  return (world) => {
+    const record = pinned(world, params);
+    if (isRefusal(record)) return record;
+    if (tags.some((tag) => tag === '*' || namesRecord(tag, record))) return null;
+    const message = `This has changed since its ETag was ${ifMatch.slice(0, 100)}. Read it again.`;
     return refuse('PreconditionFailedError', message);
   };
 }

@@ -24,6 +24,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorName, number>> = {
   PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   UnsupportedMediaTypeError: 415,
+  TooManyRequestsError: 429,
   ServiceUnavailableError: 503,
   InsufficientStorageError: 507,
   InternalError: 500,
@@ -47,10 +48,14 @@ export type TransportErrorName = (typeof TRANSPORT_NAMES)[keyof typeof TRANSPORT
 /** In seconds. Long enough for most stalls, and short enough that a client does not give up. */
 const RETRY_AFTER_SECONDS = '1';
 
+/** The same after too many attempts: until the first of them is forgotten. */
+const RETRY_ATTEMPT_SECONDS = '30';
+
 /** Headers that belong to an error: what a client should do next. RFC 9110 §11.6.1 demands the challenge. */
 const HEADERS_OF: Readonly<Partial<Record<string, readonly string[]>>> = {
   AuthenticationRequired: ['www-authenticate', 'Bearer realm="flagstaff"'],
   ServiceUnavailableError: ['retry-after', RETRY_AFTER_SECONDS],
+  TooManyRequestsError: ['retry-after', RETRY_ATTEMPT_SECONDS],
 };
 
 export interface ErrorBody {

@@ -2,6 +2,7 @@
  * ETags: revisions, which are event ids, with the name that the history had at that event (lineage.ts). They cost no
  * hashing, survive restarts, and are the same on every node.
  */
+import { createHash } from 'node:crypto';
 import type { FlagRecord } from '../../domain/state/project-flags.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
@@ -15,21 +16,72 @@ export function flagEtag(world: World, project: ProjectState, record: FlagRecord
 
 /**
  * For a time at which flags were seen in use, which no event tells; 0 for never. `firstCount`: of first times that a flag's JSON
- * depends on, which reviving the flag takes away.
+ * depends on, which reviving the flag takes away. `hour`: what its JSON shows of the running hour.
  */
-export function seenTag(atMs: number, firstCount = 0): string {
-  return atMs === 0 ? '' : `-s${atMs.toString(36)}${firstCount === 0 ? '' : `z${firstCount}`}`;
+export function seenTag(
+  atMs: number,
+  firstCount = 0,
+  hour: ReadonlyMap<string, CountedUse> = NOTHING_COUNTED,
+): string {
+  if (atMs === 0 && hour.size === 0) return '';
+  return `-s${atMs.toString(36)}${firstCount === 0 ? '' : `z${firstCount}`}${hourTag(hour)}`;
 }
 
-/** The tag of a flag without the time of use: whether the flag was evaluated meanwhile is no reason to refuse a change of it. */
-export function withoutSeen(etag: string): string {
-  return etag.replace(/^("[0-9]+)-s[0-9a-z]+-/, '$1-');
+interface CountedUse {
+  readonly yes: number;
+  readonly no: number;
+}
+
+const NOTHING_COUNTED: ReadonlyMap<string, CountedUse> = new Map();
+
+/** Counts only grow within an hour, so that their sums tell its states apart; the time of use tells hours apart. */
+function hourTag(hour: ReadonlyMap<string, CountedUse>): string {
+  if (hour.size === 0) return '';
+  let [yesSum, noSum] = [0, 0];
+  for (const { yes, no } of hour.values()) {
+    yesSum += yes;
+    noSum += no;
+  }
+  return `y${yesSum.toString(36)}n${noSum.toString(36)}`;
+}
+
+/** A strong tag tells codings apart. */
+export function tagOfCoding(etag: string, coding: string): string {
+  return `${etag.slice(0, -1)}:${coding}"`;
+}
+
+function withoutCoding(etag: string): string {
+  return etag.replace(/:(?:gzip|br)"$/, '"');
+}
+
+/** In the tag of a flag as those get it whose favorite it is. */
+export const FAVORITE_TAG = '-f';
+
+/** The tag of the flag itself: whether it was evaluated meanwhile, is whose favorite, or came in which coding is no reason to refuse a change of it. */
+export function ofFlagItself(etag: string): string {
+  return withoutCoding(etag).replace(/^("[0-9]+)(?:-s[0-9a-z]+)?(?:-f)?-/, '$1-');
 }
 
 /** In quotes. `tag` tells apart all that a path can show at one revision. */
 export function etagOf({ lineage }: World, revision: number, tag = ''): string {
   return `"${revision}${tag}-${lineage.nameAt(revision)}"`;
 }
+
+/**
+ * In quotes: of a response about something that no revision is kept of. The first part stands for the record in the state, which
+ * `If-Match` pins, and the second one for the bytes, which may show what is counted elsewhere.
+ */
+export function recordEtag(record: object, body: Buffer): string {
+  return `"${digestOf(JSON.stringify(record))}-${digestOf(body)}"`;
+}
+
+/** Whether the tag is one of the record as it is now. */
+export function namesRecord(etag: string, record: object): boolean {
+  return etag.startsWith(`"${digestOf(JSON.stringify(record))}-`);
+}
+
+const digestOf = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex').slice(0, 24);
 
 /** The newest event that any flag's JSON in the project shows besides those about the flag itself. */
 export function environmentsRevision(world: World, project: ProjectState): number {

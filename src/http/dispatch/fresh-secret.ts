@@ -14,8 +14,8 @@ const secrets = new WeakMap<object, string>();
 /**
  * Makes the secret of this request and returns its digest. `prefix` is the kind of token, such as `*:*.` or `user:`.
  */
-export function makeSecret(request: object, prefix: string, random = randomBytes): string {
-  const secret = prefix + random(SECRET_BYTES).toString('hex');
+export function makeSecret(request: object, prefix: string, encoding: 'hex' | 'base64url' = 'hex'): string {
+  const secret = prefix + randomBytes(SECRET_BYTES).toString(encoding);
   secrets.set(request, secret);
   return digestOf(secret);
 }

@@ -3,6 +3,7 @@
 import type { DiskUsage, DiskUsageReader } from '../../actors/disk-usage.ts';
 import type { Engine } from '../../actors/engine.ts';
 import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
+import { peopleOf } from '../../domain/state/locate.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export interface InstanceSources {
@@ -51,7 +52,7 @@ function figuresOf(sources: InstanceSources, engine: Engine, storage: DiskUsage,
     connections: transport.openConnections,
     projects: world.projects.size,
     flags: world.directory.flagProjects.size,
-    users: world.directory.users.size,
+    users: peopleOf(world.directory).length,
     events: engine.eventLog.count,
     journal: { bytes: storage.journalBytes, segments: storage.journalSegments },
     snapshots: {

@@ -21,6 +21,8 @@ const TAGGED_HEADERS = ResponseHeaders.of(
   'nosniff',
   'cache-control',
   REVALIDATED,
+  'vary',
+  'accept-encoding',
 );
 
 export function jsonResponse(status: number, value: unknown): HttpResponse {
@@ -51,7 +53,7 @@ export class TaggedResponse implements HttpResponse {
 /** RFC 9110 §15.4.5: what decides whether a cache may go on using what it has. */
 const NOT_MODIFIED_HEADERS = ['etag', 'vary', 'cache-control'];
 
-/** `extraHeaders`: name, value, name, value. */
+/** In the coding that the client likes best. `extraHeaders`: name, value, name, value. */
 export function taggedResponse(
   etag: string,
   body: HttpResponse['body'],

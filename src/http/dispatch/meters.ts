@@ -34,6 +34,24 @@ export class Distribution {
     this.sum += value;
     this.count += 1;
   }
+
+  /** Adds what another distribution with the same bounds has counted. */
+  add(counts: Float64Array, sum: number): void {
+    for (const [at, count] of counts.entries()) {
+      this.counts[at]! += count;
+      this.count += count;
+    }
+    this.sum += sum;
+  }
+}
+
+/** Responses of a route that were counted elsewhere. */
+export interface CountedResponses {
+  /** By `ROUTE_SECONDS_BUCKETS`, not cumulative, and one more for all above them. */
+  readonly buckets: Float64Array;
+  /** The sum of all. */
+  readonly seconds: number;
+  readonly statuses: readonly { readonly status: number; readonly count: number }[];
 }
 
 const STATUS_MAX = 599;
@@ -59,6 +77,11 @@ export class RouteMeter {
   /** For a response whose time says nothing of the route: the request was refused before it was handed over. */
   counted(status: number): void {
     this.#counts[status] = (this.#counts[status] ?? 0) + 1;
+  }
+
+  add({ buckets, seconds, statuses }: CountedResponses): void {
+    this.seconds.add(buckets, seconds);
+    for (const { status, count } of statuses) this.#counts[status]! += count;
   }
 
   /** The statuses that were answered, and how often. */

@@ -10,9 +10,11 @@ import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { Need } from '../../domain/access/permissions.ts';
 import type { Command } from '../../domain/decide/decide.ts';
+import type { Actor } from '../../domain/decision/decision.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
@@ -33,6 +35,7 @@ export interface RequestContext<Body> {
   readonly instance: Instance;
   /** What applications report. */
   readonly usage: Usage;
+  readonly passwords: Passwords;
   readonly streaming: StreamingHints;
   readonly caller: Caller;
   /** The caller, for the queues of reads; its signal is aborted once no response is wanted any more. */
@@ -88,8 +91,8 @@ interface RouteBase extends Need {
   readonly body?: v.GenericSchema;
   /** True: a request without a body counts as one with `{}`. */
   readonly bodyIsOptional?: true;
-  /** Status of the success, and the schema of its body; null for none. */
-  readonly success: { readonly status: number; readonly schema: Schema | null };
+  /** Status of the success, and the schema of its body; null for none, or for text of another kind than JSON. */
+  readonly success: { readonly status: number; readonly schema: Schema | null; readonly text?: 'text/csv' };
   /** Refusals beyond those that every route of its kind can give. */
   readonly refusals?: readonly RefusalName[];
 }
@@ -101,12 +104,27 @@ export interface ReadResponse {
   readonly response: HttpResponse | TaggedResponse;
 }
 
+/** Where many items stand in a body. */
+export interface ItemsOfBody {
+  /** Names of fields from the top. */
+  readonly place: readonly string[];
+  /** How many the schema lets through; absent when that is any number. */
+  readonly countMax?: number;
+}
+
 export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'read';
+  /**
+   * Until when HTTP workers may give the response again if nothing changes, in milliseconds since 1970; Infinity for no such time, null
+   * for not at all. Of whatever changes it src/http/workers/mark-changes.ts has to know. Absent: not at all.
+   */
+  keptUntil?(context: RequestContext<Body>): number | null;
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
   readonly changesUsage?: true;
+  /** Lists and objects of the body that may have hundreds of items: a large body is read some of them at a time. Such a route has no `locate`. */
+  readonly bodyItems?: readonly ItemsOfBody[];
   /** `located` is what `locate` found in the same synchronous step. */
   read(
     context: RequestContext<Body>,
@@ -121,8 +139,14 @@ export interface WriteRoute<Body = unknown, Located = unknown> extends RouteBase
    * the command is decided against the state in its own turn.
    */
   command(context: RequestContext<Body>, located: Located): Command | Refusal | Promise<Command | Refusal>;
+  /** Who makes the change, where it is not the caller: somebody who was recognised by what the body holds. */
+  actor?(world: World, command: Command): Actor;
+  /** What `If-Match` pins where the path names no flag: the part of the state that the write changes (requests/pins.ts). */
+  readonly pinned?: Locate<object>;
   /** The field of the response that holds a secret, which is shown only once and never kept. */
-  readonly secretField?: string;
+  readonly secretField?: string | readonly string[];
+  /** Fields of the body that hold a secret, of which not even a digest is kept for retries. */
+  readonly secretsInBody?: readonly string[];
   /** Makes the response from the state right after the command. `events` is empty when nothing changed. */
   respond(context: RequestContext<Body>, events: readonly DomainEvent[], command: Command): HttpResponse;
 }

@@ -63,6 +63,14 @@ export interface SliceOwner {
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
+/** What is done within this long needs no slices: it holds the event loop no longer than other requests do. */
+const AT_ONCE_MS = 2;
+
+/** Calls `advance` until it returns true, for a moment: false when that was not enough, and the rest is to be done in slices. */
+export function doneAtOnce(advance: () => boolean): boolean {
+  return runSlice(advance, Math.min(sliceMs, AT_ONCE_MS));
+}
+
 /** Calls `advance` until it returns true. A single call must be short. Rejects once the owner's signal is aborted. */
 export async function inSlices(advance: () => boolean, owner: SliceOwner = {}): Promise<void> {
   for (let slices = 0; ; slices += 1) {
@@ -74,13 +82,14 @@ export async function inSlices(advance: () => boolean, owner: SliceOwner = {}): 
 }
 
 /** The same, in brief slices, none of which runs in this round of the event loop. */
-export async function inBriefSlices(advance: () => boolean): Promise<void> {
+export async function inBriefSlices(advance: () => boolean, owner: SliceOwner = {}): Promise<void> {
   let slices = 0;
   do {
     if (!hasRun) begin();
     await turnBehindOthers(slices);
+    owner.signal?.throwIfAborted();
     slices += 1;
-  } while (!runSlice(advance, Math.min(sliceMs, BRIEF_SLICE_MS)));
+  } while (!runSlice(advance, Math.min(sliceMs, BRIEF_SLICE_MS), owner.charge));
 }
 
 /** Whether `advance` has returned true. */

@@ -3,7 +3,7 @@
  * list of them; what they have in common, the order of the checks above all, is the dispatcher's alone.
  */
 import type { Need } from '../../domain/access/permissions.ts';
-import type { Refusal } from '../../domain/state/refusal.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Asked, Caller } from './access.ts';
 import type { ErrorShape } from './errors.ts';
@@ -18,6 +18,8 @@ export interface Surface {
   readonly routes: readonly (Route | PlainRoute)[];
   /** Whether pages of other origins call it, so that browsers must be told that they may. */
   readonly isForPages?: boolean;
+  /** Whether responses to reads are compressed for clients that take that. */
+  readonly compresses?: boolean;
   /** What it is for, in a paragraph of the interface's description; null: it is not described there. */
   readonly description: string | null;
 }
@@ -32,9 +34,20 @@ export interface SurfaceAccess {
   whoMay(need: Need): string;
   /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */
   readonly takesSessions?: boolean;
+  /** Whether callers without a valid token are let in, as nobody. */
+  readonly isOptional?: boolean;
   /** For the description: what the header Authorization holds. */
   readonly credentials: string;
 }
+
+/** Of a surface for those who are not signed in, on which pages of other sites must not write all the same. */
+export const FOR_ALL: SurfaceAccess = {
+  unauthenticated: refuse('AuthenticationRequired', 'Sign in first.'),
+  refuse: () => null,
+  whoMay: () => 'Everybody.',
+  isOptional: true,
+  credentials: 'Nothing is needed.',
+};
 
 /** The surface that a path belongs to, whether or not one of its routes matches: that of the longest prefix. */
 export function surfaceAt<S extends Pick<Surface, 'prefix'>>(
@@ -48,4 +61,13 @@ export function surfaceAt<S extends Pick<Surface, 'prefix'>>(
     if (isBelow && prefix.length >= (found?.prefix.length ?? 0)) found = surface;
   }
   return found;
+}
+
+/** The same where `basePath` stands before every prefix. */
+export function surfaceBelow<S extends Pick<Surface, 'prefix'>>(
+  surfaces: readonly S[],
+  basePath: string,
+  path: string,
+): S | undefined {
+  return surfaceAt(surfaces, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path);
 }

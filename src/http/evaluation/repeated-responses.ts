@@ -2,7 +2,7 @@
  * Responses for contexts that come again: SDKs ask for the same one every few seconds. Only those that depend on nothing but the
  * context that was sent, and not on the time, on chance or on the caller's address.
  *
- * A response is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
+ * A response that is not long is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
  * has changed that one of them shows, so that none keeps bytes of flags that are no more.
  */
 import { LRUCache } from 'lru-cache';
@@ -63,6 +63,11 @@ function hashOf(key: string): number {
 }
 
 function bytesOf({ body }: TaggedResponse, key: string): number {
-  const pieces = body instanceof BodyPieces ? body.count * PIECE_BYTES : 0;
+  const pieces = body instanceof BodyPieces ? piecesBytesOf(body) : 0;
   return BYTES_EACH + pieces + 2 * key.length;
+}
+
+/** Large pieces were joined for this response alone. */
+function piecesBytesOf(body: BodyPieces): number {
+  return body.areLarge ? body.byteLength : body.count * PIECE_BYTES;
 }

@@ -63,7 +63,7 @@ export function requestInput(
   return issue === null ? new RequestInput(given, request) : invalid(issue, path);
 }
 
-class RequestInput implements EvaluationInput {
+export class RequestInput implements EvaluationInput {
   readonly context: RequestedContext;
   readonly hostName = null;
   readonly #request: RequestContext<unknown>;

@@ -1,37 +1,41 @@
 /**
  * The evaluator of one scope, brought up to date before each use. It follows the state by revisions: of the projects
- * that changed it looks at the shelves of flags that changed, for the flags that did, and compiles only those.
+ * that changed it looks at the shelves of flags that changed, for the flags that did, and compiles only those. An evaluator is never
+ * changed: an update makes the next one, of the state at one moment, and may take its time.
  */
 import type { ALL } from '../../domain/decide/token-commands.ts';
 import { Evaluator } from '../../domain/evaluation/evaluator.ts';
-import type { Flag } from '../../domain/flags/flag.ts';
-import type { ShelvedFlags } from '../../domain/state/project-flags.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
+import { ScopeUpdate, type SeenProject } from './scope-update.ts';
 
 export interface Scope {
   readonly environment: string;
   readonly projects: readonly string[] | typeof ALL;
 }
 
-/** What an evaluator shows of one project. */
-interface Seen {
+/** What an evaluator shows. */
+export interface ShownScope {
+  readonly evaluator: Evaluator;
+  /** The newest event that an outcome can show: a reader waits until that is durable. */
   readonly revision: number;
-  readonly shelves: readonly ShelvedFlags[];
-  /** Flags that are not archived. */
-  readonly flagCount: number;
 }
 
-/** Of flags that are not archived, by the shelf as it was at one moment. */
-const flagCounts = new WeakMap<ShelvedFlags, number>();
+/** Everything that a scope looks at, as it was at one moment. */
+interface Moment {
+  /** The newest event then. */
+  readonly lastId: number;
+  /** The newest event that changed anything of it. */
+  readonly revision: number;
+  readonly directoryRevision: number;
+  readonly projects: ReadonlyMap<ProjectState, SeenProject>;
+}
 
-function flagCountOf(shelved: ShelvedFlags): number {
-  let count = flagCounts.get(shelved);
-  if (count === undefined) {
-    count = 0;
-    for (const { archivedAt } of shelved.flags) if (archivedAt === null) count += 1;
-    flagCounts.set(shelved, count);
-  }
-  return count;
+const NOTHING_SEEN: Moment = { lastId: -1, revision: -1, directoryRevision: -1, projects: new Map() };
+
+/** An update under way, and what the evaluator shows afterwards. */
+export interface NextEvaluator {
+  readonly update: ScopeUpdate;
+  readonly moment: Moment;
 }
 
 export class ScopeEvaluator {
@@ -39,26 +43,21 @@ export class ScopeEvaluator {
   /** Of the scope: equal for equal ones. */
   readonly key: string;
   readonly #world: World;
-  #evaluator: Evaluator | null = null;
-  #isEnabled = false;
-  #seen = new Map<ProjectState, Seen>();
-  #checkedId = -1;
-  #revision = 0;
+  #seen = NOTHING_SEEN;
+  #shown: ShownScope;
 
   constructor(world: World, scope: Scope) {
     this.#world = world;
     this.scope = scope;
     this.key = keyOf(scope);
+    const { environment } = scope;
+    const nothing = { environmentEnabled: false, flags: [], segments: new Map() };
+    this.#shown = { evaluator: new Evaluator({ environment, ...nothing }), revision: NOTHING_SEEN.revision };
   }
 
-  /** The newest event that an outcome can show: a reader waits until that is durable. */
-  get revision(): number {
-    return this.#revision;
-  }
-
-  get evaluator(): Evaluator {
-    if (this.#evaluator === null) throw new Error('an evaluator is brought up to date before it is used');
-    return this.#evaluator;
+  /** To be asked for after an update. */
+  get shown(): ShownScope {
+    return this.#shown;
   }
 
   /** Of all projects in the scope, archived ones included. */
@@ -68,63 +67,44 @@ export class ScopeEvaluator {
     return count;
   }
 
-  /** Whether it shows the state as it is after the event `lastId`. */
-  isCurrent(lastId: number): boolean {
-    return lastId === this.#checkedId;
+  /** Whether it shows at least what was there after the event. */
+  shows(eventId: number): boolean {
+    return this.#seen.lastId >= eventId;
   }
 
-  /** Flags that changed since the last update: what that has to compile. */
-  changedFlags(): Flag[] {
-    const changed: Flag[] = [];
-    for (const project of this.#projects()) {
-      const known = this.#seen.get(project);
-      const since = known?.revision ?? -1;
-      if (project.revision <= since) continue;
-      const shelves = new Set(known?.shelves);
-      for (const shelved of project.flags.shelved()) {
-        if (shelves.has(shelved)) continue;
-        for (const { flag, revision } of shelved.records) if (revision > since) changed.push(flag);
-      }
-    }
-    return changed;
+  /** What it has to show after the event `lastId`, which is the newest one: everything as it is at the moment of the call. */
+  next(lastId: number): NextEvaluator {
+    const { directory } = this.#world;
+    const seen = this.#seen;
+    const projects = new Map([...this.#projects()].map((project) => [project, this.#look(project)]));
+    const isDirectoryNew = seen.directoryRevision !== directory.revision;
+    const segments = isDirectoryNew ? new Map(directory.segments) : new Map();
+    const evaluator = this.#shown.evaluator.copy(
+      isDirectoryNew ? { environmentEnabled: this.#isEnvironmentEnabled(), segments } : {},
+    );
+    const revisions = [...projects.values()].map(({ revision }) => revision);
+    return {
+      update: new ScopeUpdate({ evaluator, before: seen.projects, after: projects, segments }),
+      moment: {
+        lastId,
+        revision: revisions.reduce((a, b) => Math.max(a, b), directory.revision),
+        directoryRevision: directory.revision,
+        projects,
+      },
+    };
   }
 
-  /** Shows the state as it is after the event `lastId`. */
-  update(lastId: number, changed: readonly Flag[] = this.changedFlags()): void {
-    if (lastId === this.#checkedId) return;
-    const projects = [...this.#projects()];
-    const seen = new Map(projects.map((project) => [project, this.#look(project)]));
-    const flagCount = [...seen.values()].reduce((sum, one) => sum + one.flagCount, 0);
-    const isEnabled = this.#isEnvironmentEnabled();
-    if (this.#evaluator !== null && isEnabled === this.#isEnabled) {
-      for (const flag of changed) this.#evaluator.set(flag);
-    }
-    // A flag that was deleted, or a project, leaves more flags behind than there are.
-    if (this.#evaluator?.size !== flagCount || isEnabled !== this.#isEnabled)
-      this.#rebuild(projects, isEnabled);
-    this.#seen = seen;
-    this.#checkedId = lastId;
-    this.#revision = Math.max(this.#world.directory.revision, ...projects.map(({ revision }) => revision));
+  /** Shows what the update has made, which is done, unless it shows something newer by now. */
+  adopt({ update, moment }: NextEvaluator): void {
+    if (this.shows(moment.lastId)) return;
+    this.#seen = moment;
+    this.#shown = { evaluator: update.evaluator, revision: moment.revision };
   }
 
-  #rebuild(projects: readonly ProjectState[], isEnabled: boolean): void {
-    const { segments } = this.#world.directory;
-    this.#evaluator = new Evaluator({
-      environment: this.scope.environment,
-      environmentEnabled: isEnabled,
-      flags: flagsOf(projects),
-      segments,
-    });
-    this.#isEnabled = isEnabled;
-  }
-
-  #look(project: ProjectState): Seen {
+  #look(project: ProjectState): SeenProject {
     const { revision, flags } = project;
-    const known = this.#seen.get(project);
-    if (known?.revision === revision) return known;
-    const shelves = flags.shelved();
-    const flagCount = shelves.reduce((sum, shelved) => sum + flagCountOf(shelved), 0);
-    return { revision, shelves, flagCount };
+    const known = this.#seen.projects.get(project);
+    return known?.revision === revision ? known : { revision, shelves: flags.shelved() };
   }
 
   #projects(): Iterable<ProjectState> {
@@ -141,8 +121,4 @@ export class ScopeEvaluator {
 
 export function keyOf(scope: Scope): string {
   return JSON.stringify(scope);
-}
-
-function* flagsOf(projects: Iterable<ProjectState>): Generator<Flag> {
-  for (const { flags } of projects) for (const { flag } of flags.values()) yield flag;
 }

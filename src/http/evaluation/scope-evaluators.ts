@@ -4,32 +4,35 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
+import { ReadQueue, type ReadQueueLimits } from '../../actors/read-queue.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
-import { compileFlag } from '../../domain/evaluation/compiled-flag.ts';
-import type { Flag } from '../../domain/flags/flag.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../dispatch/access.ts';
-import { inSlices } from '../dispatch/slices.ts';
+import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
 import { RepeatedResponses } from './repeated-responses.ts';
-import { keyOf, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
+import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
- * Of all kept evaluators together. Each flag of each evaluator takes some 200 bytes, half of them its columns, so these are 100 MB; what a flag was compiled into
- * is kept beside the flag, once for each environment.
+ * Of all kept evaluators together. Each flag of each evaluator takes some 150 bytes, most of them its columns, so these are 75 MB;
+ * what a flag was compiled into is kept beside the flag, once for each environment.
  */
 const FLAGS_MAX = 500_000;
 
 /** An evaluator takes some memory however few its flags are. */
 const FLAGS_EACH = 50;
 
-/** So many flags are compiled in one go, which takes some 5 ms; more, in slices. */
-const FLAGS_AT_ONCE = 500;
+/** Each takes up to some 20 MB when it is done. Who asks for one mostly shares a token with others, and not an address. */
+export const LONG_LISTS: ReadQueueLimits = {
+  runningMax: 4,
+  runningPerAskerMax: 2,
+  waitingMax: 32 * 1024 * 1024,
+};
 
 interface Entry {
   readonly evaluator: ScopeEvaluator;
-  /** Set while flags are compiled, and their columns made, in slices. */
-  compiling: Promise<void> | null;
+  /** Set while it is brought up to date in slices. */
+  updating: Promise<void> | null;
 }
 
 export interface ScopeEvaluatorsOptions {
@@ -43,6 +46,8 @@ export class ScopeEvaluators {
   readonly #keys = new WeakMap<CallerScope, string>();
   /** What they came to in their newest state. */
   readonly repeated = new RepeatedResponses();
+  /** For lists of so many flags that they are made in slices; what waits counts in bytes. */
+  readonly longLists = new ReadQueue(LONG_LISTS);
 
   constructor({ world, flagsMax = FLAGS_MAX }: ScopeEvaluatorsOptions) {
     this.#world = world;
@@ -57,33 +62,46 @@ export class ScopeEvaluators {
     return this.#entries.size;
   }
 
-  /** The evaluator of what `scope` covers, as the state is after the event `lastId()`. */
+  /** The evaluator of what `scope` covers, which shows at least what there is after the event `lastId()`, the newest one. */
   get(scope: CallerScope, lastId: () => number): ScopeEvaluator | Promise<ScopeEvaluator> {
     const entry = this.#entryOf(scope);
     const { evaluator } = entry;
-    if (entry.compiling === null) {
-      if (evaluator.isCurrent(lastId())) return evaluator;
-      const changed = evaluator.changedFlags();
-      if (changed.length <= FLAGS_AT_ONCE) return this.#update(evaluator, lastId(), changed);
-      entry.compiling = this.#compile(evaluator, changed, lastId).finally(() => {
-        entry.compiling = null;
-      });
+    const wanted = lastId();
+    if (evaluator.shows(wanted)) return evaluator;
+    if (entry.updating === null) {
+      const next = evaluator.next(wanted);
+      if (doneAtOnce(() => next.update.advance())) {
+        this.#adopt(evaluator, next);
+        return evaluator;
+      }
+      this.#goOn(entry, next);
     }
-    return entry.compiling.then(() => this.#update(evaluator, lastId()));
+    return this.#whenShown(entry, wanted, lastId);
   }
 
-  /** In slices. What is compiled stays beside the flags, so that the update has little left to do. */
-  async #compile(scoped: ScopeEvaluator, changed: readonly Flag[], lastId: () => number): Promise<void> {
-    await compileInSlices(changed, scoped.scope.environment);
-    this.#update(scoped, lastId());
-    await inSlices(() => scoped.evaluator.makeColumns());
+  #goOn(entry: Entry, next: NextEvaluator): void {
+    entry.updating = inSlices(() => next.update.advance())
+      .then(() => this.#adopt(entry.evaluator, next))
+      .finally(() => {
+        entry.updating = null;
+      });
   }
 
-  #update(evaluator: ScopeEvaluator, lastId: number, changed?: readonly Flag[]): ScopeEvaluator {
-    const { revision } = evaluator;
-    evaluator.update(lastId, changed);
-    if (evaluator.revision !== revision) this.repeated.forgetAll();
+  async #whenShown(entry: Entry, wanted: number, lastId: () => number): Promise<ScopeEvaluator> {
+    const { evaluator } = entry;
+    await entry.updating;
+    // What was under way may have been begun before the event that is wanted.
+    while (!evaluator.shows(wanted)) {
+      if (entry.updating === null) this.#goOn(entry, evaluator.next(lastId()));
+      await entry.updating;
+    }
     return evaluator;
+  }
+
+  #adopt(evaluator: ScopeEvaluator, next: NextEvaluator): void {
+    const { revision } = evaluator.shown;
+    evaluator.adopt(next);
+    if (evaluator.shown.revision !== revision) this.repeated.forgetAll();
   }
 
   #entryOf(scope: CallerScope): Entry {
@@ -92,7 +110,7 @@ export class ScopeEvaluators {
     if (known !== undefined) return known;
     const entry: Entry = {
       evaluator: new ScopeEvaluator(this.#world, this.#scopeOf(scope)),
-      compiling: null,
+      updating: null,
     };
     this.#entries.set(key, entry);
     return entry;
@@ -114,16 +132,6 @@ export class ScopeEvaluators {
       projects: projects === ALL ? ALL : [...new Set(projects)].sort(),
     };
   }
-}
-
-function compileInSlices(flags: readonly Flag[], environment: string): Promise<void> {
-  let at = 0;
-  return inSlices(() => {
-    const flag = flags[at];
-    at += 1;
-    if (flag !== undefined && flag.archivedAt === null) compileFlag(flag, environment);
-    return at >= flags.length;
-  });
 }
 
 /** Keyed by the engine whose state they show: they go with it. */

@@ -19,6 +19,7 @@ export const FORWARDED_HEADER = 'flagstaff-forwarded-by';
 const REQUEST_HEADERS = [
   'authorization',
   'cookie',
+  'origin',
   'sec-fetch-site',
   'content-type',
   'content-encoding',
@@ -221,6 +222,8 @@ export class LeaderClient {
       const value = request.header(name);
       if (value !== '') headers[name] = value;
     }
+    // This node found the page to be its own, as the leader cannot: the page knows this node's name.
+    if (headers['origin'] !== undefined) headers['sec-fetch-site'] ??= 'same-origin';
     if (request.hasBody) headers['content-length'] = request.body.length;
     return headers;
   }
@@ -231,7 +234,8 @@ function responseOf(response: IncomingMessage, pieces: readonly Buffer[]): HttpR
   for (const [name, value] of Object.entries(response.headers)) {
     const isKept =
       !DROPPED_RESPONSE_HEADERS.has(name) && !name.startsWith('access-control-') && name !== 'vary';
-    if (isKept && typeof value === 'string') pairs.push(name, value);
+    // Only Set-Cookie is a list.
+    if (isKept) for (const one of [value ?? []].flat()) pairs.push(name, one);
   }
   const headers = ResponseHeaders.of(...pairs);
   const body = pieces.length === 0 ? null : Buffer.concat(pieces);

@@ -16,7 +16,8 @@ const TOGGLES = new OutcomeLists({ field: 'toggles', form: 'toggle', view: ({ to
 
 const TOGGLE_LIST: ListOptions = {
   key: 'toggles',
-  evaluate: (evaluator, input) => TOGGLES.response(evaluator.evaluateEnabled(input)),
+  onlyEnabled: true,
+  begin: () => TOGGLES.begin(),
 };
 
 const ContextBody = v.pipe(

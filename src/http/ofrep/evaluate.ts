@@ -46,7 +46,8 @@ export const evaluateRoutes: readonly Route[] = [
       const streams = eventStreamsField(request);
       return evaluatedList(request, contextOf(request.body), {
         key: `evaluations${streams}`,
-        evaluate: (evaluator, input) => EVALUATIONS.response(evaluator.evaluateAll(input), streams),
+        onlyEnabled: false,
+        begin: () => EVALUATIONS.begin(streams),
         finish: (response) =>
           namesTag(request.header('if-none-match'), response.etag) ? response.notModified : response,
       });

@@ -47,6 +47,7 @@ const ROLE = {
   project: null,
 };
 const ADMIN_ROLE = { ...ROLE, id: 1, name: 'Admin', type: 'root', description: 'May do everything.' };
+const VIEWER_ROLE = { ...ADMIN_ROLE, id: 3, name: 'Viewer', description: 'May read everything.' };
 
 const PERMISSION = {
   id: 32,
@@ -133,6 +134,22 @@ const PERSONAL_TOKEN = {
   expiresAt: '2030-01-31T12:00:00.000Z',
   seenAt: null,
 };
+const LINK_SECRET = 'T3Jr9Jt4m8X0cQW1v0b2d3e4f5g6h7i8j9k0l1m2n3o';
+const INVITATION = {
+  ...{ name: 'Checkout team', enabled: true, expiresAt: AT, createdAt: AT, createdBy: 'admin' },
+  ...{ users: [FOUND_USER], role: VIEWER_ROLE },
+};
+const SERVICE_ACCOUNT = {
+  id: 7,
+  isAPI: false,
+  name: 'Deployment',
+  username: 'deploy',
+  imageUrl: 'https://gravatar.com/avatar/00?s=42&d=retro&r=g',
+  rootRole: 3,
+  seenAt: null,
+  createdAt: AT,
+  tokens: [PERSONAL_TOKEN],
+};
 
 const SNAPSHOT = { eventId: 100_000, eventAt: AT, ageSeconds: 3600, bytes: 1_048_576 };
 
@@ -188,9 +205,36 @@ export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
     projects: ['default'],
   },
   CreateEnvironment: { name: 'staging', type: 'preproduction' },
+  ResetPassword: { id: 'ada@example.com' },
+  ResetPasswordLink: { resetPasswordUrl: `https://flags.example/welcome#password=${LINK_SECRET}` },
+  CreateInvitation: { name: 'Checkout team', expiresAt: '2030-01-31T12:00:00Z' },
+  UpdateInvitation: { enabled: false },
+  Invitation: { secret: DIGEST, url: null, ...INVITATION },
+  Invitations: { tokens: [{ secret: DIGEST, url: null, ...INVITATION }] },
+  NewInvitation: {
+    secret: LINK_SECRET,
+    url: `https://flags.example/welcome#invitation=${LINK_SECRET}`,
+    ...INVITATION,
+  },
+  LinkUser: {
+    ...{ id: 2, name: 'Ada Lovelace', username: 'ada', email: 'ada@example.com' },
+    ...{ token: LINK_SECRET, createdBy: null, role: VIEWER_ROLE },
+  },
+  SetPasswordByLink: { token: LINK_SECRET, password: 'New-password-2' },
+  PasswordEmail: { email: 'ada@example.com' },
+  SignUp: { email: 'ada@example.com', name: 'Ada Lovelace', password: 'New-password-2' },
+  InvitedUser: { ...FOUND_USER, rootRole: 3 },
+  CreateServiceAccount: { name: 'Deployment', username: 'deploy', rootRole: 3 },
+  UpdateServiceAccount: { name: 'Deployment', rootRole: 2 },
+  ServiceAccount: SERVICE_ACCOUNT,
+  ServiceAccounts: { serviceAccounts: [SERVICE_ACCOUNT], rootRoles: [ADMIN_ROLE] },
   CreatePersonalToken: { description: 'for scripts', expiresAt: '2030-01-31T12:00:00Z' },
   CreateProjectApiToken: { tokenName: 'checkout-service', type: 'client', environment: 'development' },
   CreateProject: { id: 'shop', name: 'Shop', description: 'Everything that customers see.' },
+  ChangeOwnPassword: { oldPassword: 'Old-password-1', password: 'New-password-2' },
+  ChangePassword: { password: 'New-password-2' },
+  NewPassword: { password: 'New-password-2' },
+  UsersAndGroups: { users: [FOUND_USER], groups: [{ ...GROUP, projects: ['default'] }] },
   CreateUser: { username: 'ada', email: 'ada@example.com', name: 'Ada Lovelace', rootRole: 'Editor' },
   Environment: ENVIRONMENT,
   EnvironmentOrder: { development: 1, production: 2 },

@@ -58,7 +58,7 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
     message: 'The flag "checkout-redesign" is archived and cannot be changed.',
   },
   PreconditionFailedError: {
-    when: 'The flag has changed since the response that If-Match names.',
+    when: 'What the path names has changed since the response that If-Match names.',
     message: 'The flag "checkout-redesign" has changed since it was read.',
   },
   PayloadTooLargeError: {
@@ -68,6 +68,10 @@ const DESCRIBED: Readonly<Record<ErrorName, Described>> = {
   UnsupportedMediaTypeError: {
     when: 'The body is not JSON in UTF-8.',
     message: 'The body must be application/json in UTF-8, not "text/plain".',
+  },
+  TooManyRequestsError: {
+    when: 'There were too many wrong attempts; nothing was checked.',
+    message: 'Too many wrong passwords; try again in 30 seconds.',
   },
   ServiceUnavailableError: {
     when: 'The service is too busy, or its disk accepts no writes; nothing was changed.',
@@ -121,9 +125,13 @@ export function errorNames(route: Route): ReadonlySet<ErrorName> {
   ]);
 }
 
-/** Whether the route writes to a flag that its path names, which `If-Match` may pin. */
-export function takesIfMatch({ kind, path }: Route): boolean {
-  return kind === 'write' && /\/:(?:featureName|child)(?:\/|$)/.test(path);
+/** Whether the route writes to something that its path names and `If-Match` may pin. */
+export function takesIfMatch(route: Route): boolean {
+  return route.kind === 'write' && (route.pinned !== undefined || isAboutFlag(route));
+}
+
+function isAboutFlag({ path }: Route): boolean {
+  return /\/:(?:featureName|child)(?:\/|$)/.test(path);
 }
 
 /** Component responses: one for each error alone, and one for each set of errors that share a status somewhere. */

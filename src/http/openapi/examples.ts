@@ -11,6 +11,7 @@ import { FRONTEND_EXAMPLES } from './frontend-examples.ts';
 import { PLAYGROUND_EXAMPLES } from './playground-examples.ts';
 import { REPORT_EXAMPLES } from './report-examples.ts';
 import { TARGETING_EXAMPLES } from './targeting-examples.ts';
+import { TRANSFER_EXAMPLES } from './transfer-examples.ts';
 import { USAGE_EXAMPLES } from './usage-examples.ts';
 
 /** By the name of the component. */
@@ -23,6 +24,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
   ...PLAYGROUND_EXAMPLES,
   ...USAGE_EXAMPLES,
   ...REPORT_EXAMPLES,
+  ...TRANSFER_EXAMPLES,
 };
 
 const ADD_VARIANT = [

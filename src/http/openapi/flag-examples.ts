@@ -83,6 +83,8 @@ const DEVELOPMENT = {
   variantCount: 1,
   hasStrategies: true,
   hasEnabledStrategies: true,
+  enabledStrategyCount: 1,
+  rollout: null,
 };
 const PRODUCTION = {
   name: 'production',
@@ -94,16 +96,26 @@ const PRODUCTION = {
   variantCount: 0,
   hasStrategies: false,
   hasEnabledStrategies: false,
+  enabledStrategyCount: 0,
+  rollout: null,
 };
 
-const FLAG_ENVIRONMENT = { ...DEVELOPMENT, strategies: [STRATEGY] };
+const FOUND_DEVELOPMENT = { ...DEVELOPMENT, yes: 1_200, no: 40 };
+const FLAG_ENVIRONMENT = { ...FOUND_DEVELOPMENT, strategies: [STRATEGY] };
 
-export const FLAG_SUMMARY = {
+/** What every list shows of a flag. */
+const LISTED_FLAG = {
   name: 'checkout-redesign',
   ...listedMetadata(FLAG),
   favorite: false,
   createdAt: AT,
   lastSeenAt: null,
+  tags: [],
+};
+
+export const FLAG_SUMMARY = {
+  ...LISTED_FLAG,
+  createdByUserId: 2,
   environments: [DEVELOPMENT, PRODUCTION],
 };
 
@@ -113,13 +125,13 @@ const STAGES = [
 ];
 
 const FOUND_FLAG = {
-  ...FLAG_SUMMARY,
+  ...LISTED_FLAG,
   lifecycle: STAGES[1],
   project: 'default',
   archivedAt: null,
   dependencyType: null,
   segments: ['Nordic customers'],
-  tags: [],
+  environments: [FOUND_DEVELOPMENT, { ...PRODUCTION, yes: 0, no: 0 }],
   createdBy: { id: 2, name: 'ada', imageUrl: 'https://gravatar.com/avatar/00?s=42&d=retro&r=g' },
 };
 
@@ -178,6 +190,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   FlagSummary: FLAG_SUMMARY,
   FlagCreator: { id: 2, name: 'ada' },
   FoundFlag: FOUND_FLAG,
+  FoundFlagEnvironment: FOUND_DEVELOPMENT,
   FoundFlags: { features: [FOUND_FLAG], total: 1 },
   FlagType: FLAG_TYPE,
   FlagTypes: { version: 1, types: [FLAG_TYPE] },
@@ -218,6 +231,7 @@ export const FLAG_EXAMPLES: Readonly<Record<string, unknown>> = {
   VariantInput: { name: 'one-page', weight: 1000, payload: VARIANT.payload },
   Variants: { version: '1', variants: [VARIANT] },
   WholeFlag: {
+    favorite: false,
     ...FLAG,
     archivedAt: null,
     lifecycle: STAGES[1],

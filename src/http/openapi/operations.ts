@@ -36,6 +36,13 @@ function requestBodyOf(
 function successOf({ operationId, success, kind }: Route, schemas: ComponentSchemas): OpenApiObject {
   const status = String(success.status);
   if (kind === 'stream') return { [status]: EVENT_STREAM };
+  if (success.text !== undefined)
+    return {
+      [status]: {
+        description: 'The requested data.',
+        content: { [success.text]: { schema: { type: 'string' } } },
+      },
+    };
   if (success.schema === null) return { [status]: { description: 'Done.' } };
   const schema = schemas.ofResponse(success.schema);
   const description = kind === 'read' ? 'The requested data.' : 'Done.';

@@ -52,7 +52,7 @@ export const HEADER_PARAMETERS = {
     name: 'If-Match',
     in: 'header',
     description:
-      'ETag of the flag as it was read, in quotes. The write is refused with 412 when the flag has changed since.',
+      'ETag of what is changed as it was read, in quotes. The write is refused with 412 when it has changed since.',
     schema: { type: 'string' },
   },
   IfNoneMatch: {

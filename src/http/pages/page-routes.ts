@@ -1,5 +1,6 @@
 /**
- * The pages that the server brings along: the console at `/`, the description of the interface at `/docs`. All that
+ * The pages that the server brings along: the console at `/`, the description of the interface at `/docs`, and at `/welcome`
+ * what the links lead to that Admins hand on. All that
  * they need comes from here, so they work without any other host; what they show comes from the interface, with the
  * caller's own token.
  */
@@ -67,6 +68,7 @@ export function pageSurface({ basePath, describe }: PageOptions): Surface {
     routes: [
       ...folderRoutes('console', '/', CONSOLE_POLICY),
       ...folderRoutes('docs', '/docs', DOCS_POLICY),
+      ...folderRoutes('welcome', '/welcome', PAGE_POLICY),
       ...libraryRoutes(),
       ...swaggerRoutes(),
       pageRoute('/docs/openapi.json', document),

@@ -35,7 +35,8 @@ export interface MetricsSources {
   readonly keeper: SnapshotKeeper;
   readonly transport: Transport;
   readonly commits: CommitMeter;
-  readonly routes: readonly RouteMeter[];
+  /** Up to date at the moment of the call. */
+  routes(): readonly RouteMeter[];
   readonly usage: Usage;
   /** Of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
@@ -60,7 +61,7 @@ function registerDistributions(registry: Registry, { commits, routes }: MetricsS
     registry.registerMetric(new DistributionMetric(name, help, read) as never);
   };
   register('flagstaff_http_request_duration_seconds', 'Time from the complete request to its response.', () =>
-    routes
+    routes()
       .filter((route) => route.seconds.count > 0)
       .map(({ method, route, seconds }) => ({ labels: { method, route }, distribution: seconds })),
   );
@@ -76,7 +77,7 @@ function registerCounters(registry: Registry, sources: MetricsSources): void {
     'Responses, by route and status.',
     ['method', 'route', 'status'],
     () =>
-      routes.flatMap((meter) =>
+      routes().flatMap((meter) =>
         meter.statuses().map(({ status, count }) => ({
           labels: { method: meter.method, route: meter.route, status: String(status) },
           value: count,

@@ -3,7 +3,8 @@ import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
 import type { Route } from '../dispatch/route.ts';
-import { tokenInCookie } from '../session/session-cookie.ts';
+import type { SurfaceAccess } from '../dispatch/surface.ts';
+import type { SessionCookie, SessionCookies } from '../session/session-cookie.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import type { BoundRoute } from './call.ts';
 import { refuseCrossSite } from './cross-site.ts';
@@ -11,10 +12,12 @@ import { refuseCrossSite } from './cross-site.ts';
 export class CallerCheck {
   readonly #world: World;
   readonly #authenticator: Authenticator;
+  readonly #cookies: SessionCookies;
 
-  constructor(world: World, authenticator: Authenticator) {
+  constructor(world: World, authenticator: Authenticator, cookies: SessionCookies) {
     this.#world = world;
     this.#authenticator = authenticator;
+    this.#cookies = cookies;
   }
 
   /** The caller, or why it may not use the route: 401 or 403. */
@@ -26,16 +29,32 @@ export class CallerCheck {
   ): Caller | Refusal {
     const { access } = bound.surface;
     if (access === null) return NOBODY;
-    const authorization = head.header('authorization');
-    const session =
-      authorization === '' && access.takesSessions === true ? tokenInCookie(head.header('cookie')) : '';
-    const caller = this.#authenticator.authenticate(session || authorization);
-    if (caller === null) return access.unauthenticated;
+    const session = this.#sessionOf(head, access);
+    const caller =
+      session === null
+        ? this.#authenticator.authenticate(head.header('authorization'))
+        : this.#authenticator.authenticateSession(session.secret);
+    if (caller === null) {
+      if (access.isOptional !== true) return access.unauthenticated;
+      return (isChange(route) ? refuseCrossSite(head, NOBODY) : null) ?? NOBODY;
+    }
     // What a browser sends of its own accord, any page could make it send.
-    const isAmbient = session !== '' || caller.kind === 'anyone';
-    const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller.kind) : null;
+    const isAmbient = session !== null || caller.kind === 'anyone';
+    const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller) : null;
     if (crossSite !== null) return crossSite;
     return access.refuse(this.#world, caller, route, this.#asked(bound, params)) ?? caller;
+  }
+
+  /** The event that began the request's session, where the session is not known here; null otherwise. */
+  unknownSession(head: TransportRequestHead, { surface }: BoundRoute): number | null {
+    const session = surface.access === null ? null : this.#sessionOf(head, surface.access);
+    if (session === null || this.#authenticator.authenticateSession(session.secret) !== null) return null;
+    return session.eventId;
+  }
+
+  #sessionOf(head: TransportRequestHead, { takesSessions }: SurfaceAccess): SessionCookie | null {
+    if (takesSessions !== true || head.header('authorization') !== '') return null;
+    return this.#cookies.read(head.header('cookie'));
   }
 
   #asked(bound: BoundRoute, params: readonly string[]): Asked {

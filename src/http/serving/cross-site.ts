@@ -4,22 +4,27 @@
  * ones by `Origin`. Programs send neither, and are let through.
  */
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
-import type { Caller } from '../dispatch/access.ts';
+import { type Caller, NOBODY } from '../dispatch/access.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 
 const OWN_SITES = ['same-origin', 'none'];
 
-/** `kind`: of the caller; `anyone` where no token is asked for. */
-export function refuseCrossSite(head: TransportRequestHead, kind: Caller['kind']): Refusal | null {
+export function refuseCrossSite(head: TransportRequestHead, caller: Caller): Refusal | null {
   const site = head.header('sec-fetch-site');
   const origin = head.header('origin');
   const isOwn =
     site === '' ? origin === '' || isOriginOf(head.header('host'), origin) : OWN_SITES.includes(site);
   if (isOwn) return null;
   const from = origin === '' ? 'another site' : `"${origin.slice(0, 200)}"`;
-  const reason =
-    kind === 'anyone' ? 'which asks for no token (AUTH_TYPE=none)' : 'where this browser is signed in';
-  return refuse('NoAccessError', `A page of ${from} must not write to this server, ${reason}.`);
+  return refuse('NoAccessError', `A page of ${from} must not write to this server, ${reasonFor(caller)}.`);
+}
+
+/** Signing somebody in from another site would have them work in the name of somebody else. */
+function reasonFor(caller: Caller): string {
+  if (caller === NOBODY) return 'nor sign in to it';
+  return caller.kind === 'anyone'
+    ? 'which asks for no token (AUTH_TYPE=none)'
+    : 'where this browser is signed in';
 }
 
 /** `null`, the origin of a sandboxed page, is nobody's. */

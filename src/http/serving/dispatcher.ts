@@ -9,25 +9,28 @@ import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Authenticator, Caller } from '../dispatch/access.ts';
 import { RouteMeter } from '../dispatch/meters.ts';
-import { paramsOf } from '../dispatch/params.ts';
-import type { PlainRoute, Route } from '../dispatch/route.ts';
+import { type Params, paramsOf } from '../dispatch/params.ts';
+import type { PlainRoute, ReadRoute, Route } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import { type Route as Compiled, compileRoutes, type RouteMatcher } from '../routing/route-matcher.ts';
 import { unmatched } from '../routing/unmatched.ts';
+import type { SessionCookies } from '../session/session-cookie.ts';
 import type { Tracer } from '../tracing/tracer.ts';
-import type { RequestHandler, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
+import type { RequestHandler, TransportRequestHead } from '../transport/transport.ts';
 import { type BoundRoute, bindRoute, type Call } from './call.ts';
 import { CallerCheck } from './caller-check.ts';
 import { AT_LEAST_HEADER, type ClusterAccess } from './cluster.ts';
 import { chargedName, isSpared, LongRequests } from './long-requests.ts';
+import { PiecesOfBodies } from './pieces-of-body.ts';
 import { ReadPath } from './read-path.ts';
 import { readBody } from './request-body.ts';
 import { Context, type ContextSources } from './request-context.ts';
-import { ResponseSender, type SenderOptions } from './response-sender.ts';
+import { type RefuseUnread, ResponseSender, type SenderOptions } from './response-sender.ts';
 import { WritePath } from './write-path.ts';
 
 export interface ApiOptions extends ContextSources, SenderOptions {
   readonly authenticator: Authenticator;
+  readonly cookies: SessionCookies;
   /** Null where one node serves. */
   readonly cluster: ClusterAccess | null;
   /** Null where no traces are recorded. */
@@ -44,7 +47,7 @@ export interface Api {
   /** Whether the body of a request is worth memory: false for one that `handle` refuses with 404, 405, 401 or 403. */
   readonly admit: (head: TransportRequestHead) => boolean;
   /** The response to a request that the transport refuses. */
-  readonly refuse: TransportOptions['refuse'];
+  readonly refuse: RefuseUnread;
   /** One for each route, and one for requests without a route. */
   readonly meters: readonly RouteMeter[];
   /** Responses with 401 since the start. */
@@ -66,6 +69,7 @@ class Dispatcher {
   readonly #callers: CallerCheck;
   readonly #reads: ReadPath;
   readonly #writes: WritePath;
+  readonly #pieces = new PiecesOfBodies();
   readonly meters: RouteMeter[];
   /** Of all routes, with the prefix of every path: a mistyped path may be near to one. */
   readonly #patterns: readonly string[];
@@ -77,7 +81,7 @@ class Dispatcher {
     this.#world = engine.world;
     this.longRequests = new LongRequests(engine.loopAccounts, options.monotonicMs);
     this.sender = new ResponseSender(options);
-    this.#callers = new CallerCheck(engine.world, options.authenticator);
+    this.#callers = new CallerCheck(engine.world, options.authenticator, options.cookies);
     this.#reads = new ReadPath(engine, this.sender);
     this.#writes = new WritePath(engine, this.sender, this.#callers, options.cluster !== null);
     const routes = surfaces.flatMap((surface) => surface.routes.map((route) => compiled(surface, route)));
@@ -207,7 +211,12 @@ class Dispatcher {
   #refuseCaller(call: Call, bound: BoundRoute, caller: Refusal): void {
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     const isUnknown = caller === bound.surface.access?.unauthenticated;
-    this.sender.refuseSettled(call, caller, isUnknown ? this.#world.directory.accessRevision : undefined);
+    const { accessRevision, sessionsRevision } = this.#world.directory;
+    this.sender.refuseSettled(
+      call,
+      caller,
+      isUnknown ? Math.max(accessRevision, sessionsRevision) : undefined,
+    );
   }
 
   /** Goes on when this node has the event that the request asks for, if it asks for one. */
@@ -221,7 +230,7 @@ class Dispatcher {
     }: { readonly cluster: ClusterAccess; readonly route: Route; readonly params: readonly string[] },
   ): void {
     const header = call.request.header(AT_LEAST_HEADER);
-    if (header === '') return this.#authorize(call, bound, route, params);
+    if (header === '') return this.#whenSessionIsKnown(call, bound, { cluster, route, params });
     const goOn = (refusal: Refusal | null): void =>
       this.sender.guarded(call, () =>
         refusal === null ? this.#authorize(call, bound, route, params) : this.sender.refuse(call, refusal),
@@ -229,6 +238,23 @@ class Dispatcher {
     const isKnown = !isRefusal(this.#callers.identify(call.request, bound, route, params));
     const reached = cluster.atLeast.check(header, { bytes: call.request.body.byteLength, isKnown }, goOn);
     if (reached !== undefined) goOn(reached);
+  }
+
+  /** Somebody who has just signed in through another node is waited for; the caller check says whether in vain. */
+  #whenSessionIsKnown(
+    call: Call,
+    bound: BoundRoute,
+    {
+      cluster,
+      route,
+      params,
+    }: { readonly cluster: ClusterAccess; readonly route: Route; readonly params: readonly string[] },
+  ): void {
+    const begunBy = this.#callers.unknownSession(call.request, bound);
+    const goOn = (): void => this.sender.guarded(call, () => this.#authorize(call, bound, route, params));
+    if (begunBy === null) return goOn();
+    const waiting = { bytes: call.request.body.byteLength, isKnown: false };
+    if (cluster.atLeast.check(String(begunBy), waiting, goOn) !== undefined) goOn();
   }
 
   #prepare(
@@ -244,6 +270,9 @@ class Dispatcher {
     call.params = params;
     const located = route.locate?.(this.#world, params);
     if (isRefusal(located)) return this.sender.refuseSettled(call, located);
+    if (route.kind === 'read' && this.#pieces.takes(route, call.request)) {
+      return this.#readInPieces(call, route, { caller, params });
+    }
     const body = readBody(route, call.request);
     if (isRefusal(body)) return this.sender.refuse(call, body);
     const context = new Context(this.#options, call, { caller, params, body: body.value });
@@ -254,6 +283,24 @@ class Dispatcher {
       return this.#reads.stream(call, route.open(context, isEntitled));
     }
     this.#writes.write(call, bound, { route, context, located, params: values });
+  }
+
+  /** Reads the body in brief slices, and then does what the route does with it. */
+  #readInPieces(
+    call: Call,
+    route: ReadRoute,
+    { caller, params }: { readonly caller: Caller; readonly params: Params },
+  ): void {
+    const charge = (heldMs: number): void => this.#options.engine.loopAccounts.charge(caller.actor, heldMs);
+    this.#pieces.read(route, call.request, { signal: call.responder.signal, charge }).then(
+      (body) =>
+        this.sender.guarded(call, () => {
+          if (isRefusal(body)) return this.sender.refuse(call, body);
+          const context = new Context(this.#options, call, { caller, params, body: body.value });
+          this.#reads.read(call, route, context, undefined);
+        }),
+      (error: unknown) => this.sender.fail(call, error),
+    );
   }
 }
 

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
-import { secretIn } from '../dispatch/access.ts';
+import { type Caller, secretIn } from '../dispatch/access.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from '../dispatch/json-response.ts';
 import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
@@ -14,10 +14,15 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 /** Visible ASCII. Long enough for any UUID or hash, short enough to be kept. */
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-/** Undefined without the header. `redact` removes from a body what may be shown only once. */
+/**
+ * Undefined without the header. `redact` removes from a response what may be shown only once. `secrets`: fields of the
+ * request's body that do not tell requests apart, because a digest of them could be guessed.
+ */
 export function retryOf(
   request: TransportRequest,
+  caller: Caller,
   redact: (body: string) => string,
+  secrets: readonly string[] = [],
 ): Retry<HttpResponse> | Refusal | undefined {
   const header = request.header('idempotency-key');
   if (header === '') return undefined;
@@ -29,10 +34,9 @@ export function retryOf(
   }
   const target = request.query === '' ? request.path : `${request.path}?${request.query}`;
   return {
-    // The key includes the credentials and not the name of the caller, because two tokens may have the same name.
-    key: sha256(JSON.stringify([secretIn(request.header('authorization')), header])),
+    key: sha256(JSON.stringify([...credentialsOf(request, caller), header])),
     // Without a query it is the one that release 0.1.0 recorded, whose requests may be retried after an upgrade.
-    fingerprint: sha256(`${request.method} ${target}\n`, request.body),
+    fingerprint: sha256(`${request.method} ${target}\n`, comparedBody(request.body, secrets)),
     toRemember: ({ status, body }) => ({
       status,
       body:
@@ -46,6 +50,20 @@ export function retryOf(
       body,
     }),
   };
+}
+
+/** Credentials, and not the name of the caller, because two tokens may have the same name. Sessions come and go. */
+function credentialsOf(request: TransportRequest, { user, token }: Caller): readonly unknown[] {
+  const secret = secretIn(request.header('authorization'));
+  if (secret !== null || (user === null && token === null)) return [secret];
+  return ['session', user?.id ?? token?.digest];
+}
+
+/** The body has been read, so it is JSON. */
+function comparedBody(body: Uint8Array, secrets: readonly string[]): string | Uint8Array {
+  if (secrets.length === 0) return body;
+  const value = JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+  return JSON.stringify({ ...value, ...Object.fromEntries(secrets.map((name) => [name, null])) });
 }
 
 function sha256(...parts: readonly (string | Uint8Array)[]): string {

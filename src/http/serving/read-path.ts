@@ -1,6 +1,9 @@
 /** From a checked request to what it reads, once or as a stream; sent when all that it shows is durable (invariant 4). */
 import type { Engine } from '../../actors/engine.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import type { Coding } from '../coding/compressor.ts';
+import { ResponseCoder } from '../coding/response-coder.ts';
+import { readsAll } from '../dispatch/access.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
 import { TaggedResponse } from '../dispatch/json-response.ts';
 import type {
@@ -17,6 +20,7 @@ import type { ResponseSender } from './response-sender.ts';
 export class ReadPath {
   readonly #engine: Engine;
   readonly #sender: ResponseSender;
+  readonly #coder = new ResponseCoder();
 
   constructor(engine: Engine, sender: ResponseSender) {
     this.#engine = engine;
@@ -24,19 +28,45 @@ export class ReadPath {
   }
 
   read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
+    // Asked for before anything is made: what is made later may be newer, but never older.
+    const keptUntilMs = call.responder.keep === undefined ? null : (route.keptUntil?.(context) ?? null);
     const response = route.read(context, located);
-    if (!(response instanceof Promise)) return this.#respond(call, response);
+    if (!(response instanceof Promise)) return this.#respond(call, keptUntilMs, response);
     response.then(
-      (late) => this.#sender.guarded(call, () => this.#respond(call, late)),
+      (late) => this.#sender.guarded(call, () => this.#respond(call, keptUntilMs, late)),
       (error: unknown) => this.#sender.fail(call, error),
     );
   }
 
-  #respond(call: Call, read: ReadResponse | Refusal): void {
+  #respond(call: Call, keptUntilMs: number | null, read: ReadResponse | Refusal): void {
     if (isRefusal(read)) return this.#sender.refuseSettled(call, read);
-    const response = unlessKnown(read.response, call.request);
-    if (read.revision <= this.#engine.durableId) this.#sender.send(call, response);
-    else this.#engine.whenDurable(read.revision, () => this.#sender.send(call, response));
+    if (read.revision <= this.#engine.durableId) this.#send(call, keptUntilMs, read);
+    else this.#engine.whenDurable(read.revision, () => this.#send(call, keptUntilMs, read));
+  }
+
+  #send(call: Call, keptUntilMs: number | null, { response }: ReadResponse): void {
+    const coding = call.surface?.compresses === true ? this.#codingOf(call, response) : 'identity';
+    if (coding === 'identity') return this.#sendAs(call, keptUntilMs, response);
+    if (response instanceof TaggedResponse) {
+      const notModified = this.#coder.notModified(response, coding, call.request);
+      if (notModified !== null) return this.#sender.send(call, notModified);
+    }
+    const coded = this.#coder.coded(response, coding);
+    if (!(coded instanceof Promise)) return this.#sendAs(call, keptUntilMs, coded);
+    coded.then(
+      (late) => this.#sender.guarded(call, () => this.#sendAs(call, keptUntilMs, late)),
+      (error: unknown) => this.#sender.fail(call, error),
+    );
+  }
+
+  #codingOf({ request }: Call, response: HttpResponse): Coding | 'identity' {
+    const acceptEncoding = request.header('accept-encoding');
+    return acceptEncoding === '' ? 'identity' : this.#coder.codingOf(response, acceptEncoding);
+  }
+
+  #sendAs(call: Call, keptUntilMs: number | null, response: ReadResponse['response']): void {
+    if (keptUntilMs !== null) offer(call, keptUntilMs, response);
+    this.#sender.send(call, unlessKnown(response, call.request));
   }
 
   stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {
@@ -53,6 +83,11 @@ export class ReadPath {
   #begin(call: Call, opened: StreamOpening): void {
     if (call.responder.isWanted) this.#sender.sendStream(call, opened);
   }
+}
+
+function offer({ responder, caller }: Call, untilMs: number, response: ReadResponse['response']): void {
+  if (!(response instanceof TaggedResponse) || caller === null) return;
+  responder.keep?.(response, { untilMs, expiresAt: caller.expiresAt, readsAll: readsAll(caller) });
 }
 
 /** The response, or 304 when the client has it already. */

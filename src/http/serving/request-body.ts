@@ -20,8 +20,7 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
       ? { value: v.parse(route.body, {}) }
       : invalidBody([{ path: '', message: 'A JSON body is required; none was sent.' }]);
   }
-  const wrongType =
-    refuseContentType(request.header('content-type')) ?? refuseEncoding(request.header('content-encoding'));
+  const wrongType = refuseMediaType(request);
   if (wrongType !== null) return wrongType;
   const parsed = parseJsonBody(request.body);
   if (!parsed.ok) return invalidBody([{ path: parsed.path ?? '', message: parsed.message }]);
@@ -31,6 +30,12 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   }
   const checked = v.safeParse(route.body, parsed.value);
   return checked.success ? { value: checked.output } : invalidBody(issuesOf(checked.issues, 'The body'));
+}
+
+export function refuseMediaType(request: TransportRequest): Refusal | null {
+  return (
+    refuseContentType(request.header('content-type')) ?? refuseEncoding(request.header('content-encoding'))
+  );
 }
 
 function invalidBody(issues: readonly { readonly path: string; readonly message: string }[]): Refusal {

@@ -5,6 +5,7 @@ import { callerName } from '../../actors/loop-accounts.ts';
 import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
+import type { Passwords } from '../../passwords/passwords.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { Instance } from '../dispatch/instance.ts';
 import type { Params } from '../dispatch/params.ts';
@@ -17,6 +18,7 @@ export interface ContextSources {
   readonly reads: LogReads;
   readonly instance: Instance;
   readonly usage: Usage;
+  readonly passwords: Passwords;
   readonly streaming: StreamingHints;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -74,6 +76,10 @@ export class Context implements RequestContext<unknown> {
 
   get usage(): Usage {
     return this.#shared.usage;
+  }
+
+  get passwords(): Passwords {
+    return this.#shared.passwords;
   }
 
   get streaming(): StreamingHints {

@@ -21,7 +21,7 @@ import {
 import type { Instance } from '../dispatch/instance.ts';
 import { RouteMeter } from '../dispatch/meters.ts';
 import type { StreamOpening } from '../dispatch/route.ts';
-import { type Surface, surfaceAt } from '../dispatch/surface.ts';
+import { type Surface, surfaceBelow } from '../dispatch/surface.ts';
 import { type ApiLog, RequestLog, type ServedRequest } from '../logging/request-log.ts';
 import type { HttpResponse, TransportOptions, TransportRequestHead } from '../transport/transport.ts';
 import { type Call, servedBy } from './call.ts';
@@ -38,7 +38,14 @@ export interface SenderOptions {
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
   readonly metered: boolean;
+  /** Told, at once and when they change, from which origins pages may call. */
+  onOrigins?(origins: readonly string[]): void;
 }
+
+/** `errorId`: where the response has left already, under this id. */
+export type RefuseUnread = (
+  ...refused: [...Parameters<TransportOptions['refuse']>, errorId?: string]
+) => HttpResponse;
 
 /** Hardly anybody sees it: the client is gone, was told at the deadline that the request had failed, or sends no more. */
 export const NOT_WANTED = refuse(
@@ -67,12 +74,12 @@ export class ResponseSender {
     this.#log = new RequestLog(options.log, options.monotonicMs);
     this.isTimed = options.metered || this.#log.hasAccess;
     const { configuredOrigins } = options.instance;
-    this.#crossOrigin = crossOriginOf(
-      frontendOrigins(
-        settingOf(options.engine.world.directory.settings, FRONTEND_SETTING_ID),
-        configuredOrigins,
-      ),
+    const origins = frontendOrigins(
+      settingOf(options.engine.world.directory.settings, FRONTEND_SETTING_ID),
+      configuredOrigins,
     );
+    this.#crossOrigin = crossOriginOf(origins);
+    options.onOrigins?.(origins);
     // From events, which are durable by then: the state may be ahead of them (invariant 4).
     options.engine.feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
@@ -86,13 +93,13 @@ export class ResponseSender {
 
   #noteOrigins(event: DomainEvent): void {
     if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
-    if (event.data.id === FRONTEND_SETTING_ID)
-      this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
+    if (event.data.id !== FRONTEND_SETTING_ID) return;
+    this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
+    this.#options.onOrigins?.(event.data.frontendApiOrigins);
   }
 
   surfaceOf(path: string): Surface | null {
-    const { basePath, surfaces } = this.#options;
-    return surfaceAt(surfaces, path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path) ?? null;
+    return surfaceBelow(this.#options.surfaces, this.#options.basePath, path) ?? null;
   }
 
   /** Sends every response, counts it, and has it logged. `errorId`: the id in the body of an error; empty for a success. */
@@ -127,11 +134,10 @@ export class ResponseSender {
   }
 
   /** The response to a request that the transport refuses: worded as its surface words errors, and logged as others are. */
-  readonly refuseUnread: TransportOptions['refuse'] = (status, reason, head) => {
+  readonly refuseUnread: RefuseUnread = (status, reason, head, errorId = randomUUID()) => {
     const surface = head === null ? null : this.surfaceOf(head.path);
     const shape = surface?.errors ?? COMMON_ERRORS;
     if (this.#options.metered) this.unmatched.counted(status);
-    const errorId = randomUUID();
     const response = errorResponse(errorOfTransport(status, reason), { shape, id: errorId, params: null });
     const requestId = this.#log.idOf(head, errorId);
     this.#log.responded({ head, requestId, errorId }, response);

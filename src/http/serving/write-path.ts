@@ -5,7 +5,7 @@ import type { Command } from '../../domain/decide/decide.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
-import { flagPrecondition } from '../dispatch/conditional.ts';
+import { flagPrecondition, recordPrecondition } from '../dispatch/conditional.ts';
 import type { RequestContext, WriteRoute } from '../dispatch/route.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import type { BoundRoute, Call } from './call.ts';
@@ -80,13 +80,16 @@ export class WritePath {
   ): void {
     if (isRefusal(command)) return this.#sender.refuseSettled(call, command);
     const { request } = call;
-    const retry = retryOf(request, (body) => redacted(body, route.secretField));
+    const redact = (body: string) => redacted(body, route.secretField);
+    const retry = retryOf(request, context.caller, redact, route.secretsInBody);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
-    const precondition = flagPrecondition(request.header('if-match'), context.params);
+    const ifMatch = request.header('if-match');
+    const precondition =
+      flagPrecondition(ifMatch, context.params) ?? recordPrecondition(ifMatch, context.params, route.pinned);
     call.trace?.queued();
     this.#engine.submit({
       command,
-      actor: context.caller.actor,
+      actor: route.actor?.(this.#engine.world, command) ?? context.caller.actor,
       mayStart: this.#starter(call, bound, route, params),
       retry,
       precondition,
@@ -130,7 +133,9 @@ function responseMaker(
 }
 
 /** The body without the secret in it. */
-function redacted(body: string, secretField: string | undefined): string {
+function redacted(body: string, secretField: WriteRoute['secretField']): string {
   if (secretField === undefined) return body;
-  return JSON.stringify({ ...JSON.parse(body), [secretField]: null });
+  const shown = JSON.parse(body) as Record<string, unknown>;
+  for (const field of [secretField].flat()) if (field in shown) shown[field] = null;
+  return JSON.stringify(shown);
 }

@@ -1,40 +1,71 @@
 /**
- * The session of a browser: a cookie that carries the token which somebody signed in with, so that it survives reloads
- * and new tabs, works on every node, and ends when the token does. No script can read it (HttpOnly).
+ * The session of a browser: a cookie that carries the secret of a session (domain/access/sessions.ts), and the id of the event
+ * that began it, so that a node that does not have that event yet waits for it. No script can read it (HttpOnly).
  *
  * No page of another site can use it. Browsers send it with requests that pages of this site make only
  * (SameSite=Strict), and a change that carries it is refused unless the browser says that a page of this very origin
  * made it (src/http/serving/cross-site.ts), since another port of the same host is the same site.
+ *
+ * Over HTTPS its name begins with `__Host-`. Browsers take such a cookie from this host alone, and never over plain HTTP, so
+ * nobody on another host of the domain, or on the way, can plant one. It is for all paths then, so the name holds the path.
  */
 
 const NAME = 'flagstaff_session';
 
-/** A token has at most 300 characters; base64url makes 400 of them. */
-const COOKIE_PATTERN = /(?:^|;\s*)flagstaff_session=([A-Za-z0-9_-]{1,400})(?:;|$)/;
+/** Of a secret: 256 bits in base64url. */
+const VALUE = '([0-9]{1,15})-([A-Za-z0-9_-]{43})';
 
-/** The token in the header Cookie; empty without one. */
-export function tokenInCookie(cookie: string): string {
-  const value = cookie === '' ? undefined : COOKIE_PATTERN.exec(cookie)?.[1];
-  return value === undefined ? '' : Buffer.from(value, 'base64url').toString('latin1');
+export interface SessionCookie {
+  readonly secret: string;
+  /** Of the event that began the session. */
+  readonly eventId: number;
 }
 
-export interface CookieScope {
-  /** `BASE_URI_PATH`. */
-  readonly basePath: string;
-  /** Whether it must be sent over HTTPS only. */
-  readonly secure: boolean;
+/** The cookies of the server at one path. */
+export class SessionCookies {
+  readonly #basePath: string;
+  readonly #names: { readonly secure: string; readonly plain: string };
+  readonly #patterns: readonly RegExp[];
+
+  /** `basePath`: `BASE_URI_PATH`. `isSecureOnly`: whether the server is reached over HTTPS alone. */
+  constructor(basePath: string, isSecureOnly: boolean) {
+    this.#basePath = basePath;
+    const suffix = basePath.replaceAll('/', '.');
+    this.#names = { secure: `__Host-${NAME}${suffix}`, plain: NAME };
+    const taken = isSecureOnly ? [this.#names.secure] : [this.#names.secure, this.#names.plain];
+    this.#patterns = taken.map((name) => new RegExp(`(?:^|;\\s*)${escaped(name)}=${VALUE}(?:;|$)`));
+  }
+
+  /** The one in the header Cookie; null without one. The one that nobody can have planted goes first. */
+  read(cookie: string): SessionCookie | null {
+    if (cookie === '') return null;
+    for (const pattern of this.#patterns) {
+      const [, eventId, secret] = pattern.exec(cookie) ?? [];
+      if (secret !== undefined) return { secret, eventId: Number(eventId) };
+    }
+    return null;
+  }
+
+  /** The header Set-Cookie that begins a session. The browser forgets it when it is closed. */
+  begin({ secret, eventId }: SessionCookie, isSecure: boolean): string {
+    return `${this.#nameOf(isSecure)}=${eventId}-${secret}${this.#attributes(isSecure)}`;
+  }
+
+  /** The headers Set-Cookie that end it, under whichever name it is. */
+  end(isSecure: boolean): readonly string[] {
+    const names = isSecure ? [true, false] : [false];
+    return names.map((secure) => `${this.#nameOf(secure)}=${this.#attributes(secure)}; Max-Age=0`);
+  }
+
+  #nameOf(isSecure: boolean): string {
+    return isSecure ? this.#names.secure : this.#names.plain;
+  }
+
+  #attributes(isSecure: boolean): string {
+    return isSecure
+      ? '; Path=/; HttpOnly; SameSite=Strict; Secure'
+      : `; Path=${this.#basePath}/; HttpOnly; SameSite=Strict`;
+  }
 }
 
-/** The header Set-Cookie that begins a session. It lasts until the browser is closed. */
-export function sessionCookie(token: string, scope: CookieScope): string {
-  return `${NAME}=${Buffer.from(token, 'latin1').toString('base64url')}${attributesOf(scope)}`;
-}
-
-/** The header Set-Cookie that ends the session. */
-export function endedSessionCookie(scope: CookieScope): string {
-  return `${NAME}=${attributesOf(scope)}; Max-Age=0`;
-}
-
-function attributesOf({ basePath, secure }: CookieScope): string {
-  return `; Path=${basePath}/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-}
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -69,6 +69,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   #isHalfClosed = false;
   /** Made when it is first asked for, which few requests do. */
   #unwanted: AbortController | null = null;
+  #whenUnwanted: (() => void) | null = null;
 
   constructor(server: ExchangeServer, request: ReceivedRequest) {
     super();
@@ -101,6 +102,10 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     this.#unwanted ??= new AbortController();
     if (!this.isAwaited) this.#unwanted.abort();
     return this.#unwanted.signal;
+  }
+
+  onUnwanted(callback: () => void): void {
+    this.#whenUnwanted = callback;
   }
 
   send(response: HttpResponse): void {
@@ -156,13 +161,13 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
   abort(): void {
     this.aborted = true;
     this.release();
-    this.#unwanted?.abort();
+    this.#tellUnwanted();
   }
 
   /** The client sends nothing more. It may still read, or be gone: that shows only when something is sent to it. */
   halfClose(): void {
     this.#isHalfClosed = true;
-    this.#unwanted?.abort();
+    this.#tellUnwanted();
   }
 
   /** Whether the response ends the connection. */
@@ -216,7 +221,7 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     this.mustClose ||= mustClose;
     this.release();
     this.send(refusalResponse(this.server, refusal, this.request));
-    this.#unwanted?.abort();
+    this.#tellUnwanted();
   }
 
   /** The response is on its way, and `bytes` of it wait for the client. May disconnect it at once. */
@@ -239,6 +244,13 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     }
     this.body?.discard();
     this.body = null;
+  }
+
+  #tellUnwanted(): void {
+    this.#unwanted?.abort();
+    const tell = this.#whenUnwanted;
+    this.#whenUnwanted = null;
+    tell?.();
   }
 
   #fail(error: unknown): void {

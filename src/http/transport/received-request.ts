@@ -70,7 +70,7 @@ export class ReceivedRequest implements TransportRequest {
   refusal: RequestRefusal | null = null;
   /** Set by the engine: where the request came from. It is asked only when somebody wants to know. */
   connection: { remoteAddress(): string } | null = null;
-  /** Flat: name, value. Requests carry a handful of headers, so a scan beats building a map. */
+  /** Requests carry a handful of headers, so a scan beats building a map. */
   readonly #headers: string[] = [];
   #hasHost = false;
   #hasAuthorization = false;
@@ -79,6 +79,11 @@ export class ReceivedRequest implements TransportRequest {
     this.method = method;
     this.path = path;
     this.query = query;
+  }
+
+  /** Flat: name, value. */
+  get headers(): readonly string[] {
+    return this.#headers;
   }
 
   get hasBody(): boolean {

@@ -20,10 +20,10 @@ const STATUS_LINES = new Map(
 
 /** Never changes once it is made, so that one can be kept and sent with many responses. */
 export class ResponseHeaders {
-  /** Flat: name, value, name, value. */
-  readonly pairs: readonly string[];
   /** As they stand in a response, with a line's end before each. */
-  readonly #lines: string;
+  readonly lines: string;
+  /** Null until somebody asks, where they came as lines. */
+  #pairs: readonly string[] | null;
   /** The last start that was asked for, and its status. */
   #start = '';
   #status = 0;
@@ -31,9 +31,20 @@ export class ResponseHeaders {
   #isFlat = false;
 
   /** Pairs that have been checked. */
-  private constructor(pairs: readonly string[], lines: string) {
-    this.pairs = pairs;
-    this.#lines = lines;
+  private constructor(pairs: readonly string[] | null, lines: string) {
+    this.#pairs = pairs;
+    this.lines = lines;
+  }
+
+  /** Those of another thread, which has checked them. */
+  static ofLines(lines: string): ResponseHeaders {
+    return new ResponseHeaders(null, lines);
+  }
+
+  /** Flat: name, value, name, value. */
+  get pairs(): readonly string[] {
+    this.#pairs ??= pairsIn(this.lines);
+    return this.#pairs;
   }
 
   /** Takes name, value, name, value; throws where they must not be sent. */
@@ -44,12 +55,12 @@ export class ResponseHeaders {
   /** These and further ones. */
   with(...pairs: string[]): ResponseHeaders {
     if (pairs.length === 0) return this;
-    return new ResponseHeaders([...this.pairs, ...pairs], this.#lines + checkedLines(pairs));
+    return new ResponseHeaders([...this.pairs, ...pairs], this.lines + checkedLines(pairs));
   }
 
   /** These, and then the others. */
   and(others: ResponseHeaders): ResponseHeaders {
-    return new ResponseHeaders([...this.pairs, ...others.pairs], this.#lines + others.#lines);
+    return new ResponseHeaders([...this.pairs, ...others.pairs], this.lines + others.lines);
   }
 
   /** Those of these names. */
@@ -61,6 +72,10 @@ export class ResponseHeaders {
     return ResponseHeaders.of(...kept);
   }
 
+  without(name: string): ResponseHeaders {
+    return this.only(this.pairs.filter((one, at) => at % 2 === 0 && one !== name));
+  }
+
   /**
    * Status line and headers as they stand in an HTTP/1.1 response, from the status code to before the last line's end.
    * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that
@@ -69,7 +84,7 @@ export class ResponseHeaders {
   startOf(status: number): string {
     if (status !== this.#status) {
       assertFinalStatus(status);
-      this.#start = statusLine(status) + this.#lines;
+      this.#start = statusLine(status) + this.lines;
       this.#status = status;
       this.#isFlat = false;
     } else if (!this.#isFlat) {
@@ -99,6 +114,13 @@ export function isBodiless(status: number): boolean {
 /** The same string as one piece of memory instead of a tree of pieces, which each use would have to walk. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+function pairsIn(lines: string): string[] {
+  return lines.split('\r\n').flatMap((line) => {
+    const at = line.indexOf(': ');
+    return at === -1 ? [] : [line.slice(0, at), line.slice(at + 2)];
+  });
 }
 
 function checkedLines(pairs: readonly string[]): string {

@@ -47,6 +47,22 @@ export interface HttpResponse {
   readonly body: ResponseBody;
 }
 
+/** A success that a client may ask for again by its ETag. */
+export interface TaggedHttpResponse extends HttpResponse {
+  /** In quotes; among the headers too. */
+  readonly etag: string;
+}
+
+/** To whom what is kept may be given, and how long. */
+export interface KeepTerms {
+  /** In milliseconds since 1970; Infinity: until it changes. */
+  readonly untilMs: number;
+  /** When the caller's token expires, in milliseconds since 1970; Infinity for never. */
+  readonly expiresAt: number;
+  /** Whether the caller may read the flags of every project, and sees them as everybody does. */
+  readonly readsAll: boolean;
+}
+
 export interface StreamHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -74,6 +90,11 @@ export interface ResponseStream {
 }
 
 export interface Responder {
+  /**
+   * Offers the response before it is sent, to whoever has the connection, to be given again until what it shows changes. Only durable
+   * state may be offered. Absent where nobody keeps anything.
+   */
+  keep?(response: TaggedHttpResponse, terms: KeepTerms): void;
   /** Sends the response. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(response: HttpResponse): void;
   /**
@@ -93,6 +114,8 @@ export interface Responder {
   readonly isAwaited: boolean;
   /** Aborted once no response is awaited any more. */
   readonly signal: AbortSignal;
+  /** Calls back once when that happens; for one callback, at a fraction of what a signal costs. Engines have it. */
+  onUnwanted?(callback: () => void): void;
 }
 
 export type RequestHandler = (request: TransportRequest, responder: Responder) => void;
@@ -119,6 +142,8 @@ export interface TransportOptions {
    */
   readonly refuse: (status: number, reason: string, head: TransportRequestHead | null) => HttpResponse;
   readonly log: TransportLog;
+  /** Told each time that a connection was opened or closed; by uWebSockets.js only. */
+  readonly onConnections?: () => void;
   readonly limits?: Partial<TransportLimits>;
   readonly clock?: TransportClock;
 }

@@ -9,7 +9,14 @@ import { type ReadResponse, type RequestContext, type Route, readRoute } from '.
 import { inBriefSlices } from '../dispatch/slices.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
 import type { HttpResponse } from '../transport/transport.ts';
-import { BulkUsageBody, EdgeReportBody, RegisterBody, UsageBody } from './schemas.ts';
+import {
+  BULK_ITEMS,
+  BulkUsageBody,
+  EdgeReportBody,
+  RegisterBody,
+  USAGE_ITEMS,
+  UsageBody,
+} from './schemas.ts';
 
 /** A report shows no state, so it waits for nothing. */
 const NOTHING_SHOWN = 0;
@@ -89,10 +96,14 @@ function* report(
   const environment = environmentOf(context);
   for (let at = 0; at < toggles.length; at += COUNTS_AT_ONCE) {
     if (at > 0) yield;
-    const counts = toggles.slice(at, at + COUNTS_AT_ONCE).map(([flag, { yes, no, variants }]) => ({
-      ...{ flag, yes, no },
-      variants: countsOf(variants),
-    }));
+    const counts = toggles.slice(at, at + COUNTS_AT_ONCE).map(
+      ([flag, { yes, no, variants }]): FlagCounts => ({
+        flag,
+        yes,
+        no,
+        variants: countsOf(variants),
+      }),
+    );
     context.usage.report({ appName, environment, side, startMs, counts }, context.caller.scope);
   }
   return undefined;
@@ -122,18 +133,10 @@ function* reportBulk(
   }
   for (const { appName, featureName: flag, timestamp, yes, no, variants, environment: named } of metrics) {
     if (named !== environment) continue;
-    context.usage.report(
-      {
-        ...{
-          appName,
-          environment,
-          side: sides.get(appName) ?? 'backend',
-          startMs: millisecondsOf(timestamp),
-        },
-        counts: [{ flag, yes, no, variants: countsOf(variants) }],
-      },
-      context.caller.scope,
-    );
+    const side = sides.get(appName) ?? 'backend';
+    const startMs = millisecondsOf(timestamp);
+    const counts: readonly FlagCounts[] = [{ flag, yes, no, variants: countsOf(variants) }];
+    context.usage.report({ appName, environment, side, startMs, counts }, context.caller.scope);
     yield;
   }
   const { apiTokens } = context.world.directory;
@@ -179,6 +182,7 @@ export function applicationReportRoutes({ side, below, tag }: ReportRoutesOption
       summary: 'Report how often an application evaluated flags.',
       permission: 'scope',
       body: UsageBody,
+      bodyItems: USAGE_ITEMS,
       success: { status, schema: null },
       read: (context) => counted(side, report(context, side)),
     }),
@@ -195,6 +199,7 @@ export const bulkReportRoutes: readonly Route[] = [
     summary: 'Report applications and how often they evaluated flags, for many at once.',
     permission: 'scope',
     body: BulkUsageBody,
+    bodyItems: BULK_ITEMS,
     success: { status: 202, schema: null },
     read: (context) => counted('backend', reportBulk(context)),
   }),

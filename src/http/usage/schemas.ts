@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isJsonObject } from '../../domain/json/json.ts';
 import { list } from '../../domain/json/list-schema.ts';
 import { TEXT_LENGTH_MAX } from '../../domain/usage/applications.ts';
+import type { ItemsOfBody } from '../dispatch/route.ts';
 
 /** As in what applications send: `toggles` by the name of the flag. */
 interface SentCounts {
@@ -110,6 +111,11 @@ export const UsageBody = v.pipe(
   v.title('ClientUsage'),
 );
 
+export const USAGE_ITEMS: readonly ItemsOfBody[] = [
+  { place: ['bucket', 'toggles'] },
+  { place: ['impactMetrics'] },
+];
+
 /** `what` is what it lists, such as "tokens". */
 function atMost<const Item extends v.GenericSchema>(lengthMax: number, item: Item, what: string) {
   return v.pipe(
@@ -150,6 +156,12 @@ export const BulkUsageBody = v.pipe(
   }),
   v.title('ClientBulkUsage'),
 );
+
+export const BULK_ITEMS: readonly ItemsOfBody[] = [
+  { place: ['applications'], countMax: BULK_APPLICATIONS_MAX },
+  { place: ['metrics'], countMax: BULK_COUNTS_MAX },
+  { place: ['seenTokens'], countMax: SEEN_TOKENS_MAX },
+];
 
 /** Versions of Unleash Edge differ in what they report of themselves. */
 export const EdgeReportBody = v.pipe(v.record(v.string(), v.unknown()), v.title('EdgeReport'));

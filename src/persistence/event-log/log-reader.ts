@@ -6,6 +6,7 @@
  * starts a new thread.
  */
 import { Worker } from 'node:worker_threads';
+import { threadSource } from '../../threads/thread-source.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
@@ -125,17 +126,8 @@ export class WorkerLogReader implements LogReader {
   }
 }
 
-/**
- * What the thread runs. In a checkout that is its TypeScript source, behind a line of JavaScript: Node 20 applies neither
- * `--import tsx` nor hooks that the main thread has registered to the entry file of a worker, so they are registered in the
- * worker first.
- */
 export function logReaderSource(): string {
-  const isSource = import.meta.url.endsWith('.ts');
-  const entry = new URL(`./log-reader-worker.${isSource ? 'ts' : 'js'}`, import.meta.url).href;
-  const load = `import(${JSON.stringify(entry)})`;
-  if (!isSource) return `${load};`;
-  return `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => { register(); return ${load}; });`;
+  return threadSource(new URL('./log-reader-worker', import.meta.url).href);
 }
 
 export function startLogReaderWorker(): Worker {

@@ -136,6 +136,9 @@ describe('after any commands', () => {
       'add-strategy',
       'change-link',
       'create-user',
+      'create-service-account',
+      'create-password-link',
+      'create-invitation',
       'create-personal-token',
       'create-api-token',
     ]);

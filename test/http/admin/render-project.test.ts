@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FlagType } from '../../../src/domain/flags/flag-type.ts';
-import { type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
+import { type Favorites, type ProjectState, projectEnvironments } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
@@ -14,7 +14,10 @@ import { TestWorld } from '../../support/test-world.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const sourcesOf = ({ world }: TestWorld, now: number) => ({ world, seen: NEVER_SEEN, owner: {}, now });
+const sourcesOf = ({ world }: TestWorld, now: number, favorites: Favorites | null = null) => ({
+  ...{ world, favorites, seen: NEVER_SEEN, owner: {} },
+  now,
+});
 
 /** Percent, and until when. */
 async function healthAt(project: ProjectState, now: number): Promise<[number, number]> {
@@ -105,13 +108,22 @@ describe('the flags of a project', () => {
         state.given({ type: 'update-flag', ...inDefault, flag, metadata: { stale: change === 2 } });
       }
       const environments = projectEnvironments(state.world, project);
-      const summaries: unknown[] = [...project.flags.values()]
+      const summaries: readonly { readonly name: string }[] = [...project.flags.values()]
         .filter((record) => record.flag.archivedAt === null)
-        .map(({ flag }): unknown => JSON.parse(JSON.stringify(flagSummary(flag, environments, null))));
+        .map((record) => flagSummary(record, record.flag, environments, null));
+      const marked = ['f1', `f${step}`, 'f399', `f${step + 400}`, 'nothing'];
       for (const render of [projectOverview, flagList]) {
-        const { response } = await render(sourcesOf(state, Date.now()), project);
-        const text = Buffer.from(bytesOf(response.body)).toString();
-        assert.deepEqual(JSON.parse(text).features, summaries, `step ${step}`);
+        const tags = new Set<string>();
+        for (const flags of [[], marked]) {
+          const favorites = flags.length === 0 ? null : { userId: 7, projects: [], flags };
+          const { response } = await render(sourcesOf(state, Date.now(), favorites), project);
+          assert(response instanceof TaggedResponse);
+          tags.add(response.etag);
+          const text = Buffer.from(bytesOf(response.body)).toString();
+          const expected = summaries.map((one) => ({ ...one, favorite: flags.includes(one.name) }));
+          assert.deepEqual(JSON.parse(text).features, JSON.parse(JSON.stringify(expected)), `step ${step}`);
+        }
+        assert.equal(tags.size, 2, 'what differs has different tags');
       }
     }
   });

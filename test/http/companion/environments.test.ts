@@ -97,6 +97,10 @@ describeInterface('environments', (server) => {
     const { call } = server();
     await create('doomed');
     await call('POST', '/projects/default/environments', { environment: 'doomed' });
+    const held = (environment: string) => ({ name: 'UPDATE_FEATURE_ENVIRONMENT', environment });
+    const permissions = [held('development'), held('doomed')];
+    const role = { name: 'Switcher', type: 'custom', description: '', permissions };
+    const { id: roleId } = (await call('POST', '/roles', role)).body.roles;
     await makeFlag(call, 'serving');
     await addStrategy(call, 'serving', {}, 'doomed');
     await call('POST', `${environmentPath('serving', 'doomed')}/on`);
@@ -111,8 +115,15 @@ describeInterface('environments', (server) => {
       events.map(({ type, project, environment }) => [type, project, environment]),
       [
         ['project-environment-removed', 'default', 'doomed'],
+        ['role-updated', null, null],
         ['environment-deleted', null, 'doomed'],
       ],
+    );
+    const { body: left } = await call('GET', `/roles/${roleId}`);
+    assert.deepEqual(
+      left.permissions.map((one: { environment: string }) => one.environment),
+      ['development'],
+      'a role gives nothing in a later environment of that name',
     );
     await create('doomed');
     await call('POST', '/projects/default/environments', { environment: 'doomed' });

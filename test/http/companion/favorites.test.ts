@@ -16,6 +16,14 @@ describeInterface('favorites', (server) => {
         (await get(`/search/features?query=fav.&${query}`)).features.map(
           ({ name, favorite }: { name: string; favorite: boolean }) => `${name}${favorite ? '*' : ''}`,
         ),
+      /** By the flag itself, the overview of its project, and the list of its flags by prefix. */
+      listed: async () => {
+        const lists = [await get('/projects/default'), await get(`${FEATURES}?namePrefix=fav.`)];
+        const found = lists.map(({ features }) =>
+          features.find(({ name }: { name: string }) => name === 'fav.b'),
+        );
+        return [await get(`${FEATURES}/fav.b`), ...found].map(({ favorite }) => favorite);
+      },
       projects: async () =>
         (await get('/projects')).projects
           .filter(({ favorite }: { favorite: boolean }) => favorite)
@@ -35,12 +43,36 @@ describeInterface('favorites', (server) => {
       assert.deepEqual(await ada.flags(), ['fav.a', 'fav.b*']);
       assert.deepEqual(await ada.flags('favoritesFirst=true'), ['fav.b*', 'fav.a']);
       assert.deepEqual(await ada.projects(), ['default']);
+      assert.deepEqual(
+        [await ada.listed(), await bob.listed()],
+        [
+          [true, true, true],
+          [false, false, false],
+        ],
+      );
       assert.equal((await ada.get('/projects/default/overview')).favorite, true);
       assert.deepEqual([await bob.flags(), await bob.projects()], [['fav.a', 'fav.b'], []]);
       assert.equal((await bob.get('/projects/default/overview')).favorite, false);
     }
     assert.equal((await ada.unmark(`${FEATURES}/fav.b`)).status, 200);
     assert.deepEqual(await ada.flags(), ['fav.a', 'fav.b']);
+  });
+
+  it('give a flag another tag for those who marked it, by which they may change it', async () => {
+    const [ada, bob] = [await addUser(server(), 2), await addUser(server(), 2)];
+    await makeFlag(server().call, 'fav.tagged');
+    const path = `${FEATURES}/fav.tagged`;
+    await as(ada.token).mark(path);
+    const tagFor = async ({ token }: { token: string }) =>
+      (await server().call('GET', path, undefined, { token })).headers.get('etag') ?? '';
+    const [marked, plain] = [await tagFor(ada), await tagFor(bob)];
+    assert.notEqual(marked, plain);
+    const change = (ifMatch: string) =>
+      server().call('PUT', path, { description: ifMatch }, { headers: { 'if-match': ifMatch } });
+    assert.equal((await change(marked)).status, 200);
+    assert.equal((await change(marked)).status, 412);
+    assert.equal((await change(plain)).status, 412);
+    assert.equal((await change(await tagFor(ada))).status, 200);
   });
 
   it('end with the flag and the project, whose names others may get', async () => {

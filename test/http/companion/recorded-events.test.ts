@@ -126,6 +126,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   setCors: {
     when: ['/ui-config/cors', { frontendApiOrigins: ['https://shop.example'] }],
+    events: ['setting-updated'],
+  },
+  setUiConfig: {
+    when: ['/ui-config', { frontendSettings: { frontendApiOrigins: ['*'] } }],
     events: ['setting-created'],
   },
   removeStrategy: { given: [STRATEGY_TYPE], when: ['/strategies/$'], events: ['strategy-deleted'] },
@@ -356,6 +360,22 @@ const ROWS: Readonly<Record<string, Row>> = {
       { features: ['$', '$.parent'], tags: { addedTags: [{ value: 'new' }], removedTags: [] } },
     ],
     events: ['feature-tagged', 'feature-tagged'],
+  },
+  exportFeatures: {
+    given: [FLAG],
+    when: ['/features-batch/export', { environment: 'development', features: ['$'] }],
+    events: ['features-exported'],
+  },
+  importFeatures: {
+    when: [
+      '/features-batch/import',
+      {
+        project: 'default',
+        environment: 'development',
+        data: { features: [{ name: '$' }], featureStrategies: [{ name: 'default', featureName: '$' }] },
+      },
+    ],
+    events: ['feature-created', 'feature-strategy-add', 'features-imported'],
   },
   changeProject: {
     given: [FLAG, PROJECT],

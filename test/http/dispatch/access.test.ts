@@ -14,6 +14,8 @@ function callerOf(token: Pick<ApiToken, 'type' | 'projects' | 'environment'>) {
     open: false,
     now: () => 0,
     onUse: () => undefined,
+    usedAt: () => null,
+    sessionIdleMs: 1,
   });
   return authenticator.authenticate('a-secret');
 }

@@ -41,8 +41,8 @@ describe('evaluators of scopes', () => {
   it('evaluate again after they were forgotten', async () => {
     const evaluators = open();
     for (const scope of [DEVELOPMENT, PRODUCTION, EVERYTHING, DEVELOPMENT]) {
-      const { evaluator } = await evaluators.get(scope, lastId);
-      assert.ok(evaluator.has('checkout'));
+      const { shown } = await evaluators.get(scope, lastId);
+      assert.ok(shown.evaluator.has('checkout'));
     }
   });
 });

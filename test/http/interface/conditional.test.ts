@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { addUser } from '../../support/interface.ts';
 import { ADMIN_TOKEN, describeInterface, startTestServer, temporaryFolder } from '../../support/server.ts';
 
 const FEATURES = '/projects/default/features';
@@ -75,6 +76,41 @@ describeInterface('conditional requests', (server) => {
       assert.equal(refused.body.name, 'PreconditionFailedError');
     }
     assert.equal((await call('GET', '/projects/default')).headers.get('etag'), before);
+  });
+
+  it('the settings and members of a project, segments, context fields and environments are pinned by their content', async () => {
+    const { call } = server();
+    await call('POST', '/projects', { id: 'pinned', name: 'Pinned' });
+    await call('POST', '/context', { name: 'pinned' });
+    await call('POST', '/environments', { name: 'pinned', type: 'test' });
+    const user = await addUser(server(), 3);
+    const segment = { name: 'pinned', constraints: [] };
+    const { id } = (await call('POST', '/segments', segment)).body;
+    const member = `/projects/pinned/users/${user.id}/roles`;
+    await call('POST', `${member}/5`);
+    const things = [
+      ['/projects/pinned/overview', 'PUT', '/projects/pinned', (name: string) => ({ name })],
+      [`/segments/${id}`, 'PUT', `/segments/${id}`, (name: string) => ({ ...segment, name })],
+      ['/context/pinned', 'PUT', '/context/pinned', (description: string) => ({ description })],
+      ['/environments/pinned', 'PUT', '/environments/update/pinned', (type: string) => ({ type })],
+    ] as const;
+    for (const [read, method, write, bodyOf] of things) {
+      const tag = async () => (await call('GET', read)).headers.get('etag') ?? '';
+      const before = await tag();
+      const change = (text: string, ifMatch: string) =>
+        call(method, write, bodyOf(text), { headers: { 'if-match': ifMatch } });
+      assert.equal((await change('one', before)).status < 300, true, write);
+      const late = await change('two', before);
+      assert.deepEqual([late.status, late.body.name], [412, 'PreconditionFailedError'], write);
+      const after = await tag();
+      const unchanged = await call('GET', read, undefined, { headers: { 'if-none-match': after } });
+      assert.equal(unchanged.status, 304, write);
+      assert.equal((await change('two', after)).status < 300, true, write);
+    }
+    const access = (await call('GET', '/projects/pinned/access')).headers.get('etag') ?? '';
+    const pin = { headers: { 'if-match': access } };
+    assert.equal((await call('PUT', `${member}/4`, undefined, pin)).status, 200);
+    assert.equal((await call('DELETE', `${member}/4`, undefined, pin)).status, 412);
   });
 
   it('a write whose If-Match holds is carried out, once', async () => {

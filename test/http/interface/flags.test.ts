@@ -121,6 +121,8 @@ describeInterface('flags', (server) => {
     const environment = (name: string, enabled: boolean, strategies: unknown[]) => ({
       hasStrategies: strategies.length > 0,
       hasEnabledStrategies: strategies.length > 0,
+      enabledStrategyCount: strategies.length,
+      rollout: strategies.length > 0 ? 100 : null,
       variantCount: 0,
       sortOrder: name === 'development' ? 1 : 2,
       name,
@@ -128,10 +130,13 @@ describeInterface('flags', (server) => {
       type: name,
       enabled,
       lastSeenAt: null,
+      yes: 0,
+      no: 0,
       strategies,
     });
     assert.deepEqual(body, {
       ...created,
+      favorite: false,
       archivedAt: null,
       lifecycle: { stage: 'initial', enteredStageAt: created.createdAt },
       environments: [environment('development', false, []), environment('production', true, [strategy])],

@@ -152,6 +152,9 @@ describeInterface('projects', (server) => {
     const { call } = server();
     await makeFlag(call, 'figured', { description: 'told', impressionData: true });
     await addStrategy(call, 'figured', { disabled: true }, 'production');
+    await call('POST', '/features/figured/tags', { type: 'simple', value: 'seen' });
+    const parameters = { rollout: '35', stickiness: 'default', groupId: 'g' };
+    await addStrategy(call, 'figured', { name: 'flexibleRollout', parameters });
     await call('PUT', `${FEATURES}/figured/environments/production/variants`, [{ name: 'v', weight: 1 }]);
     const { body } = await call('GET', `${FEATURES}?namePrefix=figured`);
     const [{ createdAt: _, ...flag }] = body.features;
@@ -170,19 +173,25 @@ describeInterface('projects', (server) => {
       stale: false,
       impressionData: true,
       favorite: false,
+      createdByUserId: -42,
+      tags: [{ type: 'simple', value: 'seen' }],
       lastSeenAt: null,
       environments: [
         {
           ...environment('development', 1),
           variantCount: 0,
-          hasStrategies: false,
-          hasEnabledStrategies: false,
+          hasStrategies: true,
+          hasEnabledStrategies: true,
+          enabledStrategyCount: 1,
+          rollout: 35,
         },
         {
           ...environment('production', 2),
           variantCount: 1,
           hasStrategies: true,
           hasEnabledStrategies: false,
+          enabledStrategyCount: 0,
+          rollout: null,
         },
       ],
     });

@@ -13,7 +13,12 @@ it('a logged path holds no token, wherever it stands and however it is encoded',
     `user%3A${secret}`,
     secret,
   ]) {
-    for (const path of [`/api/admin/api-tokens/${token}`, `/flags/api/admin/api-tokens/${token}/more`]) {
+    for (const path of [
+      `/api/admin/api-tokens/${token}`,
+      `/flags/api/admin/api-tokens/${token}/more`,
+      `/invite/${token}/signup`,
+      `/api/admin/invite-link/tokens/${token}`,
+    ]) {
       assert(!loggedPath(path).includes(secret), path);
     }
     if (token === secret) continue;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { startTestServer } from '../../support/server.ts';
 import { start, until } from './engines.ts';
 import { RawConnection, request } from './raw-connection.ts';
 
@@ -28,4 +29,14 @@ test('an address that has all its connections open gets no further one until one
   const fourth = await RawConnection.open(t, port);
   fourth.write(request('/fourth'));
   assert.equal((await fourth.nextResponse()).body, '/fourth');
+});
+
+test('the setting reaches the engine', async (t) => {
+  const server = await startTestServer({ env: { CONNECTIONS_PER_ADDRESS: '1' } });
+  t.after(() => server.stop());
+  const first = await RawConnection.open(t, server.server.port);
+  await until(() => server.server.transport.openConnections === 1);
+  const second = await RawConnection.open(t, server.server.port);
+  await second.closed();
+  first.destroy();
 });

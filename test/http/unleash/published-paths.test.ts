@@ -3,10 +3,12 @@
  * held against what Unleash publishes: the status, and the schema of the body. What differs is in a list, each with its reason.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { addUser } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
-import { departure, SHARED, sharedOperation } from '../../support/unleash/published-paths.ts';
+import { describeInterface, ROOT_FOLDER } from '../../support/server.ts';
+import { departure, MISSING, SHARED, sharedOperation } from '../../support/unleash/published-paths.ts';
 import { conformsToPublished } from '../../support/unleash/published-schemas.ts';
 
 const DEFAULT = '/projects/default';
@@ -18,6 +20,11 @@ const VARIANTS = [{ name: 'a', weight: 1000, weightType: 'variable', stickiness:
 const STRATEGY = { name: 'flexibleRollout', parameters: { rollout: '50', groupId: 'flag' } };
 const FEATURES = { features: ['flag'] };
 const CONTEXT = { context: { appName: 'shop' }, environment: 'development', projects: ['default'] };
+const IMPORT = {
+  project: 'default',
+  environment: 'production',
+  data: { features: [{ name: 'imported' }], featureStrategies: [{ ...STRATEGY, featureName: 'imported' }] },
+};
 const PAT = { description: 'laptop', expiresAt: '2999-01-01T00:00:00.000Z' };
 
 type Call = readonly [method: string, path: string, body?: unknown];
@@ -101,6 +108,13 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
   ],
   ['PUT', '/api-tokens/@token', { expiresAt: '2999-01-01T00:00:00.000Z' }],
   ['POST', '/user-admin', { name: 'Ada', email: 'ada@example.com', rootRole: 2, sendEmail: false }, 'user'],
+  ['POST', '/user-admin/validate-password', { password: 'Some-password-1' }],
+  ['POST', '/user-admin/@root/change-password', { password: 'Some-password-1' }],
+  ['POST', '/user/change-password', { password: 'Other-password-2', oldPassword: 'Some-password-1' }],
+  ['POST', '/user-admin/reset-password', { id: 'ada@example.com' }],
+  ['POST', '/invite-link/tokens', { name: 'team', expiresAt: '2999-01-01T00:00:00.000Z' }, 'invitation'],
+  ['GET', '/invite-link/tokens/@invitation'],
+  ['PUT', '/invite-link/tokens/@invitation', { enabled: false }],
   ['PUT', '/user-admin/@user', { name: 'Ada L.', rootRole: 3 }],
   ['POST', '/user/tokens', PAT, 'pat'],
   ['POST', '/metrics/applications/shop', { description: 'The shop' }],
@@ -164,6 +178,15 @@ const CALLS: readonly (readonly [...Call, keep?: string | undefined] | Call)[] =
     ...['/user-admin/search?q=admin', '/user/profile', '/user/tokens'],
   ].map((path) => ['GET', path] as const),
   ['POST', '/events/search', {}],
+  ['GET', '/instance-admin/statistics/csv'],
+  ['POST', '/feedback', { feedbackId: 'pnps', neverShow: true }],
+  ['PUT', '/feedback/pnps', { neverShow: false }],
+  ['POST', '/splash/new-menu'],
+  ['POST', '/record-ui-error', { errorMessage: 'x is undefined' }],
+  ['POST', '/ui-config', { frontendSettings: { frontendApiOrigins: ['*'] } }],
+  ['POST', '/features-batch/export', { environment: 'development', features: ['flag', 'child'] }],
+  ['POST', '/features-batch/validate', IMPORT],
+  ['POST', '/features-batch/import', IMPORT],
   ['POST', `${DEVELOPMENT}/off`],
   ['POST', `${DEFAULT}/bulk_features/environments/development/on`, FEATURES],
   ['POST', `${DEFAULT}/bulk_features/environments/development/off`, FEATURES],
@@ -227,12 +250,17 @@ const DEPARTURES: Readonly<Record<string, string>> = {
 };
 
 const keptFrom = (body: Record<string, unknown>, as: string): unknown =>
-  as === 'token' ? body['secret'] : as === 'link' ? (body['links'] as { id: string }[])[0]?.id : body['id'];
+  as === 'token' || as === 'invitation'
+    ? body['secret']
+    : as === 'link'
+      ? (body['links'] as { id: string }[])[0]?.id
+      : body['id'];
 
 describeInterface('the paths that Unleash publishes too', (server) => {
   it('respond as published, but for those that are listed with a reason', async () => {
-    const { token } = await addUser(server(), 1, { name: 'Root', email: 'root@example.com' });
-    const kept = new Map<string, unknown>();
+    const root = await addUser(server(), 1, { name: 'Root', email: 'root@example.com' });
+    const { token } = root;
+    const kept = new Map<string, unknown>([['root', root.id]]);
     const fill = (text: string): string =>
       text
         .replaceAll(/"@(\w+)"/g, (_, name) => JSON.stringify(kept.get(name)))
@@ -268,4 +296,11 @@ describeInterface('the paths that Unleash publishes too', (server) => {
       'every shared path is asked',
     );
   });
+});
+
+it('the page of what differs has a reason for every operation that only Unleash has, and for no other', () => {
+  const page =
+    readFileSync(join(ROOT_FOLDER, 'docs/unleash-compatibility.md'), 'utf8').split(/^## /m)[1] ?? '';
+  const named = [...page.matchAll(/^\| `([A-Z]+ [^`]+)` \| .{8,} \|$/gm)].map(([, operation]) => operation);
+  assert.deepEqual(named.sort(), [...MISSING].sort());
 });

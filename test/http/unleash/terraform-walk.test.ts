@@ -1,7 +1,7 @@
 /**
  * The calls of the Terraform provider of Unleash, in each resource's order, as its Go client makes them. That client
  * decodes strictly: a field that it requires must be there, and a field that is there must not be null where it
- * dereferences it. Its resources for service accounts, OIDC and SAML are not served.
+ * dereferences it. Its resources for OIDC and SAML are not served.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -192,6 +192,38 @@ describeInterface('the Terraform provider of Unleash', (server) => {
     const { groups } = decoded(await call('GET', '/groups'), 200, ['groups']);
     assert(groups.some((group: { name: string }) => group.name === 'tf-group'));
     decoded(await call('DELETE', `/groups/${id}`), 200);
+  });
+
+  it('service_account, and its data source: creates it, finds it in the list, changes and deletes it', async () => {
+    const known = ['id', 'isAPI', 'name', 'email', 'username', 'imageUrl', 'inviteLink', 'loginAttempts'];
+    const optional = [...known, 'emailSent', 'seenAt', 'createdAt', 'tokens'];
+    const required = ['id', 'name', 'username', 'rootRole'];
+    const body = { name: 'Terraform', username: 'tf-robot', rootRole: 3 };
+    const created = decoded(await call('POST', '/service-account', body), 201);
+    assertFields(created, required, optional);
+    const list = decoded(await call('GET', '/service-account'), 200, ['serviceAccounts']);
+    assertFields(list, ['serviceAccounts'], ['rootRoles']);
+    for (const role of list.rootRoles) assertFields(role, ['id', 'type', 'name'], ['description', 'project']);
+    const found = list.serviceAccounts.find(({ id }: { id: number }) => id === created.id);
+    assertFields(found, required, optional);
+    assert.deepEqual([found.name, found.username, found.rootRole], ['Terraform', 'tf-robot', 3]);
+    const path = `/service-account/${created.id}`;
+    const changed = decoded(await call('PUT', path, { name: 'Renamed', rootRole: 2 }), 200);
+    assert.deepEqual([changed.name, changed.username, changed.rootRole], ['Renamed', 'tf-robot', 2]);
+    decoded(await call('DELETE', path), 200);
+  });
+
+  it('service_account_token: creates one with its secret, finds it in the list, and deletes it', async () => {
+    const { id } = decoded(await call('POST', '/service-account', { name: 'x', rootRole: 3 }), 201);
+    const tokens = `/service-account/${id}/token`;
+    const body = { description: 'tf', expiresAt: '2999-01-01T00:00:00Z' };
+    const fields = ['id', 'createdAt', 'description', 'expiresAt'];
+    const created = decoded(await call('POST', tokens, body), 201, [...fields, 'secret']);
+    const { pats } = decoded(await call('GET', tokens), 200, ['pats']);
+    const found = pats.find((pat: { id: number }) => pat.id === created.id);
+    for (const field of fields) assert.ok(found[field] != null, `${field} of a listed token is required`);
+    assert.equal(Date.parse(found.expiresAt), Date.parse(body.expiresAt));
+    decoded(await call('DELETE', `${tokens}/${created.id}`), 200);
   });
 
   it('context_field, and its data source: creates, reads, updates and deletes', async () => {

@@ -106,6 +106,19 @@ describeInterface('reports of applications', (server) => {
         ['production', null],
       ],
     );
+    const hour = (await read('/client-metrics/features/seen')).lastHourUsage;
+    const expected = ['development', 'production'].map((name) => {
+      const { yes, no } = hour.find((one: { environment: string }) => one.environment === name) ?? {
+        yes: 0,
+        no: 0,
+      };
+      return [name, yes, no];
+    });
+    const usedIn = ({ environments }: { environments: { name: string; yes: number; no: number }[] }) =>
+      environments.map(({ name, yes, no }) => [name, yes, no]);
+    assert.deepEqual(usedIn(after.body), expected, 'how often it was on and off in this hour');
+    const [found] = (await read('/search/features?query=seen')).features;
+    assert.deepEqual(usedIn(found), expected, 'the same in the search');
     const { features } = await read('/projects/default/features');
     const listed = features.find(({ name }: { name: string }) => name === 'seen');
     assert.equal(listed.lastSeenAt, after.body.lastSeenAt);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type CompressionJob, Compressor } from '../../../src/http/client-flags/compressor.ts';
+import { type CompressionJob, Compressor } from '../../../src/http/coding/compressor.ts';
 import { Hydration } from '../../../src/http/watch/hydration.ts';
 
 class CountingCompressor extends Compressor {

@@ -1,9 +1,10 @@
 /** The console in a browser, for the suites about it: opened, signed in, looked at by an accessibility checker, and closed. */
 import assert from 'node:assert/strict';
+import { after, before, describe } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../server.ts';
-import { launchBrowser, type OpenPage, openPage, type PageOptions } from './browser.ts';
+import { launchBrowser, NO_BROWSER, type OpenPage, openPage, type PageOptions } from './browser.ts';
 
 export type ConsoleOptions = Partial<PageOptions> & {
   readonly token?: string;
@@ -43,6 +44,31 @@ export async function openConsoleBrowser(): Promise<ConsoleBrowser> {
       await server.stop();
     },
   };
+}
+
+/** A suite about the console: the server and the browser are there for all its tests. */
+export function describeConsole(name: string, tests: (shared: ConsoleBrowser) => void): void {
+  describe(name, { skip: NO_BROWSER }, () => {
+    let opened: ConsoleBrowser | null = null;
+    before(async () => {
+      opened = await openConsoleBrowser();
+    });
+    after(() => opened?.close());
+    const there = (): ConsoleBrowser => {
+      assert.ok(opened !== null, 'the server and the browser are there once the tests run');
+      return opened;
+    };
+    tests({
+      get server() {
+        return there().server;
+      },
+      get browser() {
+        return there().browser;
+      },
+      signedIn: (options) => there().signedIn(options),
+      close: () => there().close(),
+    });
+  });
 }
 
 /** Closes the page, which must have done nothing that no page may do. */

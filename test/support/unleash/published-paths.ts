@@ -22,6 +22,9 @@ const OWN = new Set(ROUTES.map(({ method, path }) => shapeOf(`${method} ${path}`
 /** Operations that both have. */
 export const SHARED: readonly string[] = Object.keys(PUBLISHED).filter((one) => OWN.has(shapeOf(one)));
 
+/** Operations that only Unleash has. */
+export const MISSING: readonly string[] = Object.keys(PUBLISHED).filter((one) => !OWN.has(shapeOf(one)));
+
 /** The operation that a request is for, if this server has it: the one with the fewest parameters, where several would do. */
 export function sharedOperation(method: string, path: string): string | undefined {
   const segments = (path.split('?')[0] ?? '').split('/');

@@ -18,7 +18,8 @@ import type { UpgradeStep } from './upgrade-step.ts';
 /** The first step leads from version 1 to version 2, and so on. Version 1 is the content of release 0.1.0. */
 const WRITTEN_STEPS: readonly UpgradeStep[] = [
   {
-    reason: 'Custom roles, groups and service accounts came in, with events and records of their own.',
+    reason:
+      'Custom roles, groups, service accounts, passwords, sessions and identities at providers came in, with events and records of their own, and events of exports and imports of flags.',
     release: '0.2.0',
   },
 ];

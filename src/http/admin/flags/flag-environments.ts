@@ -8,14 +8,13 @@ import { list } from '../../../domain/json/list-schema.ts';
 import { isRefusal } from '../../../domain/state/refusal.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import { projectEnvironments } from '../../../domain/state/world.ts';
-import type { FlagSeen } from '../../../domain/usage/last-seen.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { DetailedFlagEnvironmentSchema, StrategiesSchema } from '../schemas/directory-schemas.ts';
 import { CopiedStrategiesSchema, StrategySchema } from '../schemas/schemas.ts';
-import { environmentView } from '../views/render-flag.ts';
+import { environmentView, type FlagUse, useOf } from '../views/render-flag.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENT = '/projects/:projectId/features/:featureName/environments/:environment';
@@ -46,8 +45,8 @@ const CopyBody = v.pipe(
 /** In place of the id of a strategy that a dry run would add. */
 const NOT_NAMED_YET = 'new';
 
-function detailedView(flag: Flag, environment: Environment, seen: FlagSeen | null) {
-  const shown = environmentView(flag, environment, seen);
+function detailedView(flag: Flag, environment: Environment, use: FlagUse) {
+  const shown = environmentView(flag, environment, use);
   const { variants } = environmentOf(flag, environment.name);
   return {
     ...shown,
@@ -74,7 +73,7 @@ export const flagEnvironmentRoutes: readonly Route[] = [
       if (environment === undefined) throw new Error(`the project has an environment that does not exist`);
       return settledResponse(
         context,
-        detailedView(record.flag, environment, context.usage.seen.flag(record.flag.name)),
+        detailedView(record.flag, environment, useOf(context.usage.seen, record.flag.name)),
       );
     },
   }),

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { type LocatedFlag, locateFlag } from '../../../domain/state/locate.ts';
+import { STEP_MS } from '../../../domain/usage/last-seen.ts';
 import { environmentsRevision } from '../../dispatch/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
@@ -21,6 +22,7 @@ import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
+import { flagFavorites, isFavoriteFlag } from '../views/directory-views.ts';
 import { wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
 import { timeOrNull } from '../views/views.ts';
@@ -63,6 +65,13 @@ async function parentOptions(
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 
+/** A flag is shown to everybody alike but to those who have favorites, and what is counted of its use moves in steps. */
+function keptUntil({ world, usage, caller, params }: RequestContext<unknown>): number | null {
+  if (flagFavorites(world, caller) !== null) return null;
+  const isUsed = usage.seen.flag(params.featureName ?? '') !== null;
+  return isUsed ? usage.seen.step + STEP_MS : Number.POSITIVE_INFINITY;
+}
+
 export const flagRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -94,6 +103,7 @@ export const flagRoutes: readonly Route[] = [
     query: { at: AT_PARAMETER },
     success: { status: 200, schema: WholeFlagSchema },
     refusals: ['NotFoundError'],
+    keptUntil,
     // Not by `locate`: a flag that has been deleted still has a past.
     read: (context) => {
       if (context.query('at') !== '') return readPastFlag(context);
@@ -102,7 +112,8 @@ export const flagRoutes: readonly Route[] = [
       if (located.refused) return located;
       const { project, record } = located;
       const revision = Math.max(record.revision, environmentsRevision(world, project));
-      return { revision, response: wholeFlag({ world, seen: usage.seen }, project, record) };
+      const isFavorite = isFavoriteFlag(context);
+      return { revision, response: wholeFlag({ world, seen: usage.seen }, project, record, isFavorite) };
     },
   }),
   writeRoute({

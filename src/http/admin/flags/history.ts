@@ -15,7 +15,8 @@ import {
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { RollbackSchema } from '../schemas/schemas.ts';
-import { wholeFlagView } from '../views/render-flag.ts';
+import { isFavoriteFlag } from '../views/directory-views.ts';
+import { useOf, wholeFlagView } from '../views/render-flag.ts';
 
 const EVENT_ID_PHRASE = 'the id of an event, an integer from 1';
 
@@ -58,7 +59,13 @@ export async function readPastFlag(context: RequestContext<unknown>): Promise<Re
     revision: past.eventId,
     response: jsonResponse(
       200,
-      wholeFlagView({ world: past.world, seen: NEVER_SEEN }, past.project, past.flag),
+      wholeFlagView(
+        past.world,
+        useOf(NEVER_SEEN, past.flag.name),
+        past.project,
+        past.flag,
+        isFavoriteFlag(context),
+      ),
     ),
   };
 }

@@ -67,7 +67,8 @@ async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
   const input = playgroundInput(body.context, context.now());
   if (isRefusal(input)) return input;
   const scope = { projects: ALL, environment: body.environment } as const;
-  const { evaluator, revision } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
+  const { shown } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
+  const { evaluator, revision } = shown;
   return response(context, evaluator.explain(params.featureName, input), { revision, eventId: null });
 }
 

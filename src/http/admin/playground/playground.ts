@@ -2,9 +2,9 @@
  * Many flags evaluated for a context, or for many contexts and environments, each with its explanation
  * (docs/specification/playground.md). The shapes are those of Unleash's playground.
  */
+import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
-import type { Evaluator } from '../../../domain/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
@@ -14,9 +14,9 @@ import { JSON_HEADERS } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { ContextSchema } from '../../evaluation/request-input.ts';
+import type { ScopeEvaluator, ShownScope } from '../../evaluation/scope-evaluator.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
-import { flagsNow } from '../views/shelf-walk.ts';
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
 import { explanationView } from './explanation-view.ts';
@@ -77,28 +77,25 @@ interface NamedFlag {
   readonly project: string;
 }
 
-/** By name. Refuses more than one request evaluates before it goes through all of them. */
+/** Those of an evaluator, by name. Refuses more than one request evaluates before it goes through all of them. */
 async function flagsOf(
-  { world, asker }: RequestContext<unknown>,
+  { asker }: RequestContext<unknown>,
+  { evaluator }: Pick<Place, 'evaluator'>,
   projects: Projects,
 ): Promise<NamedFlag[] | Refusal> {
-  const unknown = projects === ALL ? null : refuseUnknownProjects(world, projects);
-  if (unknown !== null) return unknown;
+  const wanted = projects === ALL ? null : new Set(projects);
   const found: NamedFlag[] = [];
-  const wanted = new Set(projects);
-  const named = [...world.projects.values()].filter(
-    ({ settings }) => projects === ALL || wanted.has(settings.id),
-  );
-  const flags = flagsNow(named);
+  const { blocks } = evaluator;
+  let at = 0;
   await inSlices(() => {
-    const { done, value } = flags.next();
-    if (done === true) return true;
-    const { name, project, archivedAt } = value.record.flag;
-    if (archivedAt === null) found.push({ name, project });
-    return found.length > EVALUATIONS_MAX;
+    for (const { flag } of blocks[at]?.flags ?? []) {
+      const { name, project } = flag;
+      if (wanted === null || wanted.has(project)) found.push({ name, project });
+    }
+    at += 1;
+    return at >= blocks.length || found.length > EVALUATIONS_MAX;
   }, asker);
-  if (found.length > EVALUATIONS_MAX) return TOO_MANY_FLAGS;
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return found.length > EVALUATIONS_MAX ? TOO_MANY_FLAGS : found;
 }
 
 const TOO_MANY_FLAGS = invalid(
@@ -122,33 +119,42 @@ function refuseFields(evaluations: number, fields: number): Refusal | null {
   );
 }
 
-interface Place {
+interface Place extends ShownScope {
   readonly environment: string;
-  readonly evaluator: Evaluator;
 }
 
-async function placeOf(
-  { engine, world }: RequestContext<unknown>,
-  environment: string,
+/** Several environments as they are at the same moment. */
+async function placesOf(
+  { engine, world, asker }: RequestContext<unknown>,
+  environments: readonly string[],
   path: string,
-): Promise<Place | Refusal> {
-  if (!world.directory.environments.some(({ name }) => name === environment)) {
-    return invalid(noEnvironment(world, environment), path);
+): Promise<readonly [Place, ...Place[]] | Refusal> {
+  const unknown = environments.find(
+    (wanted) => !world.directory.environments.some(({ name }) => name === wanted),
+  );
+  if (unknown !== undefined) return invalid(noEnvironment(world, unknown), path);
+  const evaluators = scopeEvaluators(engine);
+  for (;;) {
+    // All projects: the evaluator of a set of them would be made for this request alone.
+    const found = environments.map((environment) =>
+      evaluators.get({ projects: ALL, environment }, () => engine.lastId),
+    );
+    // One that has to be made first shows a later moment than the others.
+    const ready = found.flatMap((one) => (one instanceof Promise ? [] : [placeBy(one)]));
+    if (ready.length === found.length) return ready as [Place];
+    await Promise.all(found);
+    asker.signal.throwIfAborted();
   }
-  // All projects: the evaluator of a set of them would be made for this request alone.
-  const scope = { projects: ALL, environment } as const;
-  const { evaluator } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
-  return { environment, evaluator };
 }
 
-/** A flag for one context in one environment; null for one that was archived meanwhile. */
+/** A flag for one context in one environment. */
 function evaluationOf(
   { name, project }: NamedFlag,
   { environment, evaluator }: Place,
   input: EvaluationInput,
 ) {
   const explanation = evaluator.explain(name, input);
-  if (explanation === null) return null;
+  assert(explanation !== null, 'the flags are those of the evaluators');
   const view = explanationView(explanation, { project, flag: name, environment });
   const { variants } = environmentOf(explanation.flag, environment);
   return { name, projectId: project, ...view, variants };
@@ -183,38 +189,64 @@ function jsonOf(input: unknown, features: string, rest = ''): ReadResponse['resp
   return { status: 200, headers: JSON_HEADERS, body };
 }
 
+function placeBy({ scope, shown }: ScopeEvaluator): Place {
+  return { environment: scope.environment, ...shown };
+}
+
+/** What a request evaluates, and by what: all of it as it is at one moment. */
+interface Begun {
+  readonly places: readonly [Place, ...Place[]];
+  readonly flags: readonly NamedFlag[];
+}
+
+async function begin(
+  context: RequestContext<{ readonly projects: Projects }>,
+  environments: readonly string[],
+  path: string,
+): Promise<Begun | Refusal> {
+  const { projects } = context.body;
+  const unknown = projects === ALL ? null : refuseUnknownProjects(context.world, projects);
+  if (unknown !== null) return unknown;
+  const places = await placesOf(context, environments, path);
+  if (isRefusal(places)) return places;
+  const flags = await flagsOf(context, places[0], projects);
+  return isRefusal(flags) ? flags : { places, flags };
+}
+
+const newestOf = (places: readonly Place[]): number =>
+  places.reduce((newest, { revision }) => Math.max(newest, revision), 0);
+
 async function play(
   context: RequestContext<v.InferOutput<typeof PlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
-  const { engine, body } = context;
-  const flags = await flagsOf(context, body.projects);
-  if (isRefusal(flags)) return flags;
+  const { body } = context;
   const input = playgroundInput(body.context, context.now());
   if (isRefusal(input)) return input;
-  const place = await placeOf(context, body.environment, '/body/environment');
-  if (isRefusal(place)) return place;
+  const begun = await begin(context, [body.environment], '/body/environment');
+  if (isRefusal(begun)) return begun;
+  const { flags, places } = begun;
+  const [place] = places;
   let at = 0;
   let separator = '';
   const features = await joined(context, () => {
     const flag = flags[at++];
     if (flag === undefined) return undefined;
-    const evaluation = evaluationOf(flag, place, input);
-    if (evaluation === null) return '';
-    const piece = separator + JSON.stringify(evaluation);
+    const piece = separator + JSON.stringify(evaluationOf(flag, place, input));
     separator = ',';
     return piece;
   });
   if (isRefusal(features)) return features;
-  return { revision: engine.lastId, response: jsonOf(body, features) };
+  return { revision: place.revision, response: jsonOf(body, features) };
 }
 
 async function playAdvanced(
   context: RequestContext<v.InferOutput<typeof AdvancedPlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
-  const { engine, body } = context;
-  const flags = await flagsOf(context, body.projects);
-  if (isRefusal(flags)) return flags;
+  const { body } = context;
   const environments = [...new Set(body.environments)];
+  const begun = await begin(context, environments, '/body/environments');
+  if (isRefusal(begun)) return begun;
+  const { flags, places } = begun;
   const combinations = Combinations.of(body.context);
   if (isRefusal(combinations)) return combinations;
   const { count } = combinations;
@@ -223,19 +255,13 @@ async function playAdvanced(
     refuseNumber(flagCount, count, environments.length) ??
     refuseFields(flagCount * count * environments.length, combinations.fieldCount);
   if (tooMany !== null) return tooMany;
-  const places: Place[] = [];
-  for (const environment of environments) {
-    const place = await placeOf(context, environment, '/body/environments');
-    if (isRefusal(place)) return place;
-    places.push(place);
-  }
   const refusal = await refuseContexts(context, combinations);
   if (refusal !== null) return refusal;
   const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
   const features = await joined(context, featureSteps(flags, places, contexts));
   if (isRefusal(features)) return features;
   const warnings = ',"warnings":{"invalidContextProperties":[]}';
-  return { revision: engine.lastId, response: jsonOf(body, features, warnings) };
+  return { revision: newestOf(places), response: jsonOf(body, features, warnings) };
 }
 
 interface TriedContext {
@@ -274,8 +300,8 @@ function featureSteps(
       piece += `${placeAt === 0 ? '' : ','}${JSON.stringify(environment)}:[`;
       separator = '';
     }
-    const evaluation = isRefusal(input) ? null : evaluationOf(flag, place, input);
-    if (evaluation !== null) {
+    if (!isRefusal(input)) {
+      const evaluation = evaluationOf(flag, place, input);
       piece += separator + JSON.stringify({ ...evaluation, environment, context: sent });
       separator = ',';
     }

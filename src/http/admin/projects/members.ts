@@ -2,6 +2,7 @@
 import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 
 interface MemberRoute {
   readonly method: Method;
@@ -20,6 +21,7 @@ const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Ro
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
     locate: locate.membership,
+    pinned: pins.access,
     success: { status: 200, schema: null },
     refusals: ['MembershipRuleError'],
     command: ({ params }) => ({ type: command, ...locate.membershipIds(params) }),

@@ -8,9 +8,10 @@ import type { Params } from '../../dispatch/params.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { IdSchema } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import { ProjectAccessSchema } from '../schemas/access-schemas.ts';
 import { projectAccessView } from '../views/directory-views.ts';
-import { settledResponse } from '../views/responses.ts';
+import { pinnedResponse } from '../views/responses.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -91,6 +92,7 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
       if (isRefusal(project)) return project;
       return kind === 'users' ? locate.member(world, params) : locate.group(world, params);
     },
+    pinned: pins.access,
   } as const;
   const idOf = (params: Params): number => locate.numericId(kind === 'users' ? params.userId : params.id);
   return [
@@ -133,7 +135,12 @@ export const projectAccessRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectAccessSchema },
-    read: (context, project) => settledResponse(context, projectAccessView(context.world, project)),
+    read: (context, project) =>
+      pinnedResponse(
+        context,
+        pins.accessOf(project),
+        projectAccessView(context.world, project, context.usage.signIns),
+      ),
   }),
   writeRoute({
     method: 'PUT',
@@ -157,8 +164,10 @@ export const projectAccessRoutes: readonly Route[] = [
         groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
       ),
     }),
-    respond: ({ world, params }) =>
-      jsonResponse(200, projectAccessView(world, locate.present(locate.project(world, params)))),
+    respond: ({ world, params, usage }) => {
+      const project = locate.present(locate.project(world, params));
+      return jsonResponse(200, projectAccessView(world, project, usage.signIns));
+    },
   }),
   writeRoute({
     method: 'POST',

@@ -12,6 +12,7 @@ import {
 import { inSlices } from '../../dispatch/slices.ts';
 import { lineOfText, ProjectIdSchema, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import { ProjectSchema, ProjectsSchema } from '../schemas/directory-schemas.ts';
 import { favoriteProjects, projectSummaryView, projectView, settingsView } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
@@ -111,6 +112,7 @@ export const projectAdminRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
     locate: locate.project,
+    pinned: pins.project,
     body: UpdateProjectBody,
     success: { status: 200, schema: ProjectSchema },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
@@ -126,6 +128,7 @@ export const projectAdminRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['PROJECT_SETTINGS_WRITE'],
     locate: locate.project,
+    pinned: pins.project,
     body: ProjectSettingsBody,
     success: { status: 200, schema: null },
     command: ({ params, body }) => ({ type: 'update-project', project: params.projectId, fields: body }),
@@ -140,6 +143,7 @@ export const projectAdminRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['DELETE_PROJECT'],
     locate: locate.project,
+    pinned: pins.project,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-project', project: params.projectId }),

@@ -10,6 +10,7 @@ import {
   ProjectStatusSchema,
   StageCountsSchema,
 } from '../schemas/report-schemas.ts';
+import { flagFavorites } from '../views/directory-views.ts';
 import { healthOf, projectFigures, stateCounts } from '../views/project-figures.ts';
 import { healthReport } from '../views/render-project.ts';
 import { settledResponse } from '../views/responses.ts';
@@ -155,7 +156,10 @@ export const projectReportRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: HealthReportSchema },
-    read: ({ world, usage, now, asker }, project) =>
-      healthReport({ world, seen: usage.seen, owner: asker, now: now() }, project),
+    read: ({ world, caller, usage, now, asker }, project) =>
+      healthReport(
+        { world, favorites: flagFavorites(world, caller), seen: usage.seen, owner: asker, now: now() },
+        project,
+      ),
   }),
 ];

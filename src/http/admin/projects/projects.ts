@@ -7,13 +7,14 @@ import * as locate from '../requests/locators.ts';
 import { STATE_PARAMETER, stateOf } from '../requests/state-parameter.ts';
 import { ProjectSummaryOverviewSchema } from '../schemas/directory-schemas.ts';
 import { FlagListSchema, ProjectOverviewSchema } from '../schemas/schemas.ts';
-import { favoriteProjects } from '../views/directory-views.ts';
+import { favoriteProjects, flagFavorites } from '../views/directory-views.ts';
 import { projectOverviewView } from '../views/project-overview-view.ts';
 import { filteredFlagList, flagList, type ListSources, projectOverview } from '../views/render-project.ts';
-import { settledResponse } from '../views/responses.ts';
+import { pinnedResponse } from '../views/responses.ts';
 
-const listSources = ({ world, usage, asker, now }: RequestContext<unknown>): ListSources => ({
+const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknown>): ListSources => ({
   world,
+  favorites: flagFavorites(world, caller),
   seen: usage.seen,
   owner: asker,
   now: now(),
@@ -42,10 +43,12 @@ export const projectRoutes: readonly Route[] = [
     success: { status: 200, schema: ProjectSummaryOverviewSchema },
     read: async (context, project) => {
       const favorites = favoriteProjects(context.world, context.caller);
-      return settledResponse(
-        context,
-        await projectOverviewView({ ...listSources(context), favorites }, project),
+      const { settings } = project;
+      const view = await projectOverviewView(
+        { ...listSources(context), favoriteProjects: favorites },
+        project,
       );
+      return pinnedResponse(context, settings, view);
     },
   }),
   readRoute({

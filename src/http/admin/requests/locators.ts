@@ -10,8 +10,10 @@ import {
   locateFlag,
   locateFlagAnywhere,
   locateFlagEnvironment,
+  locatePerson,
   locatePersonalToken,
   locateProject,
+  locateServiceAccount,
   locateStrategy,
   locateUser,
 } from '../../../domain/state/locate.ts';
@@ -22,7 +24,7 @@ import {
   locateStrategyType,
   locateTagType,
 } from '../../../domain/state/targeting.ts';
-import type { World } from '../../../domain/state/world.ts';
+import type { User, World } from '../../../domain/state/world.ts';
 import { digestOf } from '../../dispatch/access.ts';
 import type { Params } from '../../dispatch/params.ts';
 
@@ -87,14 +89,25 @@ export const projectEnvironment = (world: World, { projectId, environment: name 
 };
 
 /** The path names the token by its secret or by its digest; no secret looks like a digest. */
-export function tokenDigest({ directory }: World, params: Params): string {
-  const token = params.token;
-  return directory.apiTokens.has(token) ? token : digestOf(token);
+export const tokenDigest = ({ directory }: World, params: Params): string =>
+  secretDigest(directory.apiTokens, params);
+
+/** The same for what is kept in this map under its digest. */
+export function secretDigest(kept: ReadonlyMap<string, unknown>, { token }: Params): string {
+  return kept.has(token) ? token : digestOf(token);
 }
 
 /** The personal token of the user in the path. */
 export function personalToken(world: World, params: Params) {
-  const owner = user(world, params);
+  return tokenOf(world, user(world, params), params);
+}
+
+/** That of the service account in the path. */
+export function serviceAccountToken(world: World, params: Params) {
+  return tokenOf(world, serviceAccount(world, params), params);
+}
+
+function tokenOf(world: World, owner: User | Refusal, params: Params) {
   if (isRefusal(owner)) return owner;
   return personalTokenOf(world, owner.id, params.tokenId);
 }
@@ -119,12 +132,20 @@ export const strategyType = (world: World, { strategyName }: Params) =>
 
 /** Finds a user by the id in the path. An id that is not a number names no user. */
 export function user(world: World, { id }: Pick<Params, 'id'>) {
-  const located = locateUser(world, numericId(id));
+  const located = locatePerson(world, numericId(id));
   return isRefusal(located) ? notFound(`There is no user "${id}".`) : located;
 }
 
-/** The user of a path in which `userId` stands for it. */
-export const member = (world: World, { userId }: Pick<Params, 'userId'>) => user(world, { id: userId });
+export function serviceAccount(world: World, { id }: Pick<Params, 'id'>) {
+  const located = locateServiceAccount(world, numericId(id));
+  return isRefusal(located) ? notFound(`There is no service account "${id}".`) : located;
+}
+
+/** The user, or service account, of a path in which `userId` stands for it. */
+export function member(world: World, { userId }: Pick<Params, 'userId'>) {
+  const located = locateUser(world, numericId(userId));
+  return isRefusal(located) ? notFound(`There is no user "${userId}".`) : located;
+}
 
 export function role(world: World, { roleId }: Pick<Params, 'roleId'>) {
   const located = locateRole(world, numericId(roleId));

@@ -198,8 +198,10 @@ export const NewPersonalTokenSchema = v.pipe(
   v.title('NewPersonalToken'),
 );
 
+export const PersonalTokenSchema = v.pipe(v.object(PERSONAL_TOKEN_FIELDS), v.title('PersonalToken'));
+
 export const PersonalTokensSchema = v.pipe(
-  v.object({ pats: v.array(v.pipe(v.object(PERSONAL_TOKEN_FIELDS), v.title('PersonalToken'))) }),
+  v.object({ pats: v.array(PersonalTokenSchema) }),
   v.title('PersonalTokens'),
 );
 
@@ -215,7 +217,13 @@ export const NewUserSchema = v.pipe(
       v.union([Integer, v.picklist(ROLE_NAMES)]),
       v.description('As it was sent: a role id, or the name of a role.'),
     ),
-    emailSent: v.boolean(),
+    inviteLink: v.pipe(
+      v.exactOptional(v.string()),
+      v.description(
+        'With which the user sets a password, once and within 3 days; for the Admin to hand on. Left out where a password was sent.',
+      ),
+    ),
+    emailSent: v.pipe(v.boolean(), v.description('Always false: the server sends no email.')),
   }),
   v.title('NewUser'),
 );

@@ -90,11 +90,25 @@ const FLAG_ENVIRONMENT_FIELDS = {
     v.boolean(),
     v.description('False: the flag is off for applications there, whatever its switch says.'),
   ),
+  enabledStrategyCount: v.pipe(v.number(), v.integer()),
+  rollout: v.pipe(
+    v.nullable(v.number()),
+    v.description(
+      'The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null.',
+    ),
+  ),
+} as const;
+
+/** What is shown of an environment where flags are not listed all at once. */
+const USED_FLAG_ENVIRONMENT_FIELDS = {
+  ...FLAG_ENVIRONMENT_FIELDS,
+  yes: v.pipe(v.number(), v.integer(), v.description('How often it was on in the running hour.')),
+  no: v.pipe(v.number(), v.integer(), v.description('How often it was off in the running hour.')),
 } as const;
 
 export const FlagEnvironmentSchema = v.pipe(
   v.object({
-    ...FLAG_ENVIRONMENT_FIELDS,
+    ...USED_FLAG_ENVIRONMENT_FIELDS,
     strategies: v.array(StrategySchema),
   }),
   v.title('FlagEnvironment'),
@@ -128,9 +142,12 @@ export const StagesSchema = v.pipe(
   v.title('LifecycleStages'),
 );
 
+const FavoriteSchema = v.pipe(v.boolean(), v.description('Whether it is a favorite of the caller.'));
+
 export const WholeFlagSchema = v.pipe(
   v.object({
     ...FLAG_FIELDS,
+    favorite: FavoriteSchema,
     archivedAt: NullableTimestamp,
     lifecycle: StageSchema,
     environments: v.array(FlagEnvironmentSchema),
@@ -146,16 +163,24 @@ export const FlagEnvironmentSummarySchema = v.pipe(
   v.title('FlagEnvironmentSummary'),
 );
 
+export const FoundFlagEnvironmentSchema = v.pipe(
+  v.object(USED_FLAG_ENVIRONMENT_FIELDS),
+  v.title('FoundFlagEnvironment'),
+);
+
 export const FlagSummarySchema = v.pipe(
   v.object({
     name: v.string(),
     ...LISTED_METADATA_ENTRIES,
-    favorite: v.pipe(
-      v.boolean(),
-      v.description('Always false: this list is the same for all. The search for flags tells favorites.'),
-    ),
+    favorite: FavoriteSchema,
     createdAt: Timestamp,
+    createdByUserId: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('0 where it is not known: older releases did not record it.'),
+    ),
     lastSeenAt: NullableTimestamp,
+    tags: v.array(TagSchema),
     environments: v.array(FlagEnvironmentSummarySchema),
   }),
   v.title('FlagSummary'),

@@ -1,7 +1,7 @@
 /** Schemas of responses to searches for flags. */
 import * as v from 'valibot';
 import { FLAG_TYPES } from '../../../domain/flags/flag-type.ts';
-import { FlagEnvironmentSummarySchema, FlagSummarySchema, StageSchema, TagSchema } from './schemas.ts';
+import { FlagSummarySchema, FoundFlagEnvironmentSchema, StageSchema, TagSchema } from './schemas.ts';
 
 const Integer = v.pipe(v.number(), v.integer());
 const { createdAt: Timestamp, lastSeenAt: NullableTimestamp } = FlagSummarySchema.entries;
@@ -20,7 +20,7 @@ const FoundFlagSchema = v.pipe(
     lastSeenAt: NullableTimestamp,
     lifecycle: StageSchema,
     dependencyType: v.nullable(v.picklist(['parent', 'child'])),
-    environments: v.array(FlagEnvironmentSummarySchema),
+    environments: v.array(FoundFlagEnvironmentSchema),
     segments: v.pipe(v.array(v.string()), v.description('Names of those that its strategies use.')),
     tags: v.array(TagSchema),
     createdBy: v.pipe(

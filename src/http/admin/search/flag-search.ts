@@ -1,12 +1,12 @@
 /** The search for flags in all projects (docs/specification/flags.md#search). */
 import type { Flag } from '../../../domain/flags/flag.ts';
-import { favoritesOf } from '../../../domain/state/favorites.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { JSON_HEADERS } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { pageParameters } from '../requests/page-parameters.ts';
 import { FoundFlagsSchema } from '../schemas/search-schemas.ts';
+import { flagFavorites } from '../views/directory-views.ts';
 import { foundFlagView } from '../views/found-flag-view.ts';
 import { flagsNow, type ShownFlag } from '../views/shelf-walk.ts';
 import { CONDITION_PARAMETERS, type FlagTest, flagConditions } from './flag-conditions.ts';
@@ -47,7 +47,7 @@ function searchOf(context: Context): Search | Refusal {
 }
 
 const favoriteFlags = ({ world, caller }: Context): ReadonlySet<string> =>
-  new Set(caller.user === null ? [] : favoritesOf(world, caller.user.id).flags);
+  new Set(flagFavorites(world, caller)?.flags);
 
 interface FoundPage {
   readonly listed: readonly ShownFlag[];

@@ -9,10 +9,11 @@ import { type RequestContext, type Route, readRoute, writeRoute } from '../../di
 import type { HttpResponse } from '../../transport/transport.ts';
 import { EnvironmentNameSchema, lineOfText } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import { EnvironmentSchema, EnvironmentsSchema } from '../schemas/directory-schemas.ts';
 import { environmentView } from '../views/directory-views.ts';
 import { projectFigures } from '../views/project-figures.ts';
-import { settledResponse } from '../views/responses.ts';
+import { pinnedResponse, settledResponse } from '../views/responses.ts';
 
 const ENVIRONMENTS = '/environments';
 const ENVIRONMENT = `${ENVIRONMENTS}/:name`;
@@ -100,6 +101,7 @@ function switchRoute(position: 'on' | 'off'): Route {
     summary: `Make an environment ${position === 'on' ? 'available to' : 'unavailable to'} new projects.`,
     permission: 'admin',
     locate: locate.environment,
+    pinned: pins.environment,
     success: { status: 204, schema: null },
     command: ({ params }) => ({
       type: 'update-environment',
@@ -148,7 +150,7 @@ export const environmentRoutes: readonly Route[] = [
     success: { status: 200, schema: EnvironmentSchema },
     read: async (context, environment) => {
       const [view] = await environmentViews(context, [environment]);
-      return settledResponse(context, view);
+      return pinnedResponse(context, environment, view ?? null);
     },
   }),
   writeRoute({
@@ -159,6 +161,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Delete an environment in which no flag is enabled.',
     permission: 'admin',
     locate: locate.environment,
+    pinned: pins.environment,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-environment', name: params.name }),
@@ -172,6 +175,7 @@ export const environmentRoutes: readonly Route[] = [
     summary: 'Change the type or the position of an environment.',
     permission: 'admin',
     locate: locate.environment,
+    pinned: pins.environment,
     body: UpdateEnvironmentBody,
     success: { status: 200, schema: EnvironmentSchema },
     command: ({ params, body }) => ({

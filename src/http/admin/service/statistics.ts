@@ -1,8 +1,13 @@
 /** How much there is of everything in the service, as JSON and for spreadsheets. */
+
 import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import { peopleOf } from '../../../domain/state/locate.ts';
+import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import { contextFields, strategyTypes } from '../../../domain/state/targeting.ts';
 import type { ApiTokenType, World } from '../../../domain/state/world.ts';
+import { EMPTY_HEADERS } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { countAll } from '../projects/event-counts.ts';
 import { StatisticsSchema } from '../schemas/report-schemas.ts';
 import { settledResponse } from '../views/responses.ts';
 
@@ -19,12 +24,13 @@ function instanceId({ lineage }: World): string {
   return 'new';
 }
 
-/** Since when each user's personal tokens were used last, in milliseconds; users who used none are left out. */
+/** Since when each user's personal tokens and sessions were used last, in milliseconds; users who used none are left out. */
 function idleTimes({ world, usage, now }: Context): readonly number[] {
   const seen = new Map<number, number>();
-  for (const { digest, userId } of world.directory.personalTokens.values()) {
+  const { personalTokens, sessions } = world.directory;
+  for (const { digest, userId } of [...personalTokens.values(), ...sessions.values()]) {
     const atMs = usage.seen.token(digest);
-    if (atMs !== null) seen.set(userId, Math.max(atMs, seen.get(userId) ?? 0));
+    if (atMs !== null && userId !== null) seen.set(userId, Math.max(atMs, seen.get(userId) ?? 0));
   }
   return [...seen.values()].map((atMs) => now() - atMs);
 }
@@ -39,7 +45,15 @@ function applicationCount({ usage, now }: Context, days: number): number {
   return names.size;
 }
 
-function statistics(context: Context) {
+/** As far back as the event log reaches. */
+const TRANSFERS = {
+  featureExports: { type: 'features-exported' },
+  featureImports: { type: 'features-imported' },
+} as const;
+
+async function statistics(context: Context) {
+  const transfers = await countAll(context, TRANSFERS);
+  if (isRefusal(transfers)) return transfers;
   const { world, instance } = context;
   const { directory } = world;
   const idle = idleTimes(context);
@@ -48,7 +62,7 @@ function statistics(context: Context) {
     instanceId: instanceId(world),
     timestamp: new Date(context.now()).toISOString(),
     versionOSS: instance.version,
-    users: directory.users.size,
+    users: peopleOf(directory).length,
     activeUsers: { last7: activeIn(7), last30: activeIn(30), last60: activeIn(60), last90: activeIn(90) },
     featureToggles: directory.flagProjects.size,
     projects: world.projects.size,
@@ -65,15 +79,32 @@ function statistics(context: Context) {
       { range: '30d', count: applicationCount(context, 30) },
       { range: '7d', count: applicationCount(context, 7) },
     ],
-    // Flags are exported and imported with the whole state only, of which no event tells.
-    featureExports: 0,
-    featureImports: 0,
+    ...transfers,
     apiTokens: {
       admin: tokenCount(world, 'admin'),
       client: tokenCount(world, 'client'),
       frontend: tokenCount(world, 'frontend'),
     },
   };
+}
+
+const CSV_HEADERS = EMPTY_HEADERS.with(
+  ...['content-type', 'text/csv; charset=utf-8'],
+  ...['content-disposition', 'attachment; filename="statistics.csv"'],
+);
+
+/** Values within others are named by the way to them, as in `apiTokens.admin`, and those of lists by their range. */
+function csvOf({ clientApps, ...counted }: Exclude<Awaited<ReturnType<typeof statistics>>, Refusal>): string {
+  const cells: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(counted)) {
+    if (typeof value !== 'object') cells.push([name, value]);
+    else for (const [inner, one] of Object.entries(value)) cells.push([`${name}.${inner}`, one]);
+  }
+  for (const { range, count } of clientApps) cells.push([`clientApps.${range}`, count]);
+  // None of them has a comma, a quote or a line break: they are numbers, names of ours, a time and a version.
+  return [cells.map(([name]) => name), cells.map(([, value]) => String(value))]
+    .map((line) => `${line.join(',')}\r\n`)
+    .join('');
 }
 
 export const statisticsRoutes: readonly Route[] = [
@@ -85,6 +116,26 @@ export const statisticsRoutes: readonly Route[] = [
     summary: 'Read how much there is of everything in the service.',
     permission: 'read',
     success: { status: 200, schema: StatisticsSchema },
-    read: (context) => settledResponse(context, statistics(context)),
+    read: async (context) => {
+      const counted = await statistics(context);
+      return isRefusal(counted) ? counted : settledResponse(context, counted);
+    },
+  }),
+  readRoute({
+    method: 'GET',
+    path: '/instance-admin/statistics/csv',
+    operationId: 'getInstanceAdminStatsCsv',
+    tag: 'Instance',
+    summary: 'Read the same for a spreadsheet: a line of names, and a line of values.',
+    permission: 'read',
+    success: { status: 200, schema: null, text: 'text/csv' },
+    read: async (context) => {
+      const counted = await statistics(context);
+      if (isRefusal(counted)) return counted;
+      return {
+        revision: context.engine.lastId,
+        response: { status: 200, headers: CSV_HEADERS, body: csvOf(counted) },
+      };
+    },
   }),
 ];

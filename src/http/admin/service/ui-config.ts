@@ -13,6 +13,7 @@ import {
 } from '../../../domain/state/frontend-origins.ts';
 import { isInMaintenance, settingOf } from '../../../domain/state/settings.ts';
 import { emptyResponse } from '../../dispatch/json-response.ts';
+import { publicUrl } from '../../dispatch/public-url.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { settledResponse } from '../views/responses.ts';
 
@@ -98,12 +99,14 @@ const UiConfigSchema = v.pipe(
   v.title('UiConfig'),
 );
 
+const UiConfigBody = v.pipe(v.object({ frontendSettings: OriginsBody }), v.title('UiConfigUpdate'));
+
 function uiConfigView(context: RequestContext<unknown>) {
   const { instance, streaming, world } = context;
   const { version, configuredOrigins, limits } = instance;
   return {
     ...{ name: 'Flagstaff', slogan: '', version, environment: '' },
-    unleashUrl: `${originOf(context)}${streaming.basePath}`,
+    unleashUrl: publicUrl(context),
     baseUriPath: streaming.basePath,
     versionInfo: {
       // The console of Unleash offers environments and further projects, which this server has, to this edition only.
@@ -120,12 +123,6 @@ function uiConfigView(context: RequestContext<unknown>) {
     ),
     maintenanceMode: isInMaintenance(world.directory.settings),
   };
-}
-
-/** As the caller wrote it, or the proxy in front: nothing else knows under which name this server is reached. */
-function originOf(context: RequestContext<unknown>): string {
-  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
-  return `${scheme}://${context.header('host')}`;
 }
 
 /** Projects and flags are bounded by the memory that they take together, and not in number. */
@@ -156,6 +153,22 @@ export const uiConfigRoutes: readonly Route[] = [
     permission: 'read',
     success: { status: 200, schema: UiConfigSchema },
     read: (context) => settledResponse(context, uiConfigView(context)),
+  }),
+  writeRoute({
+    method: 'POST',
+    path: UI_CONFIG,
+    operationId: 'setUiConfig',
+    tag: 'Instance',
+    summary: 'Set the origins of pages that may call the surfaces for pages, as older clients do it.',
+    permission: 'admin',
+    needs: ['UPDATE_CORS'],
+    body: UiConfigBody,
+    success: { status: 200, schema: null },
+    command: ({ body }) => ({
+      type: 'set-frontend-origins',
+      origins: body.frontendSettings.frontendApiOrigins,
+    }),
+    respond: () => emptyResponse(200),
   }),
   writeRoute({
     method: 'POST',

@@ -11,8 +11,9 @@ import { contextFields } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import { ContextFieldSchema, ContextFieldsSchema, StrategyUsesSchema } from '../schemas/targeting-schemas.ts';
-import { recorded, settledResponse } from '../views/responses.ts';
+import { pinnedResponse, recorded, settledResponse } from '../views/responses.ts';
 import { strategyUses } from '../views/strategy-uses.ts';
 import { contextFieldView } from '../views/targeting-views.ts';
 
@@ -82,7 +83,7 @@ export const contextFieldRoutes: readonly Route[] = [
     locate: locate.contextField,
     success: { status: 200, schema: ContextFieldSchema },
     refusals: ['NotFoundError'],
-    read: (context, field) => settledResponse(context, contextFieldView(context.world, field)),
+    read: (context, field) => pinnedResponse(context, field, contextFieldView(context.world, field)),
   }),
   writeRoute({
     method: 'PUT',
@@ -93,6 +94,7 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['UPDATE_CONTEXT_FIELD'],
     locate: locate.contextField,
+    pinned: pins.contextField,
     body: UpdateContextFieldBody,
     success: { status: 200, schema: null },
     refusals: ['PayloadTooLargeError'],
@@ -112,6 +114,7 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['DELETE_CONTEXT_FIELD'],
     locate: locate.contextField,
+    pinned: pins.contextField,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-context-field', name: params.contextField }),
@@ -141,6 +144,7 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['UPDATE_CONTEXT_FIELD'],
     locate: locate.contextField,
+    pinned: pins.contextField,
     body: LegalValueSchema,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError', 'PayloadTooLargeError'],
@@ -160,6 +164,7 @@ export const contextFieldRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['UPDATE_CONTEXT_FIELD'],
     locate: locate.contextField,
+    pinned: pins.contextField,
     success: { status: 200, schema: null },
     command: ({ params }) => ({
       type: 'remove-legal-value',

@@ -13,13 +13,14 @@ import {
   writeRoute,
 } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import {
   SegmentSchema,
   SegmentsSchema,
   StrategySegmentsSchema,
   StrategyUsesSchema,
 } from '../schemas/targeting-schemas.ts';
-import { recorded, settledResponse } from '../views/responses.ts';
+import { pinnedResponse, recorded, settledResponse } from '../views/responses.ts';
 import { findStrategy, strategyUses } from '../views/strategy-uses.ts';
 import { segmentsText, segmentText } from '../views/targeting-views.ts';
 
@@ -102,7 +103,7 @@ export const segmentRoutes: readonly Route[] = [
     locate: locate.segment,
     success: { status: 200, schema: SegmentSchema },
     refusals: ['NotFoundError'],
-    read: (context, segment) => textResponse(context, segmentText(context.world, segment)),
+    read: (context, segment) => pinnedResponse(context, segment, segmentText(context.world, segment)),
   }),
   writeRoute({
     method: 'PUT',
@@ -113,6 +114,7 @@ export const segmentRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['UPDATE_SEGMENT'],
     locate: locate.segment,
+    pinned: pins.segment,
     body: SegmentInputSchema,
     success: { status: 204, schema: null },
     refusals: ['NameExistsError', 'InvalidOperationError', 'PayloadTooLargeError'],
@@ -132,6 +134,7 @@ export const segmentRoutes: readonly Route[] = [
     permission: 'targeting:write',
     needs: ['DELETE_SEGMENT'],
     locate: locate.segment,
+    pinned: pins.segment,
     success: { status: 204, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params }) => ({ type: 'delete-segment', id: locate.numericId(params.id) }),

@@ -113,6 +113,21 @@ export const apiTokenRoutes: readonly Route[] = [
       return settledResponse(context, { tokens });
     },
   }),
+  readRoute({
+    method: 'GET',
+    path: TOKEN,
+    operationId: 'getApiTokensByName',
+    tag: 'API tokens',
+    summary: 'List the API tokens with a name, without their secrets; several may have the same.',
+    permission: 'admin',
+    success: { status: 200, schema: ApiTokensSchema },
+    read: (context) => {
+      const named = [...context.world.directory.apiTokens.values()].filter(
+        ({ tokenName }) => tokenName === context.params.token,
+      );
+      return settledResponse(context, { tokens: named.map((one) => apiTokenView(one, context.usage.seen)) });
+    },
+  }),
   writeRoute({
     method: 'POST',
     path: TOKENS,

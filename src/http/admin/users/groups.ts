@@ -36,7 +36,9 @@ const GroupBody = v.pipe(
           v.maxLength(MAPPINGS_MAX, `a list of at most ${MAPPINGS_MAX} names`),
         ),
       ),
-      v.description('Names of groups elsewhere. They are kept, and used for nothing yet.'),
+      v.description(
+        'Names of groups of a provider of OpenID Connect, whose people join this group when they sign in.',
+      ),
     ),
     users: v.pipe(
       v.optional(

@@ -2,7 +2,7 @@
 import { ADMIN_ROLE_ID, OWNER_ROLE_ID } from '../../../domain/access/roles.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { favoritesOf } from '../../../domain/state/favorites.ts';
-import { locateFlagAnywhere } from '../../../domain/state/locate.ts';
+import { locateFlagAnywhere, peopleOf } from '../../../domain/state/locate.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, User, World } from '../../../domain/state/world.ts';
 import { rolesIn } from '../../dispatch/access.ts';
@@ -43,7 +43,9 @@ function ownersOf({ directory }: World, projects: readonly ProjectState[]): read
       for (const id of users ?? []) ids.add(id);
     }
   }
-  return [...ids].slice(0, PEOPLE_MAX).flatMap((id) => directory.users.get(id) ?? []);
+  return peopleOf(directory)
+    .filter(({ id }) => ids.has(id))
+    .slice(0, PEOPLE_MAX);
 }
 
 function adminsOf({ directory }: World) {
@@ -52,7 +54,7 @@ function adminsOf({ directory }: World) {
       .filter(({ rootRole }) => rootRole === ADMIN_ROLE_ID)
       .flatMap(({ users }) => users),
   );
-  return [...directory.users.values()]
+  return peopleOf(directory)
     .filter(({ id, rootRole }) => rootRole === ADMIN_ROLE_ID || byGroup.has(id))
     .slice(0, PEOPLE_MAX)
     .map((user) => ({

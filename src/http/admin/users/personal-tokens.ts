@@ -27,6 +27,7 @@ const CreateTokenBody = v.pipe(
 
 interface TokenRoutes {
   readonly base: string;
+  readonly tag: string;
   /** The path parameter that names a token. */
   readonly tokenParam: ParamName;
   /** Part of the operation ids; `Pat` for the caller's own tokens. */
@@ -39,8 +40,8 @@ interface TokenRoutes {
 }
 
 function tokenRoutes(options: TokenRoutes): readonly Route[] {
-  const { base, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
-  const shared = { tag: 'Personal tokens', permission } as const;
+  const { base, tag, tokenParam, noun, whose, permission, locateOwner, locateToken, ownerId } = options;
+  const shared = { tag, permission } as const;
   const located = locateOwner === undefined ? {} : { locate: locateOwner };
   return [
     readRoute({
@@ -102,6 +103,7 @@ function tokenRoutes(options: TokenRoutes): readonly Route[] {
 export const personalTokenRoutes: readonly Route[] = [
   ...tokenRoutes({
     base: '/user/tokens',
+    tag: 'Personal tokens',
     tokenParam: 'id',
     noun: 'Pat',
     whose: "the caller's",
@@ -113,12 +115,24 @@ export const personalTokenRoutes: readonly Route[] = [
   }),
   ...tokenRoutes({
     base: '/user-admin/:id/tokens',
+    tag: 'Personal tokens',
     tokenParam: 'tokenId',
     noun: 'UserToken',
     whose: "a user's",
     permission: 'admin',
     locateOwner: locate.user,
     locateToken: locate.personalToken,
+    ownerId: ({ params }) => locate.numericId(params.id),
+  }),
+  ...tokenRoutes({
+    base: '/service-account/:id/token',
+    tag: 'Service accounts',
+    tokenParam: 'tokenId',
+    noun: 'ServiceAccountToken',
+    whose: "a service account's",
+    permission: 'admin',
+    locateOwner: locate.serviceAccount,
+    locateToken: locate.serviceAccountToken,
     ownerId: ({ params }) => locate.numericId(params.id),
   }),
 ];

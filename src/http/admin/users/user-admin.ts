@@ -3,11 +3,12 @@
  * in users.ts.
  */
 import * as v from 'valibot';
-import { canBeRoot, isCustom } from '../../../domain/access/roles.ts';
-import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import { peopleOf } from '../../../domain/state/locate.ts';
 import type { User, World } from '../../../domain/state/world.ts';
+import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { grantedPermissions } from '../../dispatch/granted-permissions.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { linkUrl } from '../../dispatch/public-url.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import {
   DisplayNameSchema,
@@ -17,9 +18,11 @@ import {
   UsernameSchema,
 } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
+import { hashed, NewPasswordSchema } from '../requests/passwords.ts';
+import { UsersAndGroupsSchema } from '../schemas/access-schemas.ts';
 import { FoundUsersSchema, MeSchema, NewUserSchema, UsersSchema } from '../schemas/directory-schemas.ts';
 import { CompanionUserSchema } from '../schemas/schemas.ts';
-import { foundUserView, roleView } from '../views/access-views.ts';
+import { foundUserView, groupView, rootRolesView } from '../views/access-views.ts';
 import { callerView } from '../views/directory-views.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 import { companionUserView } from '../views/views.ts';
@@ -36,6 +39,10 @@ const CreateUserBody = v.pipe(
     username: v.optional(v.nullable(UsernameSchema)),
     name: v.optional(v.nullable(DisplayNameSchema)),
     rootRole: RoleReferenceSchema,
+    password: v.pipe(
+      v.optional(NewPasswordSchema),
+      v.description('Without it, the response has a link with which the user sets one.'),
+    ),
     sendEmail: v.pipe(
       v.optional(v.boolean()),
       v.description('Accepted and ignored; the server sends no email.'),
@@ -49,18 +56,12 @@ function findUsers(world: World, text: string): User[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
   const found: User[] = [];
-  for (const user of world.directory.users.values()) {
+  for (const user of peopleOf(world.directory)) {
     const fields = [user.name, user.username, user.email];
     if (fields.some((field) => field?.toLowerCase().includes(wanted))) found.push(user);
     if (found.length === FOUND_MAX) break;
   }
   return found;
-}
-
-/** Predefined ones for the whole service, and custom ones. */
-function rootRoles(world: World) {
-  const roles = allRoles(world).filter((role) => role.type === 'root' || (isCustom(role) && canBeRoot(role)));
-  return roles.map(roleView);
 }
 
 export const userAdminRoutes: readonly Route[] = [
@@ -73,8 +74,10 @@ export const userAdminRoutes: readonly Route[] = [
     permission: 'admin',
     success: { status: 200, schema: UsersSchema },
     read: (context) => {
-      const users = [...context.world.directory.users.values()].map(companionUserView);
-      return settledResponse(context, { users, rootRoles: rootRoles(context.world) });
+      const users = peopleOf(context.world.directory).map((user) =>
+        companionUserView(user, context.usage.signIns),
+      );
+      return settledResponse(context, { users, rootRoles: rootRolesView(context.world) });
     },
   }),
   writeRoute({
@@ -86,13 +89,24 @@ export const userAdminRoutes: readonly Route[] = [
     permission: 'admin',
     body: CreateUserBody,
     success: { status: 201, schema: NewUserSchema },
-    command: ({ body: { email, username, name, rootRole } }) => ({
-      type: 'create-user',
-      fields: { email, username, name, rootRole: roleIdOf(rootRole) },
-    }),
-    respond: ({ body }, events) => {
-      const user = companionUserView(recorded(events, 'user-created').data);
-      return jsonResponse(201, { ...user, rootRole: body.rootRole, emailSent: false });
+    refusals: ['InvalidOperationError'],
+    secretsInBody: ['password'],
+    secretField: 'inviteLink',
+    command: (context) => {
+      const { body, passwords } = context;
+      const { email, username, name, rootRole, password } = body;
+      const fields = { email, username, name, rootRole: roleIdOf(rootRole) };
+      if (password === undefined) {
+        return { type: 'create-user', fields, linkDigest: makeSecret(context, '', 'base64url') };
+      }
+      return hashed(passwords, password, (passwordHash) => ({ type: 'create-user', fields, passwordHash }));
+    },
+    respond: (context, events) => {
+      const { body, usage } = context;
+      const user = companionUserView(recorded(events, 'user-created').data, usage.signIns);
+      const link =
+        body.password === undefined ? { inviteLink: linkUrl(context, 'password', secretOf(context)) } : {};
+      return jsonResponse(201, { ...user, rootRole: body.rootRole, ...link, emailSent: false });
     },
   }),
   readRoute({
@@ -109,6 +123,21 @@ export const userAdminRoutes: readonly Route[] = [
   }),
   readRoute({
     method: 'GET',
+    path: `${USERS}/access`,
+    operationId: 'getUsersAndGroups',
+    tag: 'Users',
+    summary: 'List the users and groups that can be given access to a project.',
+    permission: 'access:give',
+    success: { status: 200, schema: UsersAndGroupsSchema },
+    read: (context) => {
+      const { world } = context;
+      const users = peopleOf(world.directory).map(foundUserView);
+      const groups = [...world.directory.groups.values()].map((group) => groupView(world, group));
+      return settledResponse(context, { users, groups });
+    },
+  }),
+  readRoute({
+    method: 'GET',
     path: USER,
     operationId: 'getUser',
     tag: 'Users',
@@ -116,7 +145,7 @@ export const userAdminRoutes: readonly Route[] = [
     permission: 'admin',
     locate: locate.user,
     success: { status: 200, schema: CompanionUserSchema },
-    read: (context, user) => settledResponse(context, companionUserView(user)),
+    read: (context, user) => settledResponse(context, companionUserView(user, context.usage.signIns)),
   }),
   writeRoute({
     method: 'DELETE',
@@ -142,7 +171,12 @@ export const userAdminRoutes: readonly Route[] = [
     read: (context) => {
       const { world, caller } = context;
       const permissions = grantedPermissions(world, caller);
-      return settledResponse(context, { user: callerView(caller), permissions, feedback: [], splash: {} });
+      return settledResponse(context, {
+        user: callerView(caller, context.usage.signIns),
+        permissions,
+        feedback: [],
+        splash: {},
+      });
     },
   }),
 ];

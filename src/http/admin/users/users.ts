@@ -34,7 +34,8 @@ export const userRoutes: readonly Route[] = [
       userId: locate.numericId(params.id),
       fields: body,
     }),
-    respond: ({ world, params }) => jsonResponse(200, userView(locate.present(locate.user(world, params)))),
+    respond: ({ world, params, usage }) =>
+      jsonResponse(200, userView(locate.present(locate.user(world, params)), usage.signIns)),
   }),
   readRoute({
     method: 'GET',

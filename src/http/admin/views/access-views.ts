@@ -2,9 +2,10 @@
 import type { Group } from '../../../domain/access/groups.ts';
 import { PERMISSIONS, type PermissionInfo } from '../../../domain/access/permissions.ts';
 import { permissionsOf } from '../../../domain/access/rights.ts';
-import type { Role } from '../../../domain/access/roles.ts';
-import type { World } from '../../../domain/state/world.ts';
-import { companionUserView } from './views.ts';
+import { canBeRoot, isCustom, type Role } from '../../../domain/access/roles.ts';
+import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import type { User, World } from '../../../domain/state/world.ts';
+import { imageUrlOf } from './views.ts';
 
 export const roleView = ({ id, name, type, description }: Role) => ({
   id,
@@ -13,6 +14,12 @@ export const roleView = ({ id, name, type, description }: Role) => ({
   description,
   project: null,
 });
+
+/** Predefined ones for the whole service, and custom ones. */
+export function rootRolesView(world: World) {
+  const roles = allRoles(world).filter((role) => role.type === 'root' || (isCustom(role) && canBeRoot(role)));
+  return roles.map(roleView);
+}
 
 function permissionView({ id, name, displayName, kind }: PermissionInfo, environment: string | null) {
   return { id, name, displayName, type: kind, ...(environment === null ? {} : { environment }) };
@@ -41,14 +48,13 @@ export function permissionsView({ directory }: World) {
   return { version: 1, permissions: { root: ofKind('root'), project: ofKind('project'), environments } };
 }
 
-export function foundUserView(user: Parameters<typeof companionUserView>[0]) {
-  const { id, name, username, email, imageUrl } = companionUserView(user);
+export function foundUserView({ id, name, username, email }: User) {
   return {
     id,
-    ...(name === undefined ? {} : { name }),
-    ...(username === undefined ? {} : { username }),
-    ...(email === undefined ? {} : { email }),
-    imageUrl,
+    ...(name === null ? {} : { name }),
+    ...(username === null ? {} : { username }),
+    ...(email === null ? {} : { email }),
+    imageUrl: imageUrlOf(email ?? username ?? ''),
   };
 }
 

@@ -7,6 +7,7 @@ import { favoritesOf } from '../../../domain/state/favorites.ts';
 import {
   type ApiToken,
   type Environment,
+  type Favorites,
   type PersonalToken,
   type ProjectSettings,
   type ProjectState,
@@ -15,10 +16,11 @@ import {
 } from '../../../domain/state/world.ts';
 import type { LastSeen } from '../../../domain/usage/last-seen.ts';
 import type { Caller } from '../../dispatch/access.ts';
+import type { RequestContext } from '../../dispatch/route.ts';
 import { bareGroupView, roleView } from './access-views.ts';
 import { healthOf, type ProjectFigures } from './project-figures.ts';
 import { defaultStrategyIn } from './project-overview-view.ts';
-import { companionUserView, timeOrNull } from './views.ts';
+import { companionUserView, type SignInsOf, timeOrNull } from './views.ts';
 
 type TokensSeen = Pick<LastSeen, 'token'>;
 
@@ -36,6 +38,22 @@ export function settingsView({ description, ...settings }: ProjectSettings) {
 export const favoriteProjects = (world: World, { user }: Caller): readonly string[] =>
   user === null ? [] : favoritesOf(world, user.id).projects;
 
+/** Those who have marked flags. Null for everybody else. */
+export function flagFavorites(world: World, { user }: Caller): Favorites | null {
+  const favorites = user === null ? undefined : world.directory.favorites.get(user.id);
+  return favorites === undefined || favorites.flags.length === 0 ? null : favorites;
+}
+
+/** Whether the flag in the path is a favorite of the caller. */
+export function isFavoriteFlag({
+  world,
+  caller: { user },
+  params,
+}: Pick<RequestContext<unknown>, 'world' | 'caller' | 'params'>): boolean {
+  if (user === null) return false;
+  return world.directory.favorites.get(user.id)?.flags.includes(params.featureName) === true;
+}
+
 export function projectSummaryView(
   world: World,
   { settings, memberCount }: { readonly settings: ProjectSettings; readonly memberCount: number },
@@ -51,11 +69,11 @@ export function projectSummaryView(
   };
 }
 
-export function projectAccessView(world: World, project: ProjectState) {
+export function projectAccessView(world: World, project: ProjectState, signIns: SignInsOf) {
   const users = [...project.members].map(([userId, roleId]) => {
     const user = world.directory.users.get(userId);
     if (user === undefined) throw new Error(`the user ${userId} is a member and does not exist`);
-    return { ...companionUserView(user), roleId, roles: [roleId] };
+    return { ...companionUserView(user, signIns), roleId, roles: [roleId] };
   });
   const groups = [...project.groups].map(([groupId, roleId]) => {
     const group = world.directory.groups.get(groupId);
@@ -119,9 +137,9 @@ export function personalTokenView({ digest, ...token }: PersonalToken, seen: Tok
 }
 
 /** Shows an API token as a user with its name, because clients expect a user. */
-export function callerView({ user, actor, kind }: Caller) {
+export function callerView({ user, actor, kind }: Caller, signIns: SignInsOf) {
   if (user !== null) {
-    const { rootRole: _, permissions: __, scimId: ___, ...shown } = companionUserView(user);
+    const { rootRole: _, permissions: __, scimId: ___, ...shown } = companionUserView(user, signIns);
     return shown;
   }
   return {

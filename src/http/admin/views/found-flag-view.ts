@@ -3,7 +3,7 @@ import type { Flag } from '../../../domain/flags/flag.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import { authorOf } from '../../dispatch/access.ts';
 import { stageView } from './lifecycle-view.ts';
-import { environmentSummary, type FlagSources } from './render-flag.ts';
+import { type FlagSources, usedEnvironmentSummary, useOf } from './render-flag.ts';
 import type { ShownFlag } from './shelf-walk.ts';
 import { imageUrlOf, timeOrNull } from './views.ts';
 
@@ -17,7 +17,7 @@ export function foundFlagView(
   project: ProjectState,
   { flag, createdBy }: ShownFlag['record'],
 ) {
-  const seenNow = seen.flag(flag.name);
+  const use = useOf(seen, flag.name);
   const { id, name, email } = authorOf(world, createdBy);
   return {
     name: flag.name,
@@ -29,10 +29,10 @@ export function foundFlagView(
     impressionData: flag.impressionData,
     createdAt: flag.createdAt,
     archivedAt: flag.archivedAt,
-    lastSeenAt: timeOrNull(seenNow?.atMs),
-    lifecycle: stageView(world, flag, seenNow),
+    lastSeenAt: timeOrNull(use.seen?.atMs),
+    lifecycle: stageView(world, flag, use.seen),
     dependencyType: dependencyType(flag),
-    environments: projectEnvironments(world, project).map((one) => environmentSummary(flag, one, seenNow)),
+    environments: projectEnvironments(world, project).map((one) => usedEnvironmentSummary(flag, one, use)),
     segments: segmentNames(world, flag),
     tags: flag.tags,
     createdBy: { id, name, imageUrl: imageUrlOf(email ?? name) },

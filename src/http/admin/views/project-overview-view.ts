@@ -10,14 +10,14 @@ import type { ListSources } from './render-project.ts';
 /** Of the format. */
 const VERSION = 1;
 
-interface OverviewSources extends ListSources {
+interface OverviewSources extends Omit<ListSources, 'favorites'> {
   /** Ids of the caller's favorite projects. */
-  readonly favorites: readonly string[];
+  readonly favoriteProjects: readonly string[];
 }
 
 /** The project as it is at the moment of the call. */
 export async function projectOverviewView(sources: OverviewSources, project: ProjectState) {
-  const { world, favorites, now, owner } = sources;
+  const { world, favoriteProjects, now, owner } = sources;
   const { id, name, description, mode, defaultStickiness, createdAt, updatedAt } = project.settings;
   const members = project.members.size;
   const environments = projectEnvironments(world, project).map((one) => ({
@@ -31,7 +31,13 @@ export async function projectOverviewView(sources: OverviewSources, project: Pro
     version: VERSION,
     name,
     description: description ?? '',
-    ...{ mode, defaultStickiness, health: healthOf(figures!), members, favorite: favorites.includes(id) },
+    ...{
+      mode,
+      defaultStickiness,
+      health: healthOf(figures!),
+      members,
+      favorite: favoriteProjects.includes(id),
+    },
     featureTypeCounts: [...typeCounts].map(([type, count]) => ({ type, count })),
     environments,
     onboardingStatus: await onboardingStatus(sources, shelves, firstFlag),

@@ -7,7 +7,7 @@
  */
 import { environmentOf, type Flag, flagData, flagVariants } from '../../../domain/flags/flag.ts';
 import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
-import { hasEnabledStrategy } from '../../../domain/flags/strategy.ts';
+import { soleRollout } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
 import type { FlagRecord } from '../../../domain/state/project-flags.ts';
@@ -17,8 +17,8 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
-import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
-import { environmentsRevision, flagEtag, seenTag } from '../../dispatch/etag.ts';
+import type { FlagSeen, FlagsUse, HourCounts } from '../../../domain/usage/last-seen.ts';
+import { environmentsRevision, FAVORITE_TAG, flagEtag, seenTag } from '../../dispatch/etag.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
 import { stageView } from './lifecycle-view.ts';
 import { timeOrNull } from './views.ts';
@@ -26,7 +26,7 @@ import { timeOrNull } from './views.ts';
 /** What a flag is shown from, apart from the flag. */
 export interface FlagSources {
   readonly world: World;
-  readonly seen: FlagsSeen;
+  readonly seen: FlagsUse;
 }
 
 interface FlagBytes {
@@ -36,21 +36,33 @@ interface FlagBytes {
   readonly seen: FlagSeen | null;
   /** Of the times of use, up to which `seen` is known to hold: to look it up for each read would take as long as finding the flag. */
   seenVersion: number;
+  /** In the running hour, as they were in this step. */
+  readonly hour: ReadonlyMap<string, HourCounts>;
+  step: number;
   whole: TaggedResponse | null;
+  /** The same for those whose favorite it is. */
+  favorite: TaggedResponse | null;
 }
 
 const kept = new FlagProjection<FlagBytes>();
 
-export function wholeFlag(sources: FlagSources, project: ProjectState, record: FlagRecord): TaggedResponse {
+export function wholeFlag(
+  sources: FlagSources,
+  project: ProjectState,
+  record: FlagRecord,
+  isFavorite = false,
+): TaggedResponse {
   const bytes = bytesOf(sources, project, record);
-  if (bytes.whole === null) {
-    const { seen } = bytes;
-    const tag = seen === null ? '' : seenTag(seen.atMs, seen.first.size);
-    const etag = flagEtag(sources.world, project, record, tag);
-    const body = Buffer.from(JSON.stringify(wholeFlagView(sources, project, record.flag)));
-    bytes.whole = taggedResponse(etag, body);
-  }
-  return bytes.whole;
+  const kind = isFavorite ? 'favorite' : 'whole';
+  const known = bytes[kind];
+  if (known !== null) return known;
+  const { seen, hour } = bytes;
+  const tag = seenTag(seen?.atMs ?? 0, seen?.first.size, hour) + (isFavorite ? FAVORITE_TAG : '');
+  const etag = flagEtag(sources.world, project, record, tag);
+  const view = wholeFlagView(sources.world, { seen, hour }, project, record.flag, isFavorite);
+  const response = taggedResponse(etag, Buffer.from(JSON.stringify(view)));
+  bytes[kind] = response;
+  return response;
 }
 
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
@@ -58,10 +70,19 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   const cached = kept.get(record);
   const { renames } = world.lineage;
   const isSame = cached?.environmentsRevision === revision && cached.renames === renames;
-  if (isSame && cached.seenVersion === seen.version) return cached;
-  const seenNow = seen.flag(record.flag.name);
-  if (isSame && cached.seen === seenNow) {
-    cached.seenVersion = seen.version;
+  const { version, step } = seen;
+  if (isSame && cached.seenVersion === version && cached.step === step) return cached;
+  const { name } = record.flag;
+  const seenNow = seen.flag(name);
+  // Within a step a flag is shown in one way, whoever is asked: HTTP workers rely on it.
+  if (isSame && cached.seen === seenNow && cached.step === step) {
+    cached.seenVersion = version;
+    return cached;
+  }
+  const hour = seen.hour(name);
+  if (isSame && cached.seen === seenNow && areEqual(cached.hour, hour)) {
+    cached.seenVersion = version;
+    cached.step = step;
     return cached;
   }
   // Written out: V8 reads the properties of an object made by spreading many times as slowly.
@@ -69,34 +90,61 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
     environmentsRevision: revision,
     renames,
     seen: seenNow,
-    seenVersion: seen.version,
+    seenVersion: version,
+    hour,
+    step,
     whole: null,
+    favorite: null,
   };
   kept.set(record, fresh);
   return fresh;
 }
 
 /** A flag as lists show it; `environments` are those of its project. */
-export function flagSummary(flag: Flag, environments: readonly Environment[], seen: FlagSeen | null) {
+export function flagSummary(
+  { createdBy }: Pick<FlagRecord, 'createdBy'>,
+  flag: Flag,
+  environments: readonly Environment[],
+  seen: FlagSeen | null,
+) {
   return {
     name: flag.name,
     ...listedMetadata(flag),
     favorite: false,
     createdAt: flag.createdAt,
+    createdByUserId: createdBy ?? 0,
     lastSeenAt: timeOrNull(seen?.atMs),
+    tags: flag.tags,
     environments: environments.map((environment) => environmentSummary(flag, environment, seen)),
   };
 }
 
-export function wholeFlagView({ world, seen }: FlagSources, project: ProjectState, flag: Flag) {
-  const seenNow = seen.flag(flag.name);
+/** What is known of the use of one flag. */
+export interface FlagUse {
+  readonly seen: FlagSeen | null;
+  /** In the running hour, by environment. */
+  readonly hour: ReadonlyMap<string, HourCounts>;
+}
+
+export function useOf(use: FlagsUse, name: string): FlagUse {
+  return { seen: use.flag(name), hour: use.hour(name) };
+}
+
+export function wholeFlagView(
+  world: World,
+  use: FlagUse,
+  project: ProjectState,
+  flag: Flag,
+  isFavorite = false,
+) {
   return {
     ...flagData(flag, flagVariants(flag, firstEnvironment(world, project))),
-    lastSeenAt: timeOrNull(seenNow?.atMs),
+    favorite: isFavorite,
+    lastSeenAt: timeOrNull(use.seen?.atMs),
     archivedAt: flag.archivedAt,
-    lifecycle: stageView(world, flag, seenNow),
+    lifecycle: stageView(world, flag, use.seen),
     environments: projectEnvironments(world, project).map((environment) =>
-      environmentView(flag, environment, seenNow),
+      environmentView(flag, environment, use),
     ),
     children: flag.children,
     dependencies: flag.dependencies,
@@ -104,12 +152,18 @@ export function wholeFlagView({ world, seen }: FlagSources, project: ProjectStat
   };
 }
 
-export function environmentView(flag: Flag, environment: Environment, seen: FlagSeen | null) {
+export function environmentView(flag: Flag, environment: Environment, use: FlagUse) {
   const { strategies } = environmentOf(flag, environment.name);
   return {
-    ...environmentSummary(flag, environment, seen),
+    ...usedEnvironmentSummary(flag, environment, use),
     strategies: strategies.map((strategy) => ({ ...strategy, featureName: flag.name })),
   };
+}
+
+/** With how often the flag was evaluated there in the running hour. */
+export function usedEnvironmentSummary(flag: Flag, environment: Environment, { seen, hour }: FlagUse) {
+  const { yes, no } = hour.get(environment.name) ?? { yes: 0, no: 0 };
+  return { ...environmentSummary(flag, environment, seen), yes, no };
 }
 
 /** What lists of flags show of an environment too. */
@@ -119,6 +173,7 @@ export function environmentSummary(
   seen: FlagSeen | null,
 ) {
   const { enabled, strategies, variants } = environmentOf(flag, name);
+  const decisive = strategies.filter(({ disabled }) => disabled !== true);
   return {
     name,
     displayName: name,
@@ -128,6 +183,17 @@ export function environmentSummary(
     lastSeenAt: timeOrNull(seen?.environments.get(name)),
     variantCount: variants.length,
     hasStrategies: strategies.length > 0,
-    hasEnabledStrategies: hasEnabledStrategy(strategies),
+    hasEnabledStrategies: decisive.length > 0,
+    enabledStrategyCount: decisive.length,
+    rollout: soleRollout(decisive),
   };
+}
+
+function areEqual(a: ReadonlyMap<string, HourCounts>, b: ReadonlyMap<string, HourCounts>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [name, { yes, no }] of a) {
+    const other = b.get(name);
+    if (other === undefined || other.yes !== yes || other.no !== no) return false;
+  }
+  return true;
 }

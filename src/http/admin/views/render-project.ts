@@ -6,8 +6,13 @@
 import { LRUCache } from 'lru-cache';
 import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
 import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
-import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
-import { environmentsRevision, etagOf } from '../../dispatch/etag.ts';
+import {
+  type Favorites,
+  type ProjectState,
+  projectEnvironments,
+  type World,
+} from '../../../domain/state/world.ts';
+import { environmentsRevision, etagOf, FAVORITE_TAG } from '../../dispatch/etag.ts';
 import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
 import type { ReadResponse } from '../../dispatch/route.ts';
@@ -16,12 +21,14 @@ import { BodyPieces, type ResponseBody } from '../../transport/response-body.ts'
 import { healthOf, projectFigures, stateCounts } from './project-figures.ts';
 import type { FlagSources } from './render-flag.ts';
 import {
+  asFavorite,
   forgetSummaries,
   listedFlags,
   type ShelfSummaries,
   type SummarySources,
   summariesWork,
   UseSum,
+  withFavorites,
 } from './shelf-summaries.ts';
 import { andThen, ofEachShelf } from './shelf-walk.ts';
 
@@ -37,6 +44,8 @@ const JOINED_BYTES_MAX = 256 * 1024;
 
 /** What a list is made from, and on whose account. */
 export interface ListSources extends FlagSources {
+  /** Of the caller; null for one who has marked no flags. */
+  readonly favorites: Favorites | null;
   readonly owner: SliceOwner;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -80,7 +89,8 @@ type Listed = ReadResponse | Promise<ReadResponse>;
 
 export function projectOverview(sources: ListSources, project: ProjectState): Listed {
   const { world, now, owner } = sources;
-  const known = keptResponse(overviews, sources, project);
+  const marks = marksIn(sources, project);
+  const known = marks === null ? keptResponse(overviews, sources, project) : null;
   if (known !== null) return known;
   const moment = momentOf(sources, project);
   const head = overviewHead(world, project);
@@ -89,10 +99,11 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
   return andThen(counting, ([figures]) =>
     andThen(summing, (summaries) => {
       const health = healthOf(figures!);
-      const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}`);
-      const response = taggedResponse(etag, listBody({ ...head, health }, summaries));
+      const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}${tagOf(marks)}`);
+      const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
       const { validFrom, validUntil } = figures!;
-      return keep(overviews, project, { ...moment, validFrom, validUntil, response });
+      const fresh = { ...moment, validFrom, validUntil, response };
+      return marks === null ? keep(overviews, project, fresh) : fresh;
     }),
   );
 }
@@ -102,26 +113,29 @@ export function healthReport(sources: ListSources, project: ProjectState): Liste
   const { world, now, owner } = sources;
   const { revision } = momentOf(sources, project);
   const head = { ...overviewHead(world, project), mode: project.settings.mode };
+  const marks = marksIn(sources, project);
   const counting = projectFigures([project], now, owner);
   const summing = summariesOf(sources, project);
   return andThen(counting, ([figures]) =>
     andThen(summing, (summaries) => {
       const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
-      const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}`;
-      const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries));
+      const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
+      const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
       return { revision, response };
     }),
   );
 }
 
 export function flagList(sources: ListSources, project: ProjectState): Listed {
-  const known = keptResponse(lists, sources, project);
+  const marks = marksIn(sources, project);
+  const known = marks === null ? keptResponse(lists, sources, project) : null;
   if (known !== null) return known;
   const moment = momentOf(sources, project);
   return andThen(summariesOf(sources, project), (summaries) => {
-    const etag = etagOf(sources.world, moment.revision, useTag(summaries));
-    const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries));
-    return keep(lists, project, { ...moment, ...ALWAYS, response });
+    const etag = etagOf(sources.world, moment.revision, useTag(summaries) + tagOf(marks));
+    const response = taggedResponse(etag, listBody({ version: FLAG_LIST_VERSION }, summaries, marks));
+    const fresh = { ...moment, ...ALWAYS, response };
+    return marks === null ? keep(lists, project, fresh) : fresh;
   });
 }
 
@@ -184,10 +198,25 @@ function useTag(summaries: readonly ShelfSummaries[]): string {
   return uses.tag;
 }
 
-function listBody(head: object, summaries: readonly ShelfSummaries[]): ResponseBody {
+/** What a caller has marked in a project. Lists with it are made for each request, from the summaries that are kept for all. */
+interface Marks {
+  readonly userId: number;
+  readonly names: ReadonlySet<string>;
+}
+
+function marksIn({ favorites }: ListSources, { flags }: ProjectState): Marks | null {
+  if (favorites === null) return null;
+  const names = favorites.flags.filter((name) => flags.has(name));
+  return names.length === 0 ? null : { userId: favorites.userId, names: new Set(names) };
+}
+
+/** For an ETag: whoever marks a flag changes the revision of its project, so at one revision each user has marked one thing. */
+const tagOf = (marks: Marks | null): string => (marks === null ? '' : `${FAVORITE_TAG}${marks.userId}`);
+
+function listBody(head: object, summaries: readonly ShelfSummaries[], marks: Marks | null): ResponseBody {
   return bodyOf(
     head,
-    summaries.map(({ bytes }) => bytes),
+    summaries.map((one) => (marks === null ? one.bytes : withFavorites(one, marks.names))),
   );
 }
 
@@ -223,6 +252,7 @@ export async function filteredFlagList(
 ): Promise<ReadResponse> {
   const { world, now, owner } = sources;
   const { revision } = momentOf(sources, project);
+  const marks = marksIn(sources, project);
   const summaries = await summariesOf(sources, project);
   const uses = new UseSum();
   const found: Buffer[] = [];
@@ -236,7 +266,7 @@ export async function filteredFlagList(
     for (const [flag, summary, seen] of listedFlags(shelf)) {
       if (!passes(filter, flag) || (state !== null && stalenessOf(flag, now) !== state)) continue;
       if (items.length > 0) items.push(COMMA);
-      items.push(summary);
+      items.push(marks?.names.has(flag.name) === true ? asFavorite(summary) : summary);
       uses.add(seen);
       flagCount += 1;
     }
@@ -245,7 +275,7 @@ export async function filteredFlagList(
   }, owner);
   // Between two changes flags only grow older, one after the other, so the count tells which of them are listed.
   const ageTag = state === null ? '' : `-${flagCount}`;
-  const etag = etagOf(world, revision, `${ageTag}${uses.tag}`);
+  const etag = etagOf(world, revision, `${ageTag}${uses.tag}${tagOf(marks)}`);
   return { revision, response: taggedResponse(etag, bodyOf({ version: FLAG_LIST_VERSION }, found)) };
 }
 

@@ -124,7 +124,7 @@ function summariesOf(
       const flagSeen = seenNow[at]!;
       push(
         reused(reusable, places.get(flag), flagSeen) ??
-          Buffer.from(JSON.stringify(flagSummary(flag, environments, flagSeen))),
+          Buffer.from(JSON.stringify(flagSummary(of.records[at]!, flag, environments, flagSeen))),
       );
       uses.add(flagSeen);
     } else {
@@ -150,6 +150,30 @@ function reused(
 ): Buffer | null {
   return before !== undefined && at !== undefined && before.seen[at] === seen ? summaryAt(before, at) : null;
 }
+
+/** The summaries with the named flags as favorites. */
+export function withFavorites(summaries: ShelfSummaries, names: ReadonlySet<string>): Buffer {
+  const { of, bytes, bounds } = summaries;
+  const pieces: Buffer[] = [];
+  let copied = 0;
+  for (const [at, { name, archivedAt }] of of.flags.entries()) {
+    if (archivedAt !== null || !names.has(name)) continue;
+    const from = bounds[2 * at]!;
+    const to = bounds[2 * at + 1]!;
+    pieces.push(bytes.subarray(copied, from), asFavorite(bytes.subarray(from, to)));
+    copied = to;
+  }
+  return copied === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(copied)]);
+}
+
+/** No text in the JSON can hold the field, because its quotes would have backslashes before them. */
+export function asFavorite(summary: Buffer): Buffer {
+  const at = summary.indexOf(NO_FAVORITE);
+  return Buffer.concat([summary.subarray(0, at), FAVORITE, summary.subarray(at + NO_FAVORITE.byteLength)]);
+}
+
+const NO_FAVORITE = Buffer.from('"favorite":false');
+const FAVORITE = Buffer.from('"favorite":true');
 
 /** Of a flag that is not archived. */
 export function summaryAt({ bytes, bounds }: ShelfSummaries, at: number): Buffer {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { ADMIN_ROLE_ID } from '../../../domain/access/roles.ts';
 import { knownRole } from '../../../domain/people/roles-and-groups.ts';
 import type { User, World } from '../../../domain/state/world.ts';
+import type { UserSignIns } from '../../../domain/usage/sign-ins.ts';
 import type { Caller } from '../../dispatch/access.ts';
 
 /**
@@ -13,7 +14,11 @@ export function imageUrlOf(identity: string): string {
   return `https://gravatar.com/avatar/${hash}?s=42&d=retro&r=g`;
 }
 
-export function userView(user: User) {
+/** When users signed in. */
+export type SignInsOf = Pick<UserSignIns, 'of'>;
+
+export function userView(user: User, signIns: SignInsOf) {
+  const { lastMs, failedCount } = signIns.of(user.id);
   return {
     id: user.id,
     isAPI: false,
@@ -22,19 +27,19 @@ export function userView(user: User) {
     ...(user.email === null ? {} : { email: user.email }),
     username: user.username,
     imageUrl: imageUrlOf(user.email ?? user.username ?? ''),
-    loginAttempts: 0,
+    loginAttempts: failedCount,
     rootRole: user.rootRole,
-    seenAt: null,
+    seenAt: timeOrNull(lastMs),
     createdAt: user.createdAt,
-    accountType: 'User',
+    accountType: user.isService === true ? 'Service Account' : 'User',
     permissions: [],
     scimId: null,
   };
 }
 
 /** As companions show a user: what was never given is left out, not null. */
-export function companionUserView(user: User) {
-  const { name, username, ...shown } = userView(user);
+export function companionUserView(user: User, signIns: SignInsOf) {
+  const { name, username, ...shown } = userView(user, signIns);
   return { ...shown, ...(name === null ? {} : { name }), ...(username === null ? {} : { username }) };
 }
 

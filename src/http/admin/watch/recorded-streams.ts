@@ -4,7 +4,7 @@
  * client does not take: what is recorded meanwhile waits in the ring of the change feed, which all share, and a client that has
  * missed too much is told so and reads everything again.
  *
- * A stream lasts as long as its caller may read: that is asked again whenever users, tokens or roles change, and every second,
+ * A stream lasts as long as its caller may read: that is asked again whenever users, tokens, sessions or roles change, and every second,
  * since tokens expire.
  */
 import type { Engine } from '../../../actors/engine.ts';
@@ -37,6 +37,7 @@ export class RecordedStreams {
   readonly #streams = new Set<RecordedStream>();
   #timer: NodeJS.Timeout | null = null;
   #accessRevision: number;
+  #sessionsRevision: number;
   /** Rounds that are due. One begins when the last one of its kind is over, so that no stream waits for ever. */
   #hasNews = false;
   #mustCheck = false;
@@ -49,6 +50,7 @@ export class RecordedStreams {
     this.#engine = engine;
     this.#news = new RecordedNews(engine.feed);
     this.#accessRevision = engine.world.directory.accessRevision;
+    this.#sessionsRevision = engine.world.directory.sessionsRevision;
     this.#work = new PacedWork({
       advance: () => this.#advance(),
       areOthersWaiting: () => engine.journal.pendingFrames > 0 || engine.queuedCount > 0,
@@ -98,9 +100,11 @@ export class RecordedStreams {
   #hear(): void {
     if (this.#streams.size === 0) return;
     this.#hasNews = true;
-    const { accessRevision } = this.#engine.world.directory;
-    this.#mustCheck ||= accessRevision !== this.#accessRevision;
+    const { accessRevision, sessionsRevision } = this.#engine.world.directory;
+    this.#mustCheck ||=
+      accessRevision !== this.#accessRevision || sessionsRevision !== this.#sessionsRevision;
     this.#accessRevision = accessRevision;
+    this.#sessionsRevision = sessionsRevision;
     this.#work.want();
   }
 

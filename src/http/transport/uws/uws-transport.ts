@@ -14,59 +14,28 @@
  * - The address of a connection is known while it is open and not when it ends, so connections cannot be counted by address.
  * - A request pipelined behind one that is still unanswered ends the connection; neither it nor the response is seen.
  */
-import type {
-  HttpRequest,
-  TemplatedApp,
-  HttpResponse as UwsResponse,
-  us_listen_socket,
-  us_socket,
-} from 'uWebSockets.js';
+import type { HttpRequest, TemplatedApp, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import type { ExchangeServer } from '../exchange.ts';
 import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
-import { explainListenFailure } from '../listen-failure.ts';
 import { ReceivedRequest } from '../received-request.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
-import { HEADER_BLOCK_BYTES_MAX } from '../transport-limits.ts';
+import type { EngineDescriptor } from './uws-acceptor.ts';
 import { UwsExchange } from './uws-exchange.ts';
+import { type Listening, listenOn, loadUws, type UwsModule } from './uws-module.ts';
 
-/** What is used of the module at run time; its type declarations leave some of it out. */
-interface UwsModule {
-  App(): TemplatedApp;
-  us_listen_socket_close(socket: us_listen_socket): void;
-  us_socket_local_port(socket: us_socket): number;
-  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-}
-
-interface ListeningApp {
-  listen(
-    host: string,
-    port: number,
-    options: number,
-    done: (socket: us_listen_socket | false) => void,
-  ): unknown;
-}
-
-/** Loads the native module; rejects where there is no binary for this platform and Node version. */
-export async function loadUws(): Promise<UwsModule> {
-  // Read by the native code once, when it is loaded.
-  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_BLOCK_BYTES_MAX);
-  const loaded = (await import('uWebSockets.js')) as unknown as UwsModule & { readonly default?: UwsModule };
-  // The official releases are CommonJS, whose exports Node shows under `default` only.
-  return loaded.App === undefined && loaded.default !== undefined ? loaded.default : loaded;
-}
-
-export async function createUwsTransport(options: TransportOptions): Promise<Transport> {
+/** Rejects where there is no binary for this platform and Node version. */
+export async function createUwsTransport(options: TransportOptions): Promise<UwsTransport> {
   return new UwsTransport(await loadUws(), options);
 }
 
-class UwsTransport implements Transport {
+export class UwsTransport implements Transport {
   readonly engine = 'uws';
   readonly #uws: UwsModule;
   readonly #app: TemplatedApp;
   readonly #options: TransportOptions;
   readonly #server: ExchangeServer;
-  #listenSocket: us_listen_socket | null = null;
+  #listening: Listening | null = null;
   #openConnections = 0;
   #isFull = false;
 
@@ -109,23 +78,19 @@ class UwsTransport implements Transport {
   }
 
   async listen(): Promise<{ readonly port: number }> {
-    const { host, port } = this.#options;
-    const socket = await new Promise<us_listen_socket | false>((resolve) => {
-      const app = this.#app as unknown as ListeningApp;
-      // Without the exclusive flag a second process would share the port, and half of the requests, in silence.
-      app.listen(host, port, this.#uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-    });
-    if (socket === false) throw await explainListenFailure(host, port);
-    this.#listenSocket = socket;
-    return { port: this.#uws.us_socket_local_port(socket) };
+    this.#listening = await listenOn(this.#uws, this.#app, this.#options);
+    return { port: this.#listening.port };
+  }
+
+  /** For an acceptor in another thread, instead of listening. */
+  descriptor(): EngineDescriptor {
+    return (this.#app as unknown as { getDescriptor(): EngineDescriptor }).getDescriptor();
   }
 
   drain(): void {
     this.#server.draining = true;
     stopStreams(this.#server.streams);
-    if (this.#listenSocket === null) return;
-    this.#uws.us_listen_socket_close(this.#listenSocket);
-    this.#listenSocket = null;
+    this.#listening?.stop();
   }
 
   async close(): Promise<void> {
@@ -149,6 +114,7 @@ class UwsTransport implements Transport {
 
   #countConnection(res: UwsResponse, change: number): void {
     this.#openConnections += change;
+    this.#options.onConnections?.();
     const { connectionsMax } = this.#server.limits;
     if (this.#openConnections < connectionsMax) this.#isFull = false;
     if (this.#openConnections <= connectionsMax) return;

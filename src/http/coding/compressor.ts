@@ -3,9 +3,12 @@
  * full of compressing. What a client waits for goes before what only saves bytes later.
  */
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, deflateRaw, gzip } from 'node:zlib';
 
 export type Coding = 'gzip' | 'br';
+
+/** `part`: bytes that can stand behind others of their kind (gzip-pieces.ts). */
+export type Format = Coding | 'part';
 
 /** `fast`: a client waits. `thorough`: a third smaller, and several times as long. */
 export type Effort = 'fast' | 'thorough';
@@ -16,17 +19,19 @@ const WAITING_MAX = 64;
 /** Bodies that wait for being made smaller. Beyond it they stay as they are. */
 const THOROUGH_WAITING_MAX = 64;
 
-const LEVELS: Readonly<Record<Coding, Readonly<Record<Effort, number>>>> = {
+const LEVELS: Readonly<Record<Format, Readonly<Record<Effort, number>>>> = {
   gzip: { fast: 1, thorough: 6 },
   br: { fast: 1, thorough: 5 },
+  part: { fast: 1, thorough: 6 },
 };
 
 const gzipBody = promisify(gzip);
 const brotliBody = promisify(brotliCompress);
+const deflatePart = promisify(deflateRaw);
 
 export interface CompressionJob {
   readonly body: Uint8Array;
-  readonly coding: Coding;
+  readonly coding: Format;
   readonly effort: Effort;
   /** Asked when its turn comes; false: it is dropped. */
   isWanted(): boolean;
@@ -73,6 +78,7 @@ export class Compressor {
 function compressed({ body, coding, effort }: CompressionJob): Promise<Buffer> {
   const level = LEVELS[coding][effort];
   if (coding === 'gzip') return gzipBody(body, { level });
+  if (coding === 'part') return deflatePart(body, { level, finishFlush: constants.Z_FULL_FLUSH });
   return brotliBody(body, {
     params: {
       [constants.BROTLI_PARAM_QUALITY]: level,

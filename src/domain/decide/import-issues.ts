@@ -1,0 +1,202 @@
+/**
+ * What stands in the way of an import of flags, and what the caller should know of it before (docs/specification/companions.md#export-and-import).
+ * Issues are told together, each with the names that it is about, so that a file is mended once and not once for each fault.
+ */
+import type { ContextFieldInput } from '../flags/context-field.ts';
+import type { Dependency, Flag, Tag } from '../flags/flag.ts';
+import type { MetadataInput } from '../flags/metadata.ts';
+import { createStrategy, type Strategy, type StrategyInput } from '../flags/strategy.ts';
+import { strategyIssue } from '../flags/strategy-rules.ts';
+import { predefinedStrategyType } from '../flags/strategy-type.ts';
+import type { TagTypeInput } from '../flags/tag-type.ts';
+import type { Variant } from '../flags/variant.ts';
+import { jsonEqual } from '../json/json.ts';
+import { findContextField, findStrategyType } from '../state/targeting.ts';
+import type { ProjectState, World } from '../state/world.ts';
+
+/** Flags in one export, and so in one import. With `IMPORT_EVENTS_MAX` it keeps an import below 20 ms, which nothing interrupts. */
+export const TRANSFER_FLAGS_MAX = 250;
+/** Events that one import may record: 250 new flags with a strategy, a switch and a tag each. */
+export const IMPORT_EVENTS_MAX = 1_200;
+
+export interface ImportedFlag {
+  readonly name: string;
+  readonly metadata: MetadataInput;
+  /** Of the environment that the file is about; null: the file does not say, so the flag keeps what it has. */
+  readonly enabled: boolean | null;
+  readonly variants: readonly Variant[] | null;
+  /** With ids of segments as the file numbers them. */
+  readonly strategies: readonly StrategyInput[];
+  readonly tags: readonly Tag[];
+  readonly dependencies: readonly Dependency[];
+}
+
+export interface ImportFlags {
+  readonly type: 'import-flags';
+  readonly project: string;
+  readonly environment: string;
+  readonly flags: readonly ImportedFlag[];
+  /** By the id that the file gives them: a segment is another number in each service. */
+  readonly segmentNames: ReadonlyMap<number, string>;
+  readonly tagTypes: readonly { readonly name: string; readonly fields: TagTypeInput }[];
+  readonly contextFields: readonly { readonly name: string; readonly fields: ContextFieldInput }[];
+  /** Flags that parts of the file are about, and that are not among its flags. */
+  readonly strangers: readonly string[];
+  /** Flags that the file has as archived, and that are not among `flags`. */
+  readonly archived: readonly string[];
+}
+
+export interface ImportIssue {
+  readonly message: string;
+  readonly affectedItems: readonly string[];
+}
+
+/** With errors nothing is imported. */
+export interface ImportIssues {
+  readonly errors: readonly ImportIssue[];
+  readonly warnings: readonly ImportIssue[];
+}
+
+export function importIssues(world: World, project: ProjectState, command: ImportFlags): ImportIssues {
+  const { flags, environment } = command;
+  const names = flags.map(({ name }) => name);
+  const present = flagsHere(project, names);
+  const kinds = [...new Set(flags.flatMap(({ strategies }) => strategies.map(({ name }) => name)))];
+  const errors = [
+    issue('The file has these flags more than once.', repeated(names)),
+    issue('The file says something of these flags, and does not have them.', command.strangers),
+    issue(
+      'These flags exist already in other projects.',
+      names
+        .map((name) => [name, world.directory.flagProjects.get(name)] as const)
+        .filter(([, holder]) => holder !== undefined && holder !== command.project)
+        .map(([name, holder]) => `${name} (in the project ${holder})`),
+    ),
+    issue(
+      'There are no strategy types of these names; define them at /strategies first.',
+      kinds.filter((kind) => findStrategyType(world, kind) === undefined),
+    ),
+    issue(
+      'There are no segments of these names that strategies of the project may use.',
+      missingSegments(world, command),
+    ),
+    issue('These strategies break a rule.', brokenStrategies(command)),
+    issue('These dependencies are impossible.', impossibleDependencies(project, command)),
+  ];
+  const warnings = [
+    issue('The file has these flags as archived; they are left out.', command.archived),
+    issue(
+      'These flags are archived here and are left out.',
+      present.filter(({ archivedAt }) => archivedAt !== null).map(({ name }) => name),
+    ),
+    issue(
+      'These flags exist already. What they are in the environment is replaced, and so are their tags.',
+      present.filter(({ archivedAt }) => archivedAt === null).map(({ name }) => name),
+    ),
+    issue(
+      `The file has these flags on, so they will be on in the environment "${environment}".`,
+      flags
+        .filter(({ enabled, strategies }) => enabled === true && strategies.length > 0)
+        .map(({ name }) => name),
+    ),
+    issue(
+      'The file has these flags on and without strategies, so they will be off.',
+      flags
+        .filter(({ enabled, strategies }) => enabled === true && strategies.length === 0)
+        .map(({ name }) => name),
+    ),
+    issue(
+      'These strategy types are implemented by your applications; those that read this environment need them.',
+      kinds.filter((kind) => predefinedStrategyType(kind) === undefined && findStrategyType(world, kind)),
+    ),
+    issue(
+      'These context fields are different here, and stay as they are.',
+      command.contextFields.filter((field) => differs(world, field)).map(({ name }) => name),
+    ),
+  ];
+  return { errors: errors.flat(), warnings: warnings.flat() };
+}
+
+const issue = (message: string, affectedItems: readonly string[]): readonly ImportIssue[] =>
+  affectedItems.length === 0 ? [] : [{ message, affectedItems: [...new Set(affectedItems)] }];
+
+function flagsHere(project: ProjectState, names: readonly string[]): readonly Flag[] {
+  return names.flatMap((name) => project.flags.get(name)?.flag ?? []);
+}
+
+function repeated(names: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const name of names) (seen.has(name) ? twice : seen).add(name);
+  return [...twice];
+}
+
+/** Ids of the segments here, by the ids of the file; those that are missing have none. */
+export function segmentIds(world: World, command: ImportFlags): ReadonlyMap<number, number> {
+  const usable = [...world.directory.segments.values()].filter(
+    ({ project }) => project === null || project === command.project,
+  );
+  const byName = new Map(usable.map(({ name, id }) => [name, id]));
+  return new Map(
+    [...command.segmentNames].flatMap(([id, name]) => {
+      const here = byName.get(name);
+      return here === undefined ? [] : [[id, here] as const];
+    }),
+  );
+}
+
+function missingSegments(world: World, command: ImportFlags): readonly string[] {
+  const known = segmentIds(world, command);
+  const used = new Set(
+    command.flags.flatMap(({ strategies }) => strategies.flatMap(({ segments }) => segments)),
+  );
+  return [...used]
+    .filter((id) => !known.has(id))
+    .map((id) => command.segmentNames.get(id) ?? `${id}, of which the file has no name`);
+}
+
+function brokenStrategies({ flags }: ImportFlags): readonly string[] {
+  return flags.flatMap(({ name, strategies }) =>
+    strategies.flatMap((one) => {
+      const found = strategyIssue(createStrategy(one, '', 0), null);
+      return found === null ? [] : [`${name}: ${found.message}`];
+    }),
+  );
+}
+
+/** Parents are in the same project, not archived, and have no parents themselves (docs/specification/users.md#dependencies). */
+function impossibleDependencies(project: ProjectState, { flags }: ImportFlags): readonly string[] {
+  const imported = new Map(flags.map((flag) => [flag.name, flag]));
+  const isChild = (name: string): boolean =>
+    (imported.get(name)?.dependencies.length ?? 0) > 0 ||
+    (project.flags.get(name)?.flag.dependencies.length ?? 0) > 0;
+  const parents = new Set(flags.flatMap((flag) => flag.dependencies.map(({ feature }) => feature)));
+  const isParent = (name: string): boolean =>
+    parents.has(name) || (project.flags.get(name)?.flag.children.length ?? 0) > 0;
+  return flags.flatMap(({ name, dependencies }) =>
+    dependencies.flatMap(({ feature }) => {
+      const here = project.flags.get(feature)?.flag;
+      if (here === undefined && !imported.has(feature)) return [`${name}: there is no flag ${feature}`];
+      if (here !== undefined && here.archivedAt !== null) return [`${name}: the flag ${feature} is archived`];
+      if (isChild(feature)) return [`${name}: the flag ${feature} has a parent of its own`];
+      return isParent(name) ? [`${name}: other flags depend on it`] : [];
+    }),
+  );
+}
+
+function differs(world: World, { name, fields }: ImportFlags['contextFields'][number]): boolean {
+  const here = findContextField(world, name);
+  return fields.legalValues !== undefined && here !== undefined
+    ? !jsonEqual(here.legalValues, fields.legalValues)
+    : false;
+}
+
+/** The strategy as it will be, under an id of its own. */
+export function importedStrategy(
+  input: StrategyInput,
+  segments: ReadonlyMap<number, number>,
+  at: number,
+): Strategy {
+  const strategy = createStrategy(input, '', at);
+  return { ...strategy, segments: strategy.segments.map((id) => segments.get(id) ?? id) };
+}

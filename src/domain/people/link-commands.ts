@@ -1,0 +1,185 @@
+/** Decisions on the links with which people set a password or become users. Commands carry digests of their secrets only. */
+import { INVITATIONS_MAX, INVITED_USERS_MAX, type Invitation, type PasswordLink } from '../access/links.ts';
+import { roleIdByName } from '../access/roles.ts';
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { ABOUT_NOTHING } from '../state/events.ts';
+import { locatePerson } from '../state/locate.ts';
+import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
+import type { User, World } from '../state/world.ts';
+import { passwordSet } from './password-commands.ts';
+import { isExpired } from './personal-token-commands.ts';
+import { refuseIdentity } from './user-commands.ts';
+
+export interface CreatePasswordLink {
+  readonly type: 'create-password-link';
+  readonly userId: number;
+  readonly digest: string;
+  readonly lifetimeMs: number;
+}
+
+/** An earlier link of the user is good no more. */
+export function createPasswordLink(
+  world: World,
+  { userId, digest, lifetimeMs }: CreatePasswordLink,
+  { now }: DecideContext,
+): Decision {
+  const user = locatePerson(world, userId);
+  if (isRefusal(user)) return user;
+  const before = passwordLinkOf(world, userId);
+  const expiresAt = new Date(Date.parse(now) + lifetimeMs).toISOString();
+  return [
+    {
+      type: 'user-updated',
+      ...ABOUT_NOTHING,
+      data: { ...user, passwordLinkExpiresAt: expiresAt },
+      preData: { ...user, passwordLinkExpiresAt: before?.expiresAt ?? null },
+      hidden: { linkDigest: digest, linkExpiresAt: expiresAt },
+    },
+  ];
+}
+
+function passwordLinkOf({ directory }: World, userId: number): PasswordLink | undefined {
+  for (const link of directory.passwordLinks.values()) if (link.userId === userId) return link;
+  return undefined;
+}
+
+export interface UsePasswordLink {
+  readonly type: 'use-password-link';
+  readonly digest: string;
+  /** Of the new password. */
+  readonly hash: string;
+}
+
+/** The link is good no more afterwards, and neither are the sessions of the user. */
+export function usePasswordLink(
+  world: World,
+  { digest, hash }: UsePasswordLink,
+  { now, clockMs }: DecideContext,
+): Decision {
+  const link = goodPasswordLink(world, digest, clockMs);
+  if (isRefusal(link)) return link;
+  const user = locatePerson(world, link.userId);
+  return isRefusal(user) ? user : passwordSet(world, user, { hash, now });
+}
+
+/** The same whether there never was such a link, it was used, or it has expired. */
+const NO_LINK = notFound('This link is not good, or not any more; ask an Admin for another one.');
+
+export function goodPasswordLink(world: World, digest: string, clockMs: number): PasswordLink | Refusal {
+  const link = world.directory.passwordLinks.get(digest);
+  return link === undefined || isExpired(link.expiresAt, clockMs) ? NO_LINK : link;
+}
+
+export interface CreateInvitation {
+  readonly type: 'create-invitation';
+  readonly digest: string;
+  readonly name: string;
+  readonly expiresAt: string;
+}
+
+/** Who comes by it is a Viewer. */
+export function createInvitation(
+  world: World,
+  { digest, name, expiresAt }: CreateInvitation,
+  { now, clockMs, actor }: DecideContext,
+): Decision {
+  if (world.directory.invitations.size >= INVITATIONS_MAX) {
+    return invalidOperation(
+      `There are ${INVITATIONS_MAX} invitations, and there cannot be more; use one of them again.`,
+    );
+  }
+  const refusal = refusePast(expiresAt, clockMs);
+  if (refusal !== null) return refusal;
+  const data = {
+    name,
+    enabled: true,
+    expiresAt,
+    createdAt: now,
+    createdBy: actor.name,
+    rootRole: roleIdByName('Viewer'),
+    users: [],
+  };
+  return [{ type: 'public-signup-token-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest } }];
+}
+
+const refusePast = (expiresAt: string, clockMs: number): Refusal | null =>
+  isExpired(expiresAt, clockMs)
+    ? invalid(`An invitation must expire in the future, not at ${expiresAt}.`, '/body/expiresAt')
+    : null;
+
+export interface UpdateInvitation {
+  readonly type: 'update-invitation';
+  readonly digest: string;
+  /** An undefined field keeps its value. */
+  readonly enabled?: boolean | undefined;
+  readonly expiresAt?: string | undefined;
+}
+
+export function updateInvitation(
+  world: World,
+  { digest, enabled, expiresAt }: UpdateInvitation,
+  { clockMs }: DecideContext,
+): Decision {
+  const invitation = world.directory.invitations.get(digest);
+  if (invitation === undefined) return notFound('There is no such invitation.');
+  const refusal = expiresAt === undefined ? null : refusePast(expiresAt, clockMs);
+  if (refusal !== null) return refusal;
+  const { digest: _, ...preData } = invitation;
+  const data = {
+    ...preData,
+    enabled: enabled ?? preData.enabled,
+    expiresAt: expiresAt ?? preData.expiresAt,
+  };
+  if (data.enabled === preData.enabled && data.expiresAt === preData.expiresAt) return UNCHANGED;
+  return [{ type: 'public-signup-token-updated', ...ABOUT_NOTHING, data, preData, hidden: { digest } }];
+}
+
+export interface SignUp {
+  readonly type: 'sign-up';
+  /** Of the invitation. */
+  readonly digest: string;
+  readonly fields: Pick<User, 'name' | 'username' | 'email'>;
+  readonly passwordHash: string;
+}
+
+export function signUp(
+  world: World,
+  { digest, fields, passwordHash }: SignUp,
+  { now, clockMs }: DecideContext,
+): Decision {
+  const invitation = goodInvitation(world, digest, clockMs);
+  if (isRefusal(invitation)) return invitation;
+  const { name, rootRole, users } = invitation;
+  if (users.length >= INVITED_USERS_MAX) {
+    return invalidOperation(`${INVITED_USERS_MAX} users came by this invitation, and more cannot.`);
+  }
+  const user: User = {
+    id: world.directory.lastUserId + 1,
+    name: fields.name,
+    username: fields.username,
+    email: fields.email,
+    rootRole,
+    createdAt: now,
+  };
+  const refusal = refuseIdentity(world, user, null);
+  if (refusal !== null) return refusal;
+  return [
+    { type: 'user-created', ...ABOUT_NOTHING, data: user, preData: null, hidden: { passwordHash } },
+    {
+      type: 'public-signup-token-user-added',
+      ...ABOUT_NOTHING,
+      data: { name, userId: user.id },
+      preData: null,
+      hidden: { digest },
+    },
+  ];
+}
+
+/** The same whether there never was such an invitation, it was switched off, or it has expired. */
+const NO_INVITATION = notFound('This invitation is not good, or not any more; ask an Admin for another one.');
+
+export function goodInvitation(world: World, digest: string, clockMs: number): Invitation | Refusal {
+  const invitation = world.directory.invitations.get(digest);
+  const isGood = invitation?.enabled && !isExpired(invitation.expiresAt, clockMs);
+  return isGood ? invitation : NO_INVITATION;
+}

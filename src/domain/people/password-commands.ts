@@ -1,0 +1,67 @@
+/**
+ * Decisions on passwords of users. Commands carry the hash of a password and never the password itself; events carry the
+ * hash in a field that no reader sees.
+ */
+import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { locatePerson } from '../state/locate.ts';
+import { invalidOperation, isRefusal } from '../state/refusal.ts';
+import type { User, World } from '../state/world.ts';
+import { sessionEnded } from './session-commands.ts';
+
+export interface SetPassword {
+  readonly type: 'set-password';
+  readonly userId: number;
+  readonly hash: string;
+  /** The hash that the old password was held against; null where none was asked for. */
+  readonly checked: string | null;
+}
+
+/** Whoever signed in with the old password is signed out. */
+export function setPassword(
+  world: World,
+  { userId, hash, checked }: SetPassword,
+  { now }: DecideContext,
+): Decision {
+  const user = locatePerson(world, userId);
+  if (isRefusal(user)) return user;
+  const before = world.directory.passwords.get(userId);
+  if (before?.hash === hash) return UNCHANGED;
+  if (checked !== null && before?.hash !== checked) {
+    return invalidOperation(`The password of the user ${userId} was changed meanwhile; nothing was changed.`);
+  }
+  return passwordSet(world, user, { hash, now });
+}
+
+interface NewPassword {
+  readonly hash: string;
+  /** ISO 8601, UTC. */
+  readonly now: string;
+}
+
+/** The events that record a password, and end the sessions of its user. */
+export function passwordSet(world: World, user: User, { hash, now }: NewPassword): readonly DomainEvent[] {
+  const { passwords, sessions } = world.directory;
+  const ended = [...sessions.values()].filter(({ userId }) => userId === user.id);
+  return [
+    {
+      type: 'user-updated',
+      ...ABOUT_NOTHING,
+      data: { ...user, passwordChangedAt: now },
+      preData: { ...user, passwordChangedAt: passwords.get(user.id)?.changedAt ?? null },
+      hidden: { passwordHash: hash },
+    },
+    ...ended.map(sessionEnded),
+  ];
+}
+
+/** The user whom somebody means who signs in: by username or email, whatever the case. A username comes first. */
+export function userNamed({ directory }: World, name: string): User | undefined {
+  const folded = name.toLowerCase();
+  let byEmail: User | undefined;
+  for (const user of directory.users.values()) {
+    if (user.username?.toLowerCase() === folded) return user;
+    if (user.email?.toLowerCase() === folded) byEmail ??= user;
+  }
+  return byEmail;
+}

@@ -1,0 +1,181 @@
+/**
+ * The decision on somebody whom a provider of OpenID Connect has signed in (docs/specification/rights.md#openid-connect): which
+ * user that is, what of the user follows the provider, and the session.
+ *
+ * A user is known by the provider's subject, which is never given to anybody else. An email finds a user only where the
+ * provider has verified it, and only one who is not known by another subject of the same provider: whoever gets the address of
+ * somebody who has left gets nothing of theirs.
+ */
+import type { Group } from '../access/groups.ts';
+import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
+import type { DecideContext, Decision } from '../decision/decision.ts';
+import { jsonEqual } from '../json/json.ts';
+import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
+import { peopleOf } from '../state/locate.ts';
+import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
+import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
+import { type Identity, identityKey, type User, type World } from '../state/world.ts';
+import { GROUP_USERS_MAX } from './group-commands.ts';
+import { allRoles } from './roles-and-groups.ts';
+import { type SessionSecret, sessionBegun } from './session-commands.ts';
+import { isLastAdmin, isTaken } from './user-commands.ts';
+
+/** What the operator has set. */
+export interface ProviderRules {
+  /** Pairs of a group and the name of a root role; the first that applies does. */
+  readonly roles: readonly (readonly [group: string, role: string])[];
+  /** The root role of users whom no group gives one; null: they are turned away. */
+  readonly defaultRole: string | null;
+  /** Verified emails, and subjects, of Admins. */
+  readonly admins: readonly string[];
+}
+
+export interface SignInByProvider {
+  readonly type: 'sign-in-by-provider';
+  readonly identity: Pick<Identity, 'issuer' | 'subject'>;
+  readonly profile: {
+    /** Only where it is verified. */
+    readonly email: string | null;
+    readonly username: string | null;
+    readonly name: string | null;
+  };
+  readonly groups: readonly string[];
+  readonly rules: ProviderRules;
+  readonly session: SessionSecret;
+}
+
+export function signInByProvider(world: World, command: SignInByProvider, context: DecideContext): Decision {
+  const found = findUser(world, command);
+  if (isRefusal(found)) return found;
+  // Whoever is known may look around, and end the maintenance.
+  const maintenance = refuseInMaintenance(world.directory.settings);
+  if (maintenance !== null && found === null) return maintenance;
+  const user = userAfter(world, command, found, context.now);
+  if (isRefusal(user)) return user;
+  const session = { ...command.session, userId: user.id, tokenDigest: null, begunWith: 'provider' } as const;
+  const changes =
+    maintenance === null
+      ? [...userChanged(world, command, found, user), ...groupsFollowed(world, command, user)]
+      : [];
+  return [...changes, sessionBegun(world, { type: 'begin-session', ...session }, context.now)];
+}
+
+/** Why the user would not be let in; null: nothing speaks against it. */
+export function refuseSignIn(world: World, command: SignInByProvider): Refusal | null {
+  const found = findUser(world, command);
+  if (isRefusal(found)) return found;
+  if (found === null && isInMaintenance(world.directory.settings)) {
+    return refuseInMaintenance(world.directory.settings);
+  }
+  const user = userAfter(world, command, found, '');
+  return isRefusal(user) ? user : null;
+}
+
+/** Whom the provider has signed in before; null for nobody. */
+export function userOfIdentity(
+  { directory }: World,
+  { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
+): User | null {
+  const identity = directory.identities.get(identityKey(issuer, subject));
+  return identity === undefined ? null : (directory.users.get(identity.userId) ?? null);
+}
+
+/** Null for somebody who is new. */
+function findUser(world: World, { identity, profile }: SignInByProvider): User | null | Refusal {
+  const known = userOfIdentity(world, identity);
+  if (known !== null) return known;
+  const email = profile.email?.toLowerCase();
+  if (email === undefined) return null;
+  const { identities } = world.directory;
+  const named = peopleOf(world.directory).find((user) => user.email?.toLowerCase() === email);
+  if (named === undefined) return null;
+  const others = [...identities.values()].filter(({ userId }) => userId === named.id);
+  if (others.every(({ issuer }) => issuer !== identity.issuer)) return named;
+  return nameExists(
+    `The email "${profile.email}" belongs to the user ${named.id}, whom the provider knows as somebody else; an Admin may change that user's email.`,
+  );
+}
+
+function userAfter(world: World, command: SignInByProvider, found: User | null, now: string): User | Refusal {
+  const { profile, identity } = command;
+  const rootRole = rootRoleOf(world, command, found);
+  if (isRefusal(rootRole)) return rootRole;
+  if (found !== null) {
+    const isFree = profile.email !== null && !isTaken(world, 'email', profile.email, found.id);
+    return {
+      ...found,
+      name: profile.name ?? found.name,
+      email: isFree ? profile.email : found.email,
+      rootRole,
+    };
+  }
+  const username = profile.email === null ? freeName(world, [profile.username, identity.subject]) : null;
+  if (profile.email === null && username === null) {
+    return nameExists(`Another user has the username "${identity.subject}"; an Admin may change it.`);
+  }
+  const id = world.directory.lastUserId + 1;
+  return { id, name: profile.name, username, email: profile.email, rootRole, createdAt: now };
+}
+
+/** A name that nobody has as username or email, whatever the case, so that nobody is taken for somebody else. */
+function freeName(world: World, names: readonly (string | null)[]): string | null {
+  const isFree = (name: string): boolean =>
+    !isTaken(world, 'username', name, null) && !isTaken(world, 'email', name, null);
+  return names.find((name): name is string => name !== null && isFree(name)) ?? null;
+}
+
+/** An Admin by name; else by the first group that gives a role; else the default, but a user whom no group can give one keeps theirs. */
+function rootRoleOf(
+  world: World,
+  { identity, profile, groups, rules }: SignInByProvider,
+  found: User | null,
+): number | Refusal {
+  // A provider may let people choose their subjects.
+  const isAdmin = rules.admins.some((one) =>
+    one.includes('@') ? one.toLowerCase() === profile.email?.toLowerCase() : one === identity.subject,
+  );
+  if (isAdmin || (found !== null && isLastAdmin(world, found))) return ADMIN_ROLE_ID;
+  if (found !== null && rules.roles.length === 0) return found.rootRole;
+  const byGroup = rules.roles.find(([group]) => groups.includes(group))?.[1];
+  const name = byGroup ?? rules.defaultRole;
+  if (name === null) {
+    return refuse('NoAccessError', `No group of the user "${identity.subject}" gives a root role.`);
+  }
+  const role = allRoles(world).find((one) => canBeRoot(one) && one.name.toLowerCase() === name.toLowerCase());
+  return role?.id ?? refuse('NoAccessError', `There is no root role "${name}"; the settings name it.`);
+}
+
+function userChanged(
+  { directory }: World,
+  { identity }: SignInByProvider,
+  found: User | null,
+  user: User,
+): readonly DomainEvent[] {
+  const isLinked = directory.identities.has(identityKey(identity.issuer, identity.subject));
+  const hidden = isLinked ? {} : { hidden: { identity } };
+  if (found === null)
+    return [{ type: 'user-created', ...ABOUT_NOTHING, data: user, preData: null, ...hidden }];
+  if (isLinked && jsonEqual(user, found)) return [];
+  return [{ type: 'user-updated', ...ABOUT_NOTHING, data: user, preData: found, ...hidden }];
+}
+
+/** The user joins and leaves the groups that stand for groups of the provider; others are left alone. */
+function groupsFollowed({ directory }: World, { groups }: SignInByProvider, { id }: User): DomainEvent[] {
+  return [...directory.groups.values()].flatMap((preData): DomainEvent[] => {
+    if (preData.mappingsSSO.length === 0) return [];
+    const users = membersAfter(
+      preData,
+      id,
+      preData.mappingsSSO.some((one) => groups.includes(one)),
+    );
+    if (users === preData.users) return [];
+    return [{ type: 'group-updated', ...ABOUT_NOTHING, data: { ...preData, users }, preData }];
+  });
+}
+
+/** A full group takes nobody, which is no reason to let nobody in. */
+function membersAfter({ users }: Group, id: number, belongs: boolean): readonly number[] {
+  if (users.includes(id) === belongs) return users;
+  if (!belongs) return users.filter((one) => one !== id);
+  return users.length >= GROUP_USERS_MAX ? users : [...users, id].sort((a, b) => a - b);
+}

@@ -1,0 +1,95 @@
+/**
+ * Decisions on sessions of browsers. The log shows their beginning and their end as those of personal tokens, which they
+ * are in all but name: its list of types is closed, and whoever watches it for new credentials sees these too.
+ */
+import { isOfSame, type Session, type SignIn } from '../access/sessions.ts';
+import type { DecideContext, Decision } from '../decision/decision.ts';
+import { ABOUT_NOTHING, type DomainEvent, type SessionData } from '../state/events.ts';
+import { refuse } from '../state/refusal.ts';
+import type { World } from '../state/world.ts';
+
+/** What events name as the user of a session that stands for an API token, as they do for what such a token does. */
+const API_TOKEN_USER_ID = -42;
+
+const DESCRIPTIONS: Readonly<Record<SignIn, string>> = {
+  token: 'Session of a browser, begun with a token',
+  password: 'Session of a browser, begun with a password',
+  provider: 'Session of a browser, begun with OpenID Connect',
+};
+
+/** What a session is begun with, whoever signs in. */
+export interface SessionSecret {
+  /** Of the secret. */
+  readonly digest: string;
+  readonly lifetimeMs: number;
+}
+
+export interface BeginSession extends SessionSecret {
+  readonly type: 'begin-session';
+  /** Null for an API token. */
+  readonly userId: number | null;
+  /** The token that begins it; null for none. */
+  readonly tokenDigest: string | null;
+  readonly begunWith: SignIn;
+}
+
+/** Whoever asks has been recognised already, and older sessions make room: it is refused only where the caller is gone meanwhile. */
+export function beginSession(world: World, command: BeginSession, { now }: DecideContext): Decision {
+  return isThere(world, command) ? [sessionBegun(world, command, now)] : GONE;
+}
+
+const GONE = refuse('AuthenticationRequired', 'The user or the token that signs in was deleted.');
+
+function isThere({ directory }: World, { userId, tokenDigest }: BeginSession): boolean {
+  const { users, personalTokens, apiTokens } = directory;
+  if (userId === null) return tokenDigest !== null && apiTokens.has(tokenDigest);
+  const isOfToken = tokenDigest === null || personalTokens.get(tokenDigest)?.userId === userId;
+  return users.has(userId) && isOfToken;
+}
+
+/** The event that begins a session, for decisions that consist of more. */
+export function sessionBegun(
+  { directory }: World,
+  { digest, userId, tokenDigest, begunWith, lifetimeMs }: BeginSession,
+  now: string,
+): DomainEvent {
+  const data: SessionData = {
+    id: directory.lastPersonalTokenId + 1,
+    userId: userId ?? API_TOKEN_USER_ID,
+    description: DESCRIPTIONS[begunWith],
+    createdAt: now,
+    expiresAt: new Date(Date.parse(now) + lifetimeMs).toISOString(),
+    session: begunWith,
+  };
+  return { type: 'pat-created', ...ABOUT_NOTHING, data, preData: null, hidden: { digest, tokenDigest } };
+}
+
+export interface EndSession {
+  readonly type: 'end-session';
+  readonly digest: string;
+}
+
+/** Nothing happens where it has ended. */
+export function endSession({ directory }: World, { digest }: EndSession): Decision {
+  const session = directory.sessions.get(digest);
+  return session === undefined ? [] : [sessionEnded(session)];
+}
+
+export interface EndSessions extends Pick<Session, 'userId' | 'tokenDigest'> {
+  readonly type: 'end-sessions';
+}
+
+/** All sessions of one user, or of one API token. */
+export function endSessions({ directory }: World, command: EndSessions): Decision {
+  return [...directory.sessions.values()].filter((one) => isOfSame(one, command)).map(sessionEnded);
+}
+
+export function sessionEnded({ digest, tokenDigest, ...session }: Session): DomainEvent {
+  const { id, createdAt, expiresAt, begunWith } = session;
+  const preData: SessionData = {
+    ...{ id, userId: session.userId ?? API_TOKEN_USER_ID },
+    description: DESCRIPTIONS[begunWith],
+    ...{ createdAt, expiresAt, session: begunWith },
+  };
+  return { type: 'pat-deleted', ...ABOUT_NOTHING, data: null, preData, hidden: { digest, tokenDigest } };
+}

@@ -1,0 +1,64 @@
+/**
+ * When users signed in last, and how many wrong passwords came since. Only users who exist are counted, so the list is no
+ * longer than theirs.
+ */
+export interface SignIns {
+  /** Milliseconds since 1970; null: never. */
+  readonly lastMs: number | null;
+  /** Wrong passwords since then. */
+  readonly failedCount: number;
+}
+
+/** As it is saved. */
+export type SignInRow = readonly [userId: number, lastMs: number | null, failedCount: number];
+
+const NONE: SignIns = { lastMs: null, failedCount: 0 };
+
+/** Nobody looks at more, and whoever guesses must not write it anew forever. */
+export const FAILED_COUNT_MAX = 1_000;
+
+export class UserSignIns {
+  readonly #users = new Map<number, SignIns>();
+  #isSaved = true;
+
+  of(userId: number): SignIns {
+    return this.#users.get(userId) ?? NONE;
+  }
+
+  succeeded(userId: number, nowMs: number): void {
+    this.#set(userId, { lastMs: nowMs, failedCount: 0 });
+  }
+
+  failed(userId: number): void {
+    const { lastMs, failedCount } = this.of(userId);
+    if (failedCount < FAILED_COUNT_MAX) this.#set(userId, { lastMs, failedCount: failedCount + 1 });
+  }
+
+  forget(userId: number): void {
+    if (this.#users.delete(userId)) this.#isSaved = false;
+  }
+
+  /** Whether anything changed since the last call. */
+  takeChanged(): boolean {
+    const changed = !this.#isSaved;
+    this.#isSaved = true;
+    return changed;
+  }
+
+  saveAgain(): void {
+    this.#isSaved = false;
+  }
+
+  *rows(): Generator<SignInRow> {
+    for (const [userId, { lastMs, failedCount }] of this.#users) yield [userId, lastMs, failedCount];
+  }
+
+  load([userId, lastMs, failedCount]: SignInRow): void {
+    this.#users.set(userId, { lastMs, failedCount });
+  }
+
+  #set(userId: number, signIns: SignIns): void {
+    this.#users.set(userId, signIns);
+    this.#isSaved = false;
+  }
+}

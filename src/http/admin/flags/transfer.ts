@@ -1,0 +1,196 @@
+/** The routes that export flags with what they are in one environment, and import such an export. */
+import type * as v from 'valibot';
+import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
+import { type ImportFlags, importIssues, TRANSFER_FLAGS_MAX } from '../../../domain/decide/import-issues.ts';
+import { locateImport } from '../../../domain/decide/transfer-commands.ts';
+import type { Flag } from '../../../domain/flags/flag.ts';
+import { jsonSize } from '../../../domain/json/json.ts';
+import { locateFlagAnywhere, locateProject } from '../../../domain/state/locate.ts';
+import { invalid, invalidOperation, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
+import { findContextField, findTagType } from '../../../domain/state/targeting.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { type Caller, mayDo } from '../../dispatch/access.ts';
+import { emptyResponse, JSON_HEADERS } from '../../dispatch/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
+import { ExportBody, ImportBody, importCommand } from '../requests/transfer-bodies.ts';
+import { ExportSchema, ImportCheckSchema } from '../schemas/transfer-schemas.ts';
+import { exportView } from '../views/export-view.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
+import { flagsNow } from '../views/shelf-walk.ts';
+
+/** Of the flags, as `jsonSize` counts: what is exported at once can be imported at once, and neither holds others up for long. */
+export const EXPORT_SIZE_MAX = 512 * 1024;
+
+type Query = v.InferOutput<typeof ExportBody>;
+type ExportContext = RequestContext<Query>;
+
+/** Whether the flag is among those that are asked for by something else than their names. */
+function isWanted({ tag }: Query): (flag: Flag) => boolean {
+  if (tag === undefined) return () => true;
+  return ({ tags }) => tags.some(({ type, value }) => tag === value || tag === `${type}:${value}`);
+}
+
+/** At most one more than can be exported. */
+async function wantedFlags(context: ExportContext): Promise<readonly Flag[] | Refusal> {
+  const { world, reads, asker, body } = context;
+  const { features, project, tag } = body;
+  if (tag === undefined && features !== undefined && features.length > 0) return namedFlags(world, features);
+  const named = project === undefined ? null : locateProject(world, project);
+  if (isRefusal(named)) return invalid(named.message, '/body/project');
+  if (named === null && tag === undefined && features === undefined)
+    return invalid('Name the flags to export: by features, project or tag.', '/body');
+  const found: Flag[] = [];
+  const wants = isWanted(body);
+  const refusal = await reads.walk(async () => {
+    const flags = flagsNow(named === null ? world.projects.values() : [named]);
+    await inSlices(() => {
+      const { done, value } = flags.next();
+      if (done === true) return true;
+      const { flag } = value.record;
+      if (flag.archivedAt === null && wants(flag)) found.push(flag);
+      return found.length > TRANSFER_FLAGS_MAX;
+    }, asker);
+    return null;
+  }, asker);
+  return refusal ?? found;
+}
+
+function namedFlags(world: World, names: readonly string[]): readonly Flag[] | Refusal {
+  const flags = new Set<Flag>();
+  for (const [index, name] of names.entries()) {
+    const located = locateFlagAnywhere(world, name);
+    if (located.refused) {
+      return { ...located, details: [{ message: located.message, path: `/body/features/${index}` }] };
+    }
+    if (located.record.flag.archivedAt === null) flags.add(located.record.flag);
+  }
+  return [...flags];
+}
+
+const TOO_MUCH = 'name fewer, or export the state with "flagstaff export"';
+
+function refuseLargeExport(flags: readonly Flag[]): Refusal | null {
+  if (flags.length > TRANSFER_FLAGS_MAX)
+    return invalidOperation(`More than ${TRANSFER_FLAGS_MAX} flags cannot be exported at once; ${TOO_MUCH}.`);
+  let size = 0;
+  for (const flag of flags) size += jsonSize(flag);
+  if (size <= EXPORT_SIZE_MAX) return null;
+  return invalidOperation(
+    `Flags of more than ${EXPORT_SIZE_MAX / 1024} KiB cannot be exported at once, and these take ${Math.ceil(size / 1024)} KiB; ${TOO_MUCH}.`,
+  );
+}
+
+const FILE_HEADERS = JSON_HEADERS.with('content-disposition', 'attachment; filename="flags.json"');
+
+/** What an import may change of the project's flags. */
+const FLAG_PERMISSIONS: readonly PermissionName[] = [
+  'CREATE_FEATURE',
+  'UPDATE_FEATURE',
+  'UPDATE_FEATURE_DEPENDENCY',
+  'CREATE_FEATURE_STRATEGY',
+  'UPDATE_FEATURE_STRATEGY',
+  'DELETE_FEATURE_STRATEGY',
+  'UPDATE_FEATURE_ENVIRONMENT',
+  'UPDATE_FEATURE_ENVIRONMENT_VARIANTS',
+];
+
+/** What the caller lacks for the import. */
+function missingPermissions(
+  world: World,
+  caller: Caller,
+  { project, environment, contextFields, tagTypes }: ImportFlags,
+): readonly PermissionName[] {
+  const place = { projectId: project, environment };
+  const lacks = (need: Need): boolean => !mayDo(world, caller, need, place);
+  const missing = FLAG_PERMISSIONS.filter((name) => lacks({ permission: 'flag:write', needs: [name] }));
+  const needsField = contextFields.some(({ name }) => findContextField(world, name) === undefined);
+  if (needsField && lacks({ permission: 'targeting:write', needs: ['CREATE_CONTEXT_FIELD'] }))
+    missing.push('CREATE_CONTEXT_FIELD');
+  const needsType = tagTypes.some(({ name }) => findTagType(world, name) === undefined);
+  if (needsType && lacks({ permission: 'targeting:write', needs: ['CREATE_TAG_TYPE'] }))
+    missing.push('CREATE_TAG_TYPE');
+  return missing;
+}
+
+export const transferRoutes: readonly Route[] = [
+  writeRoute({
+    method: 'POST',
+    path: '/features-batch/export',
+    operationId: 'exportFeatures',
+    tag: 'Export and import',
+    summary: 'Export flags with what they are in one environment.',
+    permission: 'read',
+    body: ExportBody,
+    success: { status: 200, schema: ExportSchema },
+    refusals: ['NotFoundError', 'InvalidOperationError'],
+    command: async (context) => {
+      const flags = await wantedFlags(context);
+      if (isRefusal(flags)) return flags;
+      const { environment } = context.body;
+      return (
+        refuseLargeExport(flags) ?? {
+          type: 'export-flags',
+          environment,
+          flags: flags.map(({ name }) => name),
+        }
+      );
+    },
+    respond: ({ world, body: { environment, downloadFile } }, events) => {
+      const { features } = recorded(events, 'features-exported').data;
+      const flags = features.flatMap((name) => {
+        const located = locateFlagAnywhere(world, name);
+        return located.refused ? [] : [located.record.flag];
+      });
+      return {
+        status: 200,
+        headers: downloadFile ? FILE_HEADERS : JSON_HEADERS,
+        body: JSON.stringify(exportView(world, flags, environment)),
+      };
+    },
+  }),
+  readRoute({
+    method: 'POST',
+    path: '/features-batch/validate',
+    operationId: 'validateImport',
+    tag: 'Export and import',
+    summary: 'Tell what stands in the way of an import, and what it would replace. Changes nothing.',
+    permission: 'read',
+    body: ImportBody,
+    success: { status: 200, schema: ImportCheckSchema },
+    read: (context) => {
+      const { world, caller, body } = context;
+      const project = locateImport(world, body);
+      if (isRefusal(project)) return project;
+      const command = importCommand(body);
+      const { errors, warnings } = importIssues(world, project, command);
+      const missing = missingPermissions(world, caller, command);
+      const permissions =
+        missing.length === 0
+          ? []
+          : [{ message: 'You lack these permissions for the import.', affectedItems: missing }];
+      return settledResponse(context, { errors, warnings, permissions });
+    },
+  }),
+  writeRoute({
+    method: 'POST',
+    path: '/features-batch/import',
+    operationId: 'importFeatures',
+    tag: 'Export and import',
+    summary: 'Import an export of flags into an environment of a project, as one change.',
+    permission: 'read',
+    body: ImportBody,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError', 'NoAccessError', 'PayloadTooLargeError'],
+    command: ({ world, caller, body }) => {
+      const command = importCommand(body);
+      const missing = missingPermissions(world, caller, command);
+      if (missing.length === 0 || isRefusal(locateImport(world, command))) return command;
+      return refuse(
+        'NoAccessError',
+        `The user "${caller.actor.name}" lacks permissions in the project "${command.project}" that the import needs: ${missing.join(', ')}.`,
+      );
+    },
+    respond: () => emptyResponse(200),
+  }),
+];

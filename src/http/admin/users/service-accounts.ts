@@ -1,0 +1,116 @@
+/** Routes about service accounts (docs/specification/users.md#service-accounts). Those about their tokens are in personal-tokens.ts. */
+import * as v from 'valibot';
+import { personalTokensOf } from '../../../domain/people/personal-token-commands.ts';
+import type { User } from '../../../domain/state/world.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { DisplayNameSchema, RootRoleSchema, UsernameSchema } from '../requests/bodies.ts';
+import * as locate from '../requests/locators.ts';
+import { ServiceAccountSchema, ServiceAccountsSchema } from '../schemas/access-schemas.ts';
+import { rootRolesView } from '../views/access-views.ts';
+import { personalTokenView } from '../views/directory-views.ts';
+import { recorded, settledResponse } from '../views/responses.ts';
+import { imageUrlOf } from '../views/views.ts';
+
+const ACCOUNTS = '/service-account';
+const ACCOUNT = `${ACCOUNTS}/:id`;
+const SHARED = { tag: 'Service accounts', permission: 'admin' } as const;
+
+const CreateBody = v.pipe(
+  v.object({
+    name: v.optional(v.nullable(DisplayNameSchema)),
+    username: v.pipe(
+      v.optional(v.nullable(UsernameSchema)),
+      v.description('Unique among users too; one is made up where it is left out.'),
+    ),
+    rootRole: RootRoleSchema,
+  }),
+  v.title('CreateServiceAccount'),
+);
+
+const UpdateBody = v.pipe(
+  v.object({
+    name: v.optional(v.nullable(DisplayNameSchema)),
+    rootRole: v.optional(RootRoleSchema),
+  }),
+  v.title('UpdateServiceAccount'),
+);
+
+/** With no field that clients of this interface do not know: some refuse those. */
+function serviceAccountView({ world, usage }: RequestContext<unknown>, account: User) {
+  const { id, name, username, rootRole, createdAt } = account;
+  return {
+    id,
+    isAPI: false,
+    ...(name === null ? {} : { name }),
+    ...(username === null ? {} : { username }),
+    imageUrl: imageUrlOf(username ?? ''),
+    rootRole,
+    seenAt: null,
+    createdAt,
+    tokens: personalTokensOf(world, id).map((token) => personalTokenView(token, usage.seen)),
+  };
+}
+
+export const serviceAccountRoutes: readonly Route[] = [
+  readRoute({
+    ...SHARED,
+    method: 'GET',
+    path: ACCOUNTS,
+    operationId: 'getServiceAccounts',
+    summary: 'List the service accounts with their tokens, and the root roles.',
+    success: { status: 200, schema: ServiceAccountsSchema },
+    read: (context) => {
+      const { world } = context;
+      const serviceAccounts = [...world.directory.users.values()]
+        .filter(({ isService }) => isService === true)
+        .map((account) => serviceAccountView(context, account));
+      return settledResponse(context, { serviceAccounts, rootRoles: rootRolesView(world) });
+    },
+  }),
+  writeRoute({
+    ...SHARED,
+    method: 'POST',
+    path: ACCOUNTS,
+    operationId: 'createServiceAccount',
+    summary: 'Create a service account.',
+    body: CreateBody,
+    success: { status: 201, schema: ServiceAccountSchema },
+    command: ({ body: { name = null, username = null, rootRole } }) => ({
+      ...{ type: 'create-service-account', name, username, rootRole },
+    }),
+    respond: (context, events) =>
+      jsonResponse(201, serviceAccountView(context, recorded(events, 'service-account-created').data)),
+  }),
+  writeRoute({
+    ...SHARED,
+    method: 'PUT',
+    path: ACCOUNT,
+    operationId: 'updateServiceAccount',
+    summary: 'Change the name or the root role of a service account.',
+    locate: locate.serviceAccount,
+    body: UpdateBody,
+    success: { status: 200, schema: ServiceAccountSchema },
+    command: ({ params, body }) => ({
+      type: 'update-service-account',
+      userId: locate.numericId(params.id),
+      ...body,
+    }),
+    respond: (context) => {
+      const account = locate.present(locate.serviceAccount(context.world, context.params));
+      return jsonResponse(200, serviceAccountView(context, account));
+    },
+  }),
+  writeRoute({
+    ...SHARED,
+    method: 'DELETE',
+    path: ACCOUNT,
+    operationId: 'deleteServiceAccount',
+    summary: 'Delete a service account with its tokens and memberships.',
+    locate: locate.serviceAccount,
+    success: { status: 200, schema: null },
+    refusals: ['InvalidOperationError'],
+    command: ({ params }) => ({ type: 'delete-service-account', userId: locate.numericId(params.id) }),
+    respond: () => emptyResponse(200),
+  }),
+];

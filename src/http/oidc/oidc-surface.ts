@@ -1,0 +1,202 @@
+/**
+ * Signing in with OpenID Connect (docs/specification/rights.md#openid-connect). The first half sends the browser to the
+ * provider, the second takes it back and begins a session. In between the browser keeps what only it and this server may know, sealed,
+ * in a cookie of ten minutes: a sign-in that was begun in another browser is refused, so nobody can be signed in as
+ * somebody else by a link.
+ *
+ * The second half is a write, so in a cluster the node that leads does all of it. It is a navigation: what goes wrong sends
+ * the browser to the sign-in page, which says so in words of its own.
+ */
+import { SYSTEM } from '../../domain/decision/decision.ts';
+import {
+  refuseSignIn,
+  type SignInByProvider,
+  userOfIdentity,
+} from '../../domain/people/provider-commands.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { actorOf } from '../dispatch/access.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import { EMPTY_HEADERS } from '../dispatch/json-response.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../dispatch/route.ts';
+import type { Surface } from '../dispatch/surface.ts';
+import { NO_SESSION, type SessionStart } from '../sign-in/session-start.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { AttemptCookie } from './attempt-cookie.ts';
+import type { OidcSettings } from './oidc-settings.ts';
+import { type Attempt, type Provider, ProviderError, type SignInProblem } from './provider.ts';
+
+export const LOGIN_PATH = '/auth/oidc/login';
+export const CALLBACK_PATH = '/auth/oidc/callback';
+
+/** Whoever has begun a sign-in can have the server ask the provider; this bounds for how many it does at once. */
+export const RUNNING_MAX = 20;
+
+/** Sign-ins that fail and are logged in each period; whoever asks for many would fill the disk otherwise. */
+const LOGGED_MAX = 10;
+const LOGGED_PERIOD_MS = 60_000;
+
+/** Of the sign-in page, to come back to: what stands behind `#`. */
+const PLACE_PATTERN = /^\/[\x21-\x7e]{0,500}$/;
+
+export interface OidcOptions {
+  readonly settings: OidcSettings;
+  readonly provider: Provider;
+  readonly start: SessionStart;
+  /** `BASE_URI_PATH`. */
+  readonly basePath: string;
+  monotonicMs(): number;
+  /** Told why somebody was not signed in, without anything that is secret. */
+  warn(fields: object, message: string): void;
+}
+
+type Context = RequestContext<unknown>;
+
+interface Kept extends Attempt {
+  readonly place: string;
+}
+
+/** What became of a request's sign-in. */
+type Outcome =
+  | { readonly place: string; readonly identity: SignInByProvider['identity'] }
+  | { readonly problem: SignInProblem };
+
+export function oidcSurface(options: OidcOptions): Surface {
+  const signIn = new SignInByOidc(options);
+  const routes = [signIn.login(), signIn.callback()];
+  return { prefix: '', access: null, errors: COMMON_ERRORS, description: null, routes };
+}
+
+const SHARED = { method: 'GET', tag: 'Sessions', permission: 'self' } as const;
+
+class SignInByOidc {
+  readonly #options: OidcOptions;
+  readonly #cookie: AttemptCookie<Kept>;
+  readonly #outcomes = new WeakMap<object, Outcome>();
+  #running = 0;
+  #loggedSince = Number.NEGATIVE_INFINITY;
+  #loggedCount = 0;
+
+  constructor(options: OidcOptions) {
+    this.#options = options;
+    const { settings, basePath } = options;
+    const isSecure = settings.origin.startsWith('https:');
+    this.#cookie = new AttemptCookie(settings.clientSecret, { basePath, isSecure });
+  }
+
+  login(): Route {
+    return readRoute({
+      ...SHARED,
+      path: LOGIN_PATH,
+      operationId: 'beginOidcSignIn',
+      summary: 'Go to the provider of OpenID Connect to sign in.',
+      success: { status: 302, schema: null },
+      read: async (context) => ({ revision: 0, response: await this.#begin(context) }),
+    });
+  }
+
+  callback(): Route {
+    return writeRoute({
+      ...SHARED,
+      path: CALLBACK_PATH,
+      operationId: 'finishOidcSignIn',
+      summary: 'Come back from the provider of OpenID Connect, signed in.',
+      success: { status: 303, schema: null },
+      command: (context) => this.#finish(context),
+      actor: (world, command) => {
+        const user = command.type === 'sign-in-by-provider' ? userOfIdentity(world, command.identity) : null;
+        return user === null ? SYSTEM : actorOf(world, user.id);
+      },
+      respond: (context) => this.#respond(context),
+    });
+  }
+
+  async #begin(context: Context): Promise<HttpResponse> {
+    const place = context.query('place');
+    try {
+      const { address, attempt } = await this.#options.provider.begin();
+      const kept = { ...attempt, place: PLACE_PATTERN.test(place) ? place : '' };
+      return redirect(302, address, [this.#cookie.begin(kept, context.now())]);
+    } catch (error) {
+      return redirect(302, this.#pageOf({ problem: this.#problemOf(error) }), []);
+    }
+  }
+
+  async #finish(context: Context): Promise<SignInByProvider | typeof NO_SESSION> {
+    try {
+      const { command, place } = await this.#recognise(context);
+      const refusal = refuseSignIn(context.world, command);
+      if (isRefusal(refusal)) {
+        throw new ProviderError(
+          refusal.name === 'NameExistsError' ? 'taken' : 'refused',
+          `the user is not let in: ${refusal.message}`,
+        );
+      }
+      this.#outcomes.set(context, { place, identity: command.identity });
+      return command;
+    } catch (error) {
+      this.#outcomes.set(context, { problem: this.#problemOf(error) });
+      return NO_SESSION;
+    }
+  }
+
+  async #recognise(
+    context: Context,
+  ): Promise<{ readonly command: SignInByProvider; readonly place: string }> {
+    const { provider, start, settings } = this.#options;
+    const kept = this.#cookie.read(context.header('cookie'), context.now());
+    if (kept === null) {
+      throw new ProviderError('expired', 'the sign-in was begun in another browser, or too long ago');
+    }
+    if (this.#running >= RUNNING_MAX) throw new ProviderError('busy', 'too many sign in at once');
+    this.#running += 1;
+    try {
+      const { issuer, subject, groups, ...profile } = await provider.finish(context.rawQuery, kept);
+      const command: SignInByProvider = {
+        type: 'sign-in-by-provider',
+        identity: { issuer, subject },
+        ...{ profile, groups, rules: settings, session: start.secret(context) },
+      };
+      return { command, place: kept.place };
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  #respond(context: Context): HttpResponse {
+    const outcome = this.#outcomes.get(context) ?? { problem: 'failed' };
+    const cookies = [this.#cookie.end()];
+    if ('place' in outcome) {
+      const user = userOfIdentity(context.world, outcome.identity);
+      if (user !== null) context.usage.signInTried(user.id, true);
+      const isSecure = this.#options.settings.origin.startsWith('https:');
+      cookies.push(this.#options.start.cookie(context, isSecure));
+    }
+    return redirect(303, this.#pageOf(outcome), cookies);
+  }
+
+  #problemOf(error: unknown): SignInProblem {
+    const problem = error instanceof ProviderError ? error.problem : 'failed';
+    const now = this.#options.monotonicMs();
+    if (now - this.#loggedSince >= LOGGED_PERIOD_MS) {
+      this.#loggedSince = now;
+      this.#loggedCount = 0;
+    }
+    this.#loggedCount += 1;
+    if (this.#loggedCount <= LOGGED_MAX)
+      this.#options.warn({ problem, err: error }, 'somebody could not sign in with OpenID Connect');
+    return problem;
+  }
+
+  /** The console, at the place that was left for signing in, or with what went wrong. */
+  #pageOf(outcome: Outcome): string {
+    const { settings, basePath } = this.#options;
+    const page = `${settings.origin}${basePath}/`;
+    if ('problem' in outcome) return `${page}?problem=${outcome.problem}`;
+    return outcome.place === '' ? page : `${page}#${outcome.place}`;
+  }
+}
+
+function redirect(status: 302 | 303, to: string, cookies: readonly string[]): HttpResponse {
+  const headers = ['location', to, ...cookies.flatMap((cookie) => ['set-cookie', cookie])];
+  return { status, headers: EMPTY_HEADERS.with(...headers), body: null };
+}

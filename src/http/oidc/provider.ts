@@ -1,0 +1,247 @@
+/**
+ * The provider of OpenID Connect, as `openid-client` speaks to it: authorization code flow with PKCE, state and nonce. Nothing here
+ * touches the state of the service.
+ *
+ * On failure: each request to the provider ends after 10 s, replies are bounded, and whatever goes wrong becomes a
+ * `ProviderError` that says what somebody who signs in can do about it. What the provider says of itself is kept for an
+ * hour; where asking failed, it is asked again no sooner than 2 s later, so that people who try again do not flood it.
+ */
+import type * as Client from 'openid-client';
+import { boundedFetch } from './bounded-fetch.ts';
+import type { OidcSettings } from './oidc-settings.ts';
+
+/** Why nobody was signed in; the sign-in page has a sentence for each (web/console/views/sign-in.js). */
+export type SignInProblem = 'unreachable' | 'denied' | 'expired' | 'failed' | 'busy' | 'refused' | 'taken';
+
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
+  readonly problem: SignInProblem;
+
+  constructor(problem: SignInProblem, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.problem = problem;
+  }
+}
+
+/** What the browser keeps between the two halves of a sign-in. */
+export interface Attempt {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Who has signed in, as the provider says it. */
+export interface Claims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Only where the provider has verified it. */
+  readonly email: string | null;
+  /** By which somebody without such an email is known. */
+  readonly username: string | null;
+  readonly name: string | null;
+  readonly groups: readonly string[];
+}
+
+const TIMEOUT_SECONDS = 10;
+const KEPT_MS = 60 * 60 * 1000;
+const RETRY_MS = 2_000;
+
+/** Clocks differ. */
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/** OpenID Connect Core, section 2. */
+const SUBJECT_LENGTH_MAX = 255;
+
+/** Protects the state: of texts that become part of a user. */
+const TEXT_LENGTH_MAX = 250;
+/** Directories list hundreds of groups for some people. */
+const GROUPS_MAX = 1_000;
+
+interface Known {
+  readonly atMs: number;
+  readonly config: Client.Configuration;
+}
+
+export class Provider {
+  readonly #settings: OidcSettings;
+  readonly #redirectUri: string;
+  readonly #now: () => number;
+  #known: Known | null = null;
+  #asking: Promise<Client.Configuration> | null = null;
+  #failure: { readonly atMs: number; readonly error: unknown } | null = null;
+
+  /** `now`: milliseconds, monotonic. */
+  constructor(settings: OidcSettings, redirectUri: string, now: () => number) {
+    this.#settings = settings;
+    this.#redirectUri = redirectUri;
+    this.#now = now;
+  }
+
+  /** Where the browser goes to sign in, and what it keeps meanwhile. */
+  async begin(): Promise<{ readonly address: string; readonly attempt: Attempt }> {
+    const client = await load();
+    const config = await this.#configuration();
+    const attempt = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+    };
+    const address = client.buildAuthorizationUrl(config, {
+      redirect_uri: this.#redirectUri,
+      scope: this.#settings.scopes,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { address: address.href, attempt };
+  }
+
+  /** Who came back. `query`: of the address that the provider sent the browser to. */
+  async finish(query: string, { state, nonce, verifier }: Attempt): Promise<Claims> {
+    const client = await load();
+    const config = await this.#configuration();
+    try {
+      const tokens = await client.authorizationCodeGrant(config, new URL(`?${query}`, this.#redirectUri), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error('the provider sent no ID token');
+      const hasMore = config.serverMetadata().userinfo_endpoint !== undefined;
+      const more = hasMore ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : {};
+      return claimsOf(claims, more, this.#settings.groupsClaim);
+    } catch (error) {
+      throw problemOf(client, error);
+    }
+  }
+
+  /** Asks the provider what it offers, so that the first sign-in does not have to. */
+  async prepare(): Promise<void> {
+    await this.#configuration();
+  }
+
+  /** Where a browser goes that has signed out here, so that it is signed out there too; null where it cannot. */
+  signOutAddress(returnTo: string): string | null {
+    const endpoint = this.#known?.config.serverMetadata().end_session_endpoint;
+    if (endpoint === undefined || !URL.canParse(endpoint)) return null;
+    const address = new URL(endpoint);
+    address.searchParams.set('client_id', this.#settings.clientId);
+    address.searchParams.set('post_logout_redirect_uri', returnTo);
+    return address.href;
+  }
+
+  /** Requests that come while it is asked share the answer. */
+  async #configuration(): Promise<Client.Configuration> {
+    const now = this.#now();
+    if (this.#known !== null && now - this.#known.atMs < KEPT_MS) return this.#known.config;
+    if (this.#failure !== null && now - this.#failure.atMs < RETRY_MS)
+      return this.#afterFailure(this.#failure);
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  async #ask(): Promise<Client.Configuration> {
+    const client = await load();
+    try {
+      const config = await this.#discover(client);
+      this.#known = { atMs: this.#now(), config };
+      this.#failure = null;
+      return config;
+    } catch (error) {
+      this.#failure = { atMs: this.#now(), error };
+      return this.#afterFailure(this.#failure);
+    }
+  }
+
+  /** What it said earlier is most likely still so. */
+  #afterFailure({ error }: { readonly error: unknown }): Client.Configuration {
+    if (this.#known !== null) return this.#known.config;
+    const { issuer } = this.#settings;
+    throw new ProviderError('unreachable', `the provider ${issuer} does not say what it offers`, error);
+  }
+
+  #discover(client: typeof Client): Promise<Client.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#settings;
+    const basic = client.ClientSecretBasic(clientSecret);
+    const post = client.ClientSecretPost(clientSecret);
+    const authenticate: Client.ClientAuth = (server, ...rest) => {
+      const methods = server.token_endpoint_auth_methods_supported;
+      const takesBasic = methods === undefined || methods.includes('client_secret_basic');
+      return (takesBasic ? basic : post)(server, ...rest);
+    };
+    const server = new URL(issuer);
+    return client.discovery(
+      server,
+      clientId,
+      { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      authenticate,
+      {
+        timeout: TIMEOUT_SECONDS,
+        [client.customFetch]: boundedFetch,
+        execute: [
+          client.enableNonRepudiationChecks,
+          // The settings allow it for this machine only.
+          ...(server.protocol === 'http:' ? [client.allowInsecureRequests] : []),
+        ],
+      },
+    );
+  }
+}
+
+/** Loaded by servers that use it, at its first use. */
+const load = (): Promise<typeof Client> => import('openid-client');
+
+function problemOf(client: typeof Client, error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error;
+  if (error instanceof client.AuthorizationResponseError) {
+    return new ProviderError('denied', `the provider signed nobody in: ${error.error}`, error);
+  }
+  const cause = (error as { cause?: { code?: unknown } | undefined }).cause;
+  const isOfNetwork = error instanceof TypeError || (error as Error).name === 'TimeoutError';
+  const code = (error as { code?: unknown }).code ?? cause?.code;
+  if (isOfNetwork || code === 'OAUTH_TIMEOUT' || code === 'ECONNREFUSED') {
+    return new ProviderError('unreachable', 'the provider did not answer', error);
+  }
+  return new ProviderError('failed', `the provider's answer is not good: ${(error as Error).message}`, error);
+}
+
+type Said = Readonly<Record<string, unknown>>;
+
+/** Both are of the same user. An email counts as verified where the same of them says so. */
+function claimsOf(idToken: Said, userInfo: Said, groupsClaim: string): Claims {
+  const { iss, sub } = idToken;
+  const said = { ...userInfo, ...idToken };
+  const ofEmail = idToken['email'] === undefined ? userInfo : idToken;
+  if (typeof iss !== 'string' || typeof sub !== 'string' || sub.length > SUBJECT_LENGTH_MAX) {
+    throw new Error('the provider does not say who has signed in');
+  }
+  const email = lineIn(ofEmail, 'email');
+  return {
+    issuer: iss,
+    subject: sub,
+    email: ofEmail['email_verified'] === true ? email : null,
+    username: lineIn(said, 'preferred_username') ?? email,
+    name: lineIn(said, 'name'),
+    groups: groupsIn(said[groupsClaim]),
+  };
+}
+
+/** A text that can be shown; null for none. */
+function lineIn(said: Said, name: string): string | null {
+  const text = said[name];
+  const isGood = typeof text === 'string' && text !== '' && text.length <= TEXT_LENGTH_MAX;
+  return isGood && !/[\p{Cc}\p{Cs}]/u.test(text) ? text : null;
+}
+
+/** A provider that leaves the claim out says that there are none. Some send one group as a text. */
+function groupsIn(said: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(said) ? said : [said];
+  return list
+    .filter((one): one is string => typeof one === 'string' && one !== '' && one.length <= TEXT_LENGTH_MAX)
+    .slice(0, GROUPS_MAX);
+}

@@ -1,0 +1,187 @@
+/**
+ * What people do with a link that an Admin handed to them: set a password, or become a user. The secret in the link is all that they
+ * have, so a wrong one is counted as a wrong password is.
+ */
+import * as v from 'valibot';
+import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
+import { knownRole } from '../../domain/people/roles-and-groups.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { DisplayNameSchema, EmailSchema, UsernameSchema } from '../admin/requests/bodies.ts';
+import { hashed, NewPasswordSchema, PasswordBody } from '../admin/requests/passwords.ts';
+import { InvitedUserSchema, LinkUserSchema } from '../admin/schemas/access-schemas.ts';
+import { foundUserView, roleView } from '../admin/views/access-views.ts';
+import { recorded, settledResponse } from '../admin/views/responses.ts';
+import { actorOf, digestOf } from '../dispatch/access.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import { emptyResponse, jsonResponse } from '../dispatch/json-response.ts';
+import { type RequestContext, readRoute, writeRoute } from '../dispatch/route.ts';
+import { FOR_ALL, type Surface } from '../dispatch/surface.ts';
+
+const SECRET_PHRASE = 'the secret of a link';
+const Secret = v.pipe(v.string(`${SECRET_PHRASE}.`), v.maxLength(100, `${SECRET_PHRASE}.`));
+
+const SetPasswordBody = v.pipe(
+  v.object({ token: Secret, password: NewPasswordSchema }),
+  v.title('SetPasswordByLink'),
+);
+const EmailBody = v.pipe(v.object({ email: v.string() }), v.title('PasswordEmail'));
+const SignUpBody = v.pipe(
+  v.object({
+    email: v.optional(v.nullable(EmailSchema)),
+    username: v.optional(v.nullable(UsernameSchema)),
+    name: v.optional(v.nullable(DisplayNameSchema)),
+    password: NewPasswordSchema,
+  }),
+  v.title('SignUp'),
+);
+
+type Context = RequestContext<unknown>;
+
+/** The link or invitation; what to respond where there is none; and 429 after too many that were wrong. */
+function counted<T extends object>(context: Context, found: T | Refusal): T | Refusal {
+  if (!isRefusal(found)) return found;
+  return context.passwords.refuseGuess(context.remoteAddress()) ?? found;
+}
+
+const passwordLink = (context: Context, secret: string) =>
+  counted(context, goodPasswordLink(context.world, digestOf(secret), context.now()));
+
+const invitation = (context: Context, secret: string) =>
+  counted(context, goodInvitation(context.world, digestOf(secret), context.now()));
+
+const OF_ALL = { tag: 'Users', permission: 'scope' } as const;
+const WRONG_LINK = ['NotFoundError', 'TooManyRequestsError'] as const;
+
+const NO_EMAIL = invalidOperation(
+  'This server sends no email; ask an Admin for a link with which to set a password.',
+);
+
+export const resetSurface: Surface = {
+  prefix: '/auth/reset',
+  access: FOR_ALL,
+  errors: COMMON_ERRORS,
+  description: 'For people who have a link with which to set their password.',
+  routes: [
+    readRoute({
+      ...OF_ALL,
+      method: 'GET',
+      path: '/validate',
+      operationId: 'validateToken',
+      summary: 'Find out whose password a link sets.',
+      query: { token: { description: 'The secret of the link.' } },
+      success: { status: 200, schema: LinkUserSchema },
+      refusals: WRONG_LINK,
+      read: (context) => {
+        const token = context.query('token');
+        const link = passwordLink(context, token);
+        if (isRefusal(link)) return link;
+        const { world } = context;
+        const user = world.directory.users.get(link.userId);
+        if (user === undefined) throw new Error(`a link is for the user ${link.userId}, who does not exist`);
+        const { id, name, email, username } = user;
+        const role = roleView(knownRole(world, user.rootRole));
+        return settledResponse(context, {
+          id,
+          ...(name === null ? {} : { name }),
+          ...(username === null ? {} : { username }),
+          ...{ email: email ?? '', token, createdBy: null, role },
+        });
+      },
+    }),
+    readRoute({
+      ...OF_ALL,
+      method: 'POST',
+      path: '/validate-password',
+      operationId: 'validateResetPassword',
+      summary: 'Check whether a password is good enough; 400 says what it lacks.',
+      body: PasswordBody,
+      success: { status: 200, schema: null },
+      read: () => ({ revision: 0, response: emptyResponse(200) }),
+    }),
+    writeRoute({
+      ...OF_ALL,
+      method: 'POST',
+      path: '/password',
+      operationId: 'changePassword',
+      summary: 'Set the password of the user whom a link is for. The link is good no more afterwards.',
+      body: SetPasswordBody,
+      success: { status: 200, schema: null },
+      refusals: WRONG_LINK,
+      secretsInBody: ['token', 'password'],
+      command: (context) => {
+        const { token, password } = context.body;
+        const link = passwordLink(context, token);
+        if (isRefusal(link)) return link;
+        const { digest } = link;
+        return hashed(context.passwords, password, (hash = '') => ({
+          type: 'use-password-link',
+          digest,
+          hash,
+        }));
+      },
+      actor: (world, command) => {
+        const digest = command.type === 'use-password-link' ? command.digest : '';
+        return actorOf(world, world.directory.passwordLinks.get(digest)?.userId ?? null);
+      },
+      respond: () => emptyResponse(200),
+    }),
+    readRoute({
+      ...OF_ALL,
+      method: 'POST',
+      path: '/password-email',
+      operationId: 'sendResetPasswordEmail',
+      summary: 'Refused: the server sends no email. An Admin makes a link and hands it on.',
+      body: EmailBody,
+      success: { status: 200, schema: null },
+      refusals: ['InvalidOperationError'],
+      read: () => NO_EMAIL,
+    }),
+  ],
+};
+
+export const inviteSurface: Surface = {
+  prefix: '/invite',
+  access: FOR_ALL,
+  errors: COMMON_ERRORS,
+  description: 'For people who have an invitation, by which they become users.',
+  routes: [
+    readRoute({
+      ...OF_ALL,
+      method: 'GET',
+      path: '/:token/validate',
+      operationId: 'validatePublicSignupToken',
+      summary: 'Find out whether an invitation is good.',
+      success: { status: 200, schema: null },
+      refusals: WRONG_LINK,
+      read: (context) => {
+        const found = invitation(context, context.params.token);
+        return isRefusal(found) ? found : { revision: 0, response: emptyResponse(200) };
+      },
+    }),
+    writeRoute({
+      ...OF_ALL,
+      method: 'POST',
+      path: '/:token/signup',
+      operationId: 'addPublicSignupTokenUser',
+      summary: 'Become a user by an invitation.',
+      body: SignUpBody,
+      success: { status: 201, schema: InvitedUserSchema },
+      refusals: [...WRONG_LINK, 'InvalidOperationError'],
+      secretsInBody: ['password'],
+      command: (context) => {
+        const found = invitation(context, context.params.token);
+        if (isRefusal(found)) return found;
+        const { digest } = found;
+        const { email = null, username = null, name = null, password } = context.body;
+        const fields = { email, username, name };
+        return hashed(context.passwords, password, (passwordHash = '') => ({
+          ...{ type: 'sign-up', digest, fields, passwordHash },
+        }));
+      },
+      respond: (_, events) => {
+        const { data } = recorded(events, 'user-created');
+        return jsonResponse(201, { ...foundUserView(data), rootRole: data.rootRole });
+      },
+    }),
+  ],
+};

@@ -1,0 +1,146 @@
+/**
+ * Signing in and out of the pages (docs/specification/rights.md#sessions). POST turns the token in the header
+ * Authorization into a session, so that it is checked, logged and limited as any other; a page of another site cannot
+ * send that header. DELETE ends the session, whether or not it is still good.
+ */
+import { isOfSame, type Session } from '../../domain/access/sessions.ts';
+import { notFound } from '../../domain/state/refusal.ts';
+import type { World } from '../../domain/state/world.ts';
+import { adminSurface } from '../admin/surface.ts';
+import { type Caller, digestOf, secretIn } from '../dispatch/access.ts';
+import { COMMON_ERRORS } from '../dispatch/errors.ts';
+import { EMPTY_HEADERS, jsonResponse } from '../dispatch/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../dispatch/route.ts';
+import type { Surface, SurfaceAccess } from '../dispatch/surface.ts';
+import type { HttpResponse } from '../transport/transport.ts';
+import { NO_SESSION, type SessionStart } from './session-start.ts';
+
+/** Where the browser goes next, to be signed out at the provider too. */
+const SIGN_OUT_HEADER = 'flagstaff-sign-out-at';
+
+const SHARED = { tag: 'Sessions', permission: 'self' } as const;
+
+/** `signOutAddress`: where browsers go that have signed out here, of sessions that a provider began; null for nowhere. */
+export function sessionSurfaces(
+  start: SessionStart,
+  signOutAddress: () => string | null = () => null,
+): readonly Surface[] {
+  const surface = { prefix: '/auth', errors: COMMON_ERRORS, description: null };
+  const { access } = adminSurface;
+  if (access === null) throw new Error('the administrative interface asks for no token');
+  // A session cannot begin another, or it would never end.
+  const byHeader: SurfaceAccess = { ...access, takesSessions: false };
+  const ended: SurfaceAccess = { ...access, isOptional: true };
+  return [
+    { ...surface, access: byHeader, routes: [beginRoute(start)] },
+    { ...surface, access: ended, routes: [endRoute(start, signOutAddress)] },
+    { ...surface, access, routes: ownSessionsRoutes(start) },
+  ];
+}
+
+function beginRoute(start: SessionStart): Route {
+  return writeRoute({
+    ...SHARED,
+    method: 'POST',
+    path: '/session',
+    operationId: 'beginSession',
+    summary: 'Begin a session with the token in the header Authorization.',
+    success: { status: 204, schema: null },
+    command: (context) => {
+      const { user, kind } = context.caller;
+      // Nobody asks for a token, so nobody needs a session.
+      if (kind === 'anyone') return NO_SESSION;
+      const tokenDigest = digestOf(secretIn(context.header('authorization')) ?? '');
+      return start.command(context, { userId: user?.id ?? null, tokenDigest, begunWith: 'token' });
+    },
+    respond: (context, events) =>
+      events.length === 0 ? cookieResponse([]) : cookieResponse([start.cookie(context)]),
+  });
+}
+
+function endRoute(start: SessionStart, signOutAddress: () => string | null): Route {
+  return writeRoute({
+    ...SHARED,
+    method: 'DELETE',
+    path: '/session',
+    operationId: 'endSession',
+    summary: 'End the session of this browser.',
+    success: { status: 204, schema: null },
+    command: (context) => ({ type: 'end-session', digest: start.digestIn(context) ?? '' }),
+    respond: (context, [event]) => {
+      const response = cookieResponse(start.ended(context));
+      const isOfProvider = event?.type === 'pat-deleted' && event.preData.session === 'provider';
+      const address = isOfProvider ? signOutAddress() : null;
+      if (address === null) return response;
+      return { ...response, headers: response.headers.with(SIGN_OUT_HEADER, address) };
+    },
+  });
+}
+
+function ownSessionsRoutes(start: SessionStart): readonly Route[] {
+  return [
+    readRoute({
+      ...SHARED,
+      method: 'GET',
+      path: '/sessions',
+      operationId: 'getSessions',
+      summary: "List the caller's sessions.",
+      success: { status: 200, schema: null },
+      read: (context) => {
+        const { world, usage } = context;
+        const current = start.digestIn(context);
+        const sessions = ownSessions(world, callerOf(context)).map(
+          ({ id, digest, begunWith, createdAt, expiresAt }) => {
+            const seenAtMs = Math.max(usage.seen.token(digest) ?? 0, Date.parse(createdAt));
+            const seenAt = new Date(seenAtMs).toISOString();
+            return { id, begunWith, createdAt, seenAt, expiresAt, isCurrent: digest === current };
+          },
+        );
+        return { revision: world.directory.sessionsRevision, response: jsonResponse(200, { sessions }) };
+      },
+    }),
+    writeRoute({
+      ...SHARED,
+      method: 'DELETE',
+      path: '/sessions',
+      operationId: 'endSessions',
+      summary: "End all of the caller's sessions.",
+      success: { status: 204, schema: null },
+      command: (context) => ({ type: 'end-sessions', ...callerOf(context) }),
+      respond: (context) => cookieResponse(start.ended(context)),
+    }),
+    writeRoute({
+      ...SHARED,
+      method: 'DELETE',
+      path: '/sessions/:id',
+      operationId: 'endOneSession',
+      summary: "End one of the caller's sessions.",
+      success: { status: 204, schema: null },
+      refusals: ['NotFoundError'],
+      command: (context) => {
+        const { id } = context.params;
+        const found = ownSessions(context.world, callerOf(context)).find((one) => String(one.id) === id);
+        return found === undefined
+          ? notFound(`There is no session ${id} of yours.`)
+          : { type: 'end-session', digest: found.digest };
+      },
+      respond: () => cookieResponse([]),
+    }),
+  ];
+}
+
+type Owner = Pick<Session, 'userId' | 'tokenDigest'>;
+
+/** Whose sessions they are: a user's, or those of an API token. */
+function callerOf({ caller }: { readonly caller: Caller }): Owner {
+  return { userId: caller.user?.id ?? null, tokenDigest: caller.token?.digest ?? null };
+}
+
+function ownSessions({ directory }: World, owner: Owner): readonly Session[] {
+  return [...directory.sessions.values()].filter((one) => isOfSame(one, owner));
+}
+
+function cookieResponse(cookies: readonly string[]): HttpResponse {
+  const headers = EMPTY_HEADERS.with(...cookies.flatMap((cookie) => ['set-cookie', cookie]));
+  return { status: 204, headers, body: null };
+}

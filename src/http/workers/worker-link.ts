@@ -1,0 +1,236 @@
+/**
+ * The main thread's end of what it has to do with one HTTP worker: requests come in, responses go out, a parcel in each turn of the
+ * event loop.
+ *
+ * What the worker has not taken in yet is bounded: beyond that, responses wait here, where many that have the same bytes share them.
+ */
+import { HANDLER_FAILED } from '../transport/received-request.ts';
+import { refusalResponse } from '../transport/safe-response.ts';
+import type {
+  HttpResponse,
+  KeepTerms,
+  StreamHead,
+  TaggedHttpResponse,
+  TransportOptions,
+  TransportRequestHead,
+} from '../transport/transport.ts';
+import {
+  ForwardedExchange,
+  ForwardedHead,
+  ForwardedRequest,
+  type ResponseLink,
+} from './forwarded-exchange.ts';
+import { ForwardedStream } from './forwarded-stream.ts';
+import {
+  bodyIn,
+  ParcelBytes,
+  REFUSED_FIELDS,
+  REQUEST_FIELDS,
+  type RequestParcel,
+  type ResponseParcel,
+} from './parcel.ts';
+
+/** Bytes of parcels that the worker has not taken in. Protects memory while it is busy. */
+export const UNDER_WAY_BYTES_MAX = 32 * 1024 * 1024;
+
+/** What the main thread does with requests: `refuse` is told the id of a response that has left already. */
+export interface Above extends Pick<TransportOptions, 'handle' | 'log'> {
+  refuse(status: number, reason: string, head: TransportRequestHead | null, errorId?: string): HttpResponse;
+}
+
+export interface WorkerLinkOptions extends Above {
+  /** Sends a parcel; its bytes change their owner. */
+  post(parcel: ResponseParcel): void;
+  /** Whether a further stream may be opened on any worker. */
+  mayStream(): boolean;
+}
+
+type Outgoing =
+  | { readonly kind: 'response'; readonly number: number; readonly response: HttpResponse }
+  | {
+      readonly kind: 'kept';
+      readonly number: number;
+      readonly response: TaggedHttpResponse;
+      readonly terms: KeepTerms;
+    }
+  | { readonly kind: 'stream'; readonly number: number; readonly head: StreamHead }
+  | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'end'; readonly number: number; readonly isTooSlow: boolean };
+
+export class WorkerLink implements ResponseLink {
+  readonly #options: WorkerLinkOptions;
+  readonly #exchanges = new Map<number, ForwardedExchange>();
+  readonly #streams = new Map<number, ForwardedStream>();
+  #outgoing: Outgoing[] = [];
+  #isScheduled = false;
+  #underWayBytes = 0;
+
+  constructor(options: WorkerLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Requests without a response. */
+  get openRequests(): number {
+    return this.#exchanges.size;
+  }
+
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
+  receive(parcel: RequestParcel): void {
+    this.#underWayBytes -= parcel.receivedBytes;
+    for (const number of parcel.over) this.#over(number);
+    const { taken, requests, refused } = parcel;
+    for (let i = 0; i < taken.length; i += 2) this.#streams.get(taken[i]!)?.taken(taken[i + 1]!);
+    for (let i = 0; i < requests.length; i += REQUEST_FIELDS) this.#handle(parcel, i);
+    for (let i = 0; i < refused.length; i += REFUSED_FIELDS) this.#countRefused(refused, i);
+    if (this.#outgoing.length > 0) this.#schedule();
+  }
+
+  respond(number: number, response: HttpResponse): void {
+    this.#exchanges.delete(number);
+    this.#put({ kind: 'response', number, response });
+  }
+
+  keep(number: number, response: TaggedHttpResponse, terms: KeepTerms): void {
+    this.#put({ kind: 'kept', number, response, terms });
+  }
+
+  openStream(number: number, head: StreamHead): ForwardedStream | null {
+    if (!this.#options.mayStream()) return null;
+    this.#exchanges.delete(number);
+    const stream = new ForwardedStream(this, number);
+    this.#streams.set(number, stream);
+    this.#put({ kind: 'stream', number, head });
+    return stream;
+  }
+
+  write(number: number, bytes: Uint8Array): void {
+    this.#put({ kind: 'piece', number, bytes });
+  }
+
+  end(number: number, isTooSlow: boolean): void {
+    this.#streams.delete(number);
+    this.#put({ kind: 'end', number, isTooSlow });
+  }
+
+  /** The worker is gone, and its connections with it. */
+  close(): void {
+    for (const number of [...this.#exchanges.keys(), ...this.#streams.keys()]) this.#over(number);
+  }
+
+  #handle({ requests, bytes }: RequestParcel, at: number): void {
+    const [number, wantsToKeep, method, path, query, headers, address, begin, end] = requests.slice(
+      at,
+      at + REQUEST_FIELDS,
+    ) as [number, number, string, string, string, string, string, number, number];
+    const request = new ForwardedRequest(
+      { method, path, query, headers, address },
+      bodyIn(bytes, begin, end),
+    );
+    const exchange = new ForwardedExchange(this, number, {
+      isHead: method === 'HEAD',
+      wantsToKeep: wantsToKeep === 1,
+    });
+    this.#exchanges.set(number, exchange);
+    try {
+      this.#options.handle(request, exchange);
+    } catch (error) {
+      this.#options.log.error({ err: error, path }, 'A request handler failed.');
+      exchange.send(refusalResponse(this.#options, HANDLER_FAILED, request));
+    }
+  }
+
+  /** The worker has answered already: here it is counted and logged. */
+  #countRefused(refused: RequestParcel['refused'], at: number): void {
+    const [status, reason, id, method, path, query, headers, address] = refused.slice(
+      at,
+      at + REFUSED_FIELDS,
+    ) as [number, string, string, string, string, string, string, string];
+    const head = method === '' ? null : new ForwardedHead({ method, path, query, headers, address });
+    this.#options.refuse(status, reason, head, id);
+  }
+
+  #over(number: number): void {
+    const exchange = this.#exchanges.get(number);
+    this.#exchanges.delete(number);
+    exchange?.end();
+    const stream = this.#streams.get(number);
+    this.#streams.delete(number);
+    stream?.abort();
+  }
+
+  #put(outgoing: Outgoing): void {
+    this.#outgoing.push(outgoing);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    const parcel = new OutgoingParcel();
+    let at = 0;
+    for (; at < this.#outgoing.length; at += 1) {
+      if (this.#underWayBytes + parcel.byteLength > UNDER_WAY_BYTES_MAX) break;
+      parcel.add(this.#outgoing[at]!);
+    }
+    if (at === 0) return;
+    this.#outgoing = this.#outgoing.slice(at);
+    this.#underWayBytes += parcel.byteLength;
+    this.#options.post(parcel.finish());
+  }
+}
+
+class OutgoingParcel {
+  readonly #bytes = new ParcelBytes();
+  readonly #kept: (string | number)[] = [];
+  readonly #responses: (string | number)[] = [];
+  readonly #streams: (string | number)[] = [];
+  readonly #pieces: number[] = [];
+  readonly #ended: number[] = [];
+
+  get byteLength(): number {
+    return this.#bytes.byteLength;
+  }
+
+  add(one: Outgoing): void {
+    const { number } = one;
+    if (one.kind === 'response') {
+      const { status, headers, body } = one.response;
+      this.#responses.push(number, status, headers.lines);
+      this.#bytes.add(body, this.#responses);
+    } else if (one.kind === 'piece') {
+      this.#pieces.push(number);
+      this.#bytes.add(one.bytes, this.#pieces);
+    } else if (one.kind === 'kept') {
+      this.#addKept(number, one);
+    } else if (one.kind === 'stream') {
+      this.#streams.push(number, one.head.status, one.head.headers.lines);
+    } else {
+      this.#ended.push(number, one.isTooSlow ? 1 : 0);
+    }
+  }
+
+  finish(): ResponseParcel {
+    return {
+      kept: this.#kept,
+      responses: this.#responses,
+      streams: this.#streams,
+      pieces: this.#pieces,
+      ended: this.#ended,
+      bytes: this.#bytes.join(),
+    };
+  }
+
+  #addKept(number: number, { response, terms }: Extract<Outgoing, { kind: 'kept' }>): void {
+    this.#kept.push(number, response.etag, response.headers.lines);
+    this.#bytes.add(response.body, this.#kept);
+    this.#kept.push(terms.untilMs, terms.expiresAt, terms.readsAll ? 1 : 0);
+  }
+}

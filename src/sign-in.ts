@@ -1,0 +1,42 @@
+/** The ways to sign in to the pages, as the server puts them together. The client of a provider is loaded only where one is set. */
+import { performance } from 'node:perf_hooks';
+import type { Config } from './config.ts';
+import type { Surface } from './http/dispatch/surface.ts';
+import { CALLBACK_PATH, LOGIN_PATH, oidcSurface } from './http/oidc/oidc-surface.ts';
+import { Provider } from './http/oidc/provider.ts';
+import type { SessionCookies } from './http/session/session-cookie.ts';
+import { offeredSurface } from './http/sign-in/offered-surface.ts';
+import { passwordSurface } from './http/sign-in/password-surface.ts';
+import { SessionStart } from './http/sign-in/session-start.ts';
+import { sessionSurfaces } from './http/sign-in/session-surfaces.ts';
+import type { Log } from './log.ts';
+
+export interface SignInParts {
+  readonly config: Config;
+  readonly cookies: SessionCookies;
+  readonly log: Log;
+}
+
+export function signInSurfaces({ config, cookies, log }: SignInParts): readonly Surface[] {
+  const { basePath, oidc, sessions, authType } = config;
+  const start = new SessionStart(cookies, sessions);
+  const areOpen = authType === 'none';
+  if (oidc === null) {
+    return [...sessionSurfaces(start), passwordSurface(start), offeredSurface({ provider: null, areOpen })];
+  }
+  const page = `${oidc.origin}${basePath}`;
+  const monotonicMs = (): number => performance.now();
+  const provider = new Provider(oidc, `${page}${CALLBACK_PATH}`, monotonicMs);
+  const warn = (fields: object, message: string): void => log.warn(fields, message);
+  provider
+    .prepare()
+    .catch((err: unknown) => warn({ err }, 'the provider of OpenID Connect cannot be used yet'));
+  // The page is at the path of the server, and links below it.
+  const offered = { button: oidc.button, path: LOGIN_PATH.slice(1) };
+  return [
+    ...sessionSurfaces(start, () => provider.signOutAddress(`${page}/`)),
+    passwordSurface(start),
+    offeredSurface({ provider: offered, areOpen }),
+    oidcSurface({ ...{ settings: oidc, provider, start, basePath, warn }, monotonicMs }),
+  ];
+}

@@ -1,0 +1,117 @@
+/** Marks rise with whatever a worker may keep: as a property of random commands, whose events are of all types. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { World } from '../../../src/domain/state/world.ts';
+import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
+import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
+import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
+import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { ChangeMarks, SUBJECTS, subjectOfFlag } from '../../../src/http/workers/change-marks.ts';
+import { markChanges } from '../../../src/http/workers/mark-changes.ts';
+import { createFlag, openTestEngine, settle } from '../../support/engine.ts';
+import { commands, withRealIds } from '../../support/every-command.ts';
+
+const COMMANDS = 1_500;
+const BATCH = 3;
+
+/** What is shown, by what shows it: and which marks tell that it may have changed. */
+interface Shown {
+  readonly text: string;
+  readonly subjects: readonly number[];
+}
+
+const SCOPES = ['development', 'production', 'staging'].map((environment) => ({
+  projects: '*' as const,
+  environment,
+}));
+
+function shownIn(world: World, lastId: number): Map<string, Shown> {
+  const shown = new Map<string, Shown>();
+  for (const project of world.projects.values()) {
+    for (const record of project.flags.values()) {
+      const { etag, body } = wholeFlag({ world, seen: NEVER_SEEN }, project, record);
+      const { name } = record.flag;
+      const subjects = [SUBJECTS.flags, subjectOfFlag(name)];
+      shown.set(`flag ${project.settings.id}/${name}`, { text: `${etag} ${body}`, subjects });
+    }
+  }
+  for (const scope of SCOPES) {
+    // Made anew each time: what is kept is what is tested.
+    const document = new ClientDocuments({ world }).get(queryOfScope(scope, false), () => lastId);
+    assert.ok(!(document instanceof Promise), 'a small document is made at once');
+    const subjects = [SUBJECTS.documents];
+    shown.set(`document of ${scope.environment}`, { text: document.encoded.tag, subjects });
+  }
+  const { apiTokens, personalTokens, users, roles, groups } = world.directory;
+  const access = [apiTokens, personalTokens, users, roles, groups].map((map) => [...map.values()]);
+  const members = [...world.projects.values()].map((project) => [[...project.members], [...project.groups]]);
+  shown.set('who may do what', { text: JSON.stringify([access, members]), subjects: [SUBJECTS.access] });
+  return shown;
+}
+
+describe('change marks', () => {
+  it(`rise with every change of what they stand for, over ${COMMANDS} random commands`, async (t) => {
+    const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+    t.diagnostic(`SEED=${seed}`);
+    const { store, manual, submit } = await openTestEngine();
+    const { engine } = store;
+    const marks = new ChangeMarks();
+    markChanges(marks, engine, { onSeen: () => undefined });
+    const read = (subjects: readonly number[]): string => subjects.map((one) => marks.read(one)).join();
+    const list = fc.sample(commands, { seed, numRuns: COMMANDS });
+    const changes = { seen: 0, quiet: 0 };
+    let before = shownIn(engine.world, engine.lastId);
+    for (let at = 0; at < list.length; at += BATCH) {
+      const marked = new Map([...before].map(([name, { subjects }]) => [name, read(subjects)]));
+      for (const command of list.slice(at, at + BATCH)) {
+        submit(withRealIds(engine.world, command));
+        manual.nowMs += 1;
+        manual.runTurns();
+      }
+      await engine.journal.flush();
+      const after = shownIn(engine.world, engine.lastId);
+      for (const [name, { text, subjects }] of before) {
+        const isSame = after.get(name)?.text === text;
+        const hasRisen = read(subjects) !== marked.get(name);
+        assert.ok(
+          isSame || hasRisen,
+          `${name} changed without a mark, SEED=${seed}, before command ${at + BATCH}`,
+        );
+        if (!isSame) changes.seen += 1;
+        else if (!hasRisen) changes.quiet += 1;
+      }
+      before = after;
+    }
+    assert.ok(
+      changes.seen > 250 && changes.quiet > 250,
+      `changes come and stay away: ${JSON.stringify(changes)}`,
+    );
+  });
+
+  it('rise when a change is durable, and not before; and before anybody who made it hears of it', async () => {
+    const { store, gate, manual, submit } = await openTestEngine();
+    const marks = new ChangeMarks();
+    markChanges(marks, store.engine, { onSeen: () => undefined });
+    const subject = subjectOfFlag('a');
+    const told: number[] = [];
+    gate.close();
+    submit(createFlag('a'), { done: () => told.push(marks.read(subject)) });
+    manual.runTurns();
+    await settle();
+    assert.deepEqual([marks.read(subject), told], [0, []], 'the change is not on disk yet');
+    gate.open();
+    await settle();
+    assert.deepEqual(told, [1]);
+  });
+
+  it('of one flag rise with its times of use', () => {
+    const marks = new ChangeMarks();
+    let tell: (flag: string) => void = () => assert.fail('nobody listens');
+    const world = { lineage: { renames: 0 } } as World;
+    const feed = { subscribe: () => () => undefined } as never;
+    markChanges(marks, { feed, world }, { onSeen: (listener) => (tell = listener) });
+    tell('seen');
+    assert.deepEqual([marks.read(subjectOfFlag('seen')), marks.read(subjectOfFlag('other'))], [1, 0]);
+  });
+});
