@@ -1,32 +1,21 @@
 /** What people make and change in the console: flags, strategies, variants, and what stands around them. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { NO_BROWSER } from '../support/browser/browser.ts';
 import {
-  type ConsoleBrowser,
   type ConsoleOptions,
+  describeConsole,
   ending,
   flagSwitch,
   isAccessible,
-  openConsoleBrowser,
 } from '../support/browser/console.ts';
 import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
-import type { TestServer } from '../support/server.ts';
 
 const EDITOR_ROLE_ID = 2;
 
-describe('editing in the console', { skip: NO_BROWSER }, () => {
-  let shared: ConsoleBrowser;
-  let server: TestServer;
-  before(async () => {
-    shared = await openConsoleBrowser();
-    ({ server } = shared);
-  });
-  after(() => shared.close());
-
+describeConsole('editing in the console', (shared) => {
   const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
-  const read = async (path: string) => (await server.call('GET', path)).body;
+  const read = async (path: string) => (await shared.server.call('GET', path)).body;
   const strategiesOf = (flag: string, environment?: string) =>
     read(`${environmentPath(flag, environment)}/strategies`);
   const openFlag = (name: string) => signedIn({ place: `#/projects/default/flags/${name}` });
@@ -64,7 +53,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('adds a strategy with a share, constraints and variants of its own, and takes it back at once', async () => {
-    await makeFlag(server.call, 'with-rules');
+    await makeFlag(shared.server.call, 'with-rules');
     const opened = await openFlag('with-rules');
     const { page } = opened;
     await press(page, 'Add strategy in development');
@@ -126,7 +115,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('shows what the server refuses at the constraint that it is about', async () => {
-    await makeFlag(server.call, 'refused-rule');
+    await makeFlag(shared.server.call, 'refused-rule');
     const opened = await signedIn({
       expected: /status of 40[01]/,
       place: '#/projects/default/flags/refused-rule',
@@ -146,9 +135,9 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('orders, disables, edits and removes strategies', async () => {
-    await makeFlag(server.call, 'ordered');
-    await addStrategy(server.call, 'ordered', { title: 'First' });
-    await addStrategy(server.call, 'ordered', { title: 'Second' });
+    await makeFlag(shared.server.call, 'ordered');
+    await addStrategy(shared.server.call, 'ordered', { title: 'First' });
+    await addStrategy(shared.server.call, 'ordered', { title: 'Second' });
     const opened = await openFlag('ordered');
     const { page } = opened;
     const titles = async () => (await strategiesOf('ordered')).map(({ title }: { title: string }) => title);
@@ -171,9 +160,9 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('asks before it changes production, names who is affected, and has Enter on Cancel', async () => {
-    await makeFlag(server.call, 'in-production');
+    await makeFlag(shared.server.call, 'in-production');
     await addStrategy(
-      server.call,
+      shared.server.call,
       'in-production',
       {
         name: 'flexibleRollout',
@@ -205,8 +194,8 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('says who was faster and what they changed, and takes both', async () => {
-    await makeFlag(server.call, 'contended', { description: 'As it was.' });
-    const { token } = await addUser(server, EDITOR_ROLE_ID);
+    await makeFlag(shared.server.call, 'contended', { description: 'As it was.' });
+    const { token } = await addUser(shared.server, EDITOR_ROLE_ID);
     const opened = await signedIn({
       expected: /status of 4(?:01|12)/,
       place: '#/projects/default/flags/contended',
@@ -215,7 +204,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
     await press(page, 'Edit…');
     const dialog = dialogOf(page, 'Edit contended');
     await dialog.getByLabel('Type').selectOption('experiment');
-    await server.call('PUT', `${FEATURES}/contended`, { description: 'By somebody else.' }, { token });
+    await shared.server.call('PUT', `${FEATURES}/contended`, { description: 'By somebody else.' }, { token });
     await press(dialog, 'Save');
     await dialog.getByText(/changed this/).waitFor();
     await dialog.getByText('By somebody else.').waitFor();
@@ -229,8 +218,85 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
     await ending(opened);
   });
 
+  it('says so too for a project, a segment, a context field, an environment and the role of a member', async () => {
+    const { call } = shared.server;
+    await call('POST', '/projects', { id: 'shared', name: 'Shared' });
+    await call('POST', '/segments', { name: 'Shared', description: 'As it was.', constraints: [] });
+    await call('POST', '/context', { name: 'shared', description: 'As it was.' });
+    await call('POST', '/environments', { name: 'shared', type: 'test' });
+    const mary = await addUser(shared.server, EDITOR_ROLE_ID, { name: 'Mary' });
+    await call('POST', `/projects/shared/users/${mary.id}/roles/5`);
+    const { segments } = await read('/segments');
+    const { id, constraints } = segments.find(({ name }: { name: string }) => name === 'Shared');
+    const opened = await signedIn({ expected: /status of 4(?:01|12)/ });
+    const { page } = opened;
+    const open = (place: string) => page.goto(`${shared.server.origin}/${place}`);
+    const token = { token: (await addUser(shared.server, 1, { username: 'Ada' })).token };
+    const bothIn = async (title: string, label: string, mine: string, theirs: () => Promise<unknown>) => {
+      const dialog = dialogOf(page, title);
+      await dialog.getByLabel(label, { exact: true }).fill(mine);
+      await theirs();
+      await press(dialog, 'Save');
+      await dialog.getByText('Ada changed this just now').waitFor();
+      await press(dialog, 'Take both');
+      await press(dialog, 'Save');
+      await dialog.waitFor({ state: 'detached' });
+    };
+
+    await open('#/projects/shared/settings');
+    await press(page, 'Edit…');
+    await bothIn('Edit the project Shared', 'Name', 'Shared by us', () =>
+      call('PUT', '/projects/shared', { description: 'By somebody else.' }, token),
+    );
+    const { name, description } = await read('/projects/shared/overview');
+    assert.deepEqual([name, description], ['Shared by us', 'By somebody else.']);
+
+    const theirs = { name: 'Shared', description: 'By somebody else.', constraints };
+    await open('#/segments');
+    await page.getByRole('button', { name: 'Edit Shared' }).click();
+    await bothIn('Edit Shared', 'Name', 'Shared by us', () => call('PUT', `/segments/${id}`, theirs, token));
+    const segment = await read(`/segments/${id}`);
+    assert.deepEqual([segment.name, segment.description], ['Shared by us', 'By somebody else.']);
+
+    await open('#/context-fields');
+    await page.getByRole('button', { name: 'Edit shared' }).click();
+    await bothIn('Edit shared', 'Values to choose from', 'NO', () =>
+      call('PUT', '/context/shared', { description: 'By somebody else.' }, token),
+    );
+    const field = await read('/context/shared');
+    assert.deepEqual([field.legalValues, field.description], [[{ value: 'NO' }], 'By somebody else.']);
+
+    await open('#/environments');
+    await page.getByRole('button', { name: 'Edit shared' }).click();
+    await bothIn('Edit shared', 'Position', '7', () =>
+      call('PUT', '/environments/update/shared', { type: 'preproduction' }, token),
+    );
+    const environment = await read('/environments/shared');
+    assert.deepEqual([environment.sortOrder, environment.type], [7, 'preproduction']);
+
+    await open('#/projects/shared/settings');
+    const role = page.getByLabel('Role of Mary');
+    await role.waitFor();
+    // Somebody else is faster than the page hears of it.
+    let isHeard = false;
+    await page.route('**/api/admin/projects/shared/access', (route) =>
+      isHeard ? route.continue() : route.abort(),
+    );
+    await page.route('**/api/admin/projects/shared/users/**', async (route) => {
+      if (!isHeard) await call('PUT', `/projects/shared/users/${mary.id}/roles/4`, undefined, token);
+      isHeard = true;
+      await route.continue();
+    });
+    await role.selectOption({ value: '4' });
+    const question = dialogOf(page, 'Somebody else was faster');
+    await question.getByText('Ada changed this').waitFor();
+    await press(question, 'Take both');
+    await notice(page, 'The role is changed.');
+    await ending(opened);
+  });
+
   it('edits variants whose shares sum to the whole, in production only once that is agreed to', async () => {
-    await makeFlag(server.call, 'varied');
+    await makeFlag(shared.server.call, 'varied');
     const opened = await openFlag('varied');
     const { page } = opened;
     await press(page, 'Add variants');
@@ -246,6 +312,9 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
     await dialog.getByLabel('Value of the payload').fill('{"colour":');
     await dialog.getByText('This is no JSON yet.').waitFor();
     await dialog.getByLabel('Value of the payload').fill('{"colour":"blue"}');
+    const second = dialog.getByRole('group', { name: 'Variant 2' });
+    await press(second, 'Always for somebody');
+    await second.getByLabel('Values, separated by commas').fill('ada, grace');
     await press(dialog, 'Save');
     await press(dialogOf(page, 'Change production?'), 'Save in production');
     await notice(page, 'The variants of varied are changed.');
@@ -254,12 +323,14 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
       variants.map(({ weight }: { weight: number }) => weight),
       [334, 333, 333],
     );
+    assert.deepEqual(variants[1].overrides, [{ contextName: 'userId', values: ['ada', 'grace'] }]);
+    await page.getByText('always for userId ada, grace').waitFor();
     await ending(opened);
   });
 
   it('copies, tags, and makes flags depend on each other', async () => {
-    await makeFlag(server.call, 'parent');
-    await makeFlag(server.call, 'child');
+    await makeFlag(shared.server.call, 'parent');
+    await makeFlag(shared.server.call, 'child');
     const opened = await openFlag('child');
     const { page } = opened;
     await press(page, 'Add tag');
@@ -283,7 +354,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('changes many flags at once, and takes that back at once', async () => {
-    for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(server.call, name);
+    for (const name of ['many-1', 'many-2', 'many-3']) await makeFlag(shared.server.call, name);
     const opened = await signedIn({ place: '#/projects/default?text=many-' });
     const { page } = opened;
     await page.getByLabel('Choose many-1').check();
@@ -348,7 +419,8 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
     await press(segment, 'Create');
     await page.getByRole('rowheader', { name: 'North' }).waitFor();
     const { segments } = await read('/segments');
-    assert.deepEqual(segments[0].constraints[0].values, ['SE']);
+    const north = segments.find(({ name }: { name: string }) => name === 'North');
+    assert.deepEqual(north.constraints[0].values, ['SE']);
 
     await page.getByRole('link', { name: 'Environments' }).click();
     await press(page, 'New environment');
@@ -370,7 +442,7 @@ describe('editing in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('keeps the filter in the address, through “Back” and a new view', async () => {
-    await makeFlag(server.call, 'found-again');
+    await makeFlag(shared.server.call, 'found-again');
     const opened = await signedIn();
     const { page } = opened;
     await page.getByRole('searchbox').fill('found-again');

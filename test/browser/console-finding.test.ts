@@ -1,26 +1,19 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { NO_BROWSER } from '../support/browser/browser.ts';
-import { type ConsoleBrowser, ending, isAccessible, openConsoleBrowser } from '../support/browser/console.ts';
+import { it } from 'node:test';
+import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
-import type { TestServer } from '../support/server.ts';
 
 /** More than any screen shows. */
 const MANY = 150;
 
-describe('finding in the console', { skip: NO_BROWSER }, () => {
-  let shared: ConsoleBrowser;
-  let server: TestServer;
-  before(async () => {
-    shared = await openConsoleBrowser();
-    ({ server } = shared);
-  });
-  after(() => shared.close());
-
+describeConsole('finding in the console', (shared) => {
   it('finds a flag of any project by a few keys', async () => {
-    await server.call('POST', '/projects', { id: 'far', name: 'Far away' });
-    await server.call('POST', '/projects/far/features', { name: 'needle', description: 'In the hay.' });
+    await shared.server.call('POST', '/projects', { id: 'far', name: 'Far away' });
+    await shared.server.call('POST', '/projects/far/features', {
+      name: 'needle',
+      description: 'In the hay.',
+    });
     const opened = await shared.signedIn();
     const { page } = opened;
     await page.getByRole('heading', { name: 'Default' }).waitFor();
@@ -42,9 +35,9 @@ describe('finding in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('draws only the rows in sight of a long list, and the others as it is scrolled', async () => {
-    await server.call('POST', '/projects', { id: 'long', name: 'Long' });
+    await shared.server.call('POST', '/projects', { id: 'long', name: 'Long' });
     for (let index = 0; index < MANY; index += 1) {
-      await server.call('POST', '/projects/long/features', { name: `row-${index}` });
+      await shared.server.call('POST', '/projects/long/features', { name: `row-${index}` });
     }
     const opened = await shared.signedIn({ place: '#/projects/long' });
     const { page } = opened;
@@ -59,10 +52,10 @@ describe('finding in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('explains why a flag is on or off for somebody', async () => {
-    await makeFlag(server.call, 'explained');
+    await makeFlag(shared.server.call, 'explained');
     const constraints = [{ contextName: 'country', operator: 'IN', values: ['NO'] }];
-    await addStrategy(server.call, 'explained', { title: 'The north', constraints });
-    await server.call('POST', `${FEATURES}/explained/environments/development/on`);
+    await addStrategy(shared.server.call, 'explained', { title: 'The north', constraints });
+    await shared.server.call('POST', `${FEATURES}/explained/environments/development/on`);
     const opened = await shared.signedIn({ place: '#/projects/default/flags/explained' });
     const { page } = opened;
     const card = page.getByRole('region', { name: 'Who sees what' });
@@ -78,9 +71,9 @@ describe('finding in the console', { skip: NO_BROWSER }, () => {
   });
 
   it('shows a flag as it was, changes nothing meanwhile, and restores it', async () => {
-    await makeFlag(server.call, 'looked-back', { description: 'First.' });
-    await server.call('PUT', `${FEATURES}/looked-back`, { description: 'Second.' });
-    await server.call('PUT', `${FEATURES}/looked-back`, { description: 'Third.' });
+    await makeFlag(shared.server.call, 'looked-back', { description: 'First.' });
+    await shared.server.call('PUT', `${FEATURES}/looked-back`, { description: 'Second.' });
+    await shared.server.call('PUT', `${FEATURES}/looked-back`, { description: 'Third.' });
     const opened = await shared.signedIn({ place: '#/projects/default/flags/looked-back' });
     const { page } = opened;
     const lead = page.locator('.lead');
@@ -88,15 +81,19 @@ describe('finding in the console', { skip: NO_BROWSER }, () => {
     await page.getByRole('slider', { name: 'Moment' }).focus();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'Second.' }).waitFor();
+    await page.getByText('description: Second. → Third.').waitFor();
     await page.keyboard.press('ArrowLeft');
     await lead.filter({ hasText: 'First.' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Edit…' }).isDisabled(), true);
+    await page.getByRole('slider', { name: 'Compared with' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText('description: First. → Second.').waitFor();
     await isAccessible(page, 'the flag as it was');
     await page.getByRole('button', { name: 'Restore this' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
     await page.getByText('As it is now').waitFor();
     await lead.filter({ hasText: 'First.' }).waitFor();
-    const { body } = await server.call('GET', `${FEATURES}/looked-back`);
+    const { body } = await shared.server.call('GET', `${FEATURES}/looked-back`);
     assert.equal(body.description, 'First.');
     await ending(opened);
   });

@@ -1,17 +1,12 @@
 /** The page of a flag: how its environments stand beside each other, and strategies copied between them. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { NO_BROWSER } from '../support/browser/browser.ts';
-import { type ConsoleBrowser, ending, isAccessible, openConsoleBrowser } from '../support/browser/console.ts';
-import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
+import { it } from 'node:test';
+import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
 
-describe('the page of a flag', { skip: NO_BROWSER }, () => {
-  let shared: ConsoleBrowser;
-  before(async () => {
-    shared = await openConsoleBrowser();
-  });
-  after(() => shared.close());
+const EDITOR_ROLE_ID = 2;
 
+describeConsole('the page of a flag', (shared) => {
   it('has production first, marks what differs, and copies strategies after a look at what that changes', async () => {
     const { call } = shared.server;
     await makeFlag(call, 'staged');
@@ -37,6 +32,16 @@ describe('the page of a flag', { skip: NO_BROWSER }, () => {
       await page.emulateMedia({ forcedColors });
       await isAccessible(page, `the flag with forced colours: ${forcedColors}`);
     }
+    const variant = (name: string) => [{ name, weight: 1000, weightType: 'variable', stickiness: 'default' }];
+    for (const [environment, name] of Object.entries({ development: 'blue', production: 'green' })) {
+      await call('PUT', `${FEATURES}/staged/environments/${environment}/variants`, variant(name));
+    }
+    await development.getByText('in the strategies and the variants').waitFor();
+    await call('PUT', `${FEATURES}/staged/environments/development/variants`, variant('green'));
+    await development
+      .getByText('in the strategies', { exact: false })
+      .and(page.locator(':not(:has-text("variants"))'))
+      .waitFor();
     await page.getByRole('button', { name: 'Copy strategies… to production' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('2 changes in production, all at once or none:').waitFor();
@@ -65,8 +70,20 @@ describe('the page of a flag', { skip: NO_BROWSER }, () => {
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('heading', { name: 'History' }).waitFor();
     const made = page.locator('.event').filter({ hasText: 'lost.b' }).filter({ hasText: 'created' });
+    await made.getByRole('button', { name: 'Restore the project to here' }).waitFor();
+    const moment = page.getByRole('slider', { name: 'Moment' });
+    await moment.focus();
+    for (const _ of [1, 2]) await page.keyboard.press('ArrowLeft');
+    const differences = page.getByRole('list', { name: 'What differs between the two moments' });
+    for (const name of ['lost.a', 'lost.b']) {
+      const ofFlag = differences.getByRole('listitem').filter({ hasText: name });
+      await ofFlag.getByText('description: then → now').waitFor();
+    }
+    await page.getByRole('slider', { name: 'Compared with' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await differences.getByText('lost.b').waitFor({ state: 'detached' });
     await isAccessible(page, 'the history');
-    await made.getByRole('button', { name: 'Restore the project to here' }).click();
+    await page.getByRole('button', { name: 'Restore the project to this moment' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('lost.a').waitFor();
     await dialog.getByText('lost.b').waitFor();
@@ -78,23 +95,58 @@ describe('the page of a flag', { skip: NO_BROWSER }, () => {
     await ending(opened);
   });
 
-  it('is found in a list with chosen columns, dense rows and those never used, which the address keeps', async () => {
-    await makeFlag(shared.server.call, 'listed');
-    const opened = await shared.signedIn();
+  it('is found in a list by its owner, tag and use, with chosen columns, an order and favorites first, which the address keeps', async () => {
+    const { call } = shared.server;
+    const { token } = await addUser(shared.server, EDITOR_ROLE_ID);
+    for (const name of ['listed.a', 'listed.b']) await makeFlag(call, name);
+    await call('POST', FEATURES, { name: 'listed.mine' }, { token });
+    await call('POST', '/features/listed.mine/tags', { type: 'simple', value: 'mobile' });
+    await addStrategy(call, 'listed.a', { name: 'flexibleRollout', parameters: { rollout: '35' } });
+    for (const _ of [1, 2, 3]) await addStrategy(call, 'listed.b');
+    const opened = await shared.signedIn({ token, place: '#/projects/default?text=listed.' });
     const { page } = opened;
-    await page.getByRole('link', { name: 'listed' }).waitFor();
-    await page.getByText('View', { exact: true }).click();
-    await page.getByRole('checkbox', { name: 'Dense rows' }).check();
+    const names = async () =>
+      (await page.getByRole('rowheader').allTextContents()).map((text) => text.replace(/^.*listed/, ''));
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('listed.a').getByText('35 %').waitFor();
+    await row('listed.b').getByText('3 rules').waitFor();
+    await row('listed.b').getByRole('button', { name: 'Favorite listed.b', pressed: false }).click();
+    await row('listed.b').getByRole('button', { name: 'Favorite listed.b', pressed: true }).waitFor();
+    assert.deepEqual(await names(), ['.b', '.mine', '.a']);
+    await page.getByRole('button', { name: 'Flag', exact: true }).click();
+    await page
+      .getByRole('columnheader', { name: 'Flag' })
+      .and(page.locator('[aria-sort=ascending]'))
+      .waitFor();
+    assert.deepEqual(await names(), ['.b', '.a', '.mine']);
+    await page.locator('summary', { hasText: 'View' }).click();
+    for (const name of ['Dense rows', 'Owner', 'Tags']) await page.getByRole('checkbox', { name }).check();
     await page.getByRole('checkbox', { name: 'production', exact: true }).uncheck();
-    await page.getByRole('combobox', { name: 'Use' }).selectOption('Never used');
     await isAccessible(page, 'the list with its view open');
+    await page.keyboard.press('Escape');
+    await page.locator('summary', { hasText: 'More filters' }).click();
+    await page.getByRole('combobox', { name: 'Use' }).selectOption('Never used');
+    await page.getByRole('combobox', { name: 'Tag' }).selectOption('simple:mobile');
+    const owner = page.getByRole('combobox', { name: 'Owner' });
+    await owner.selectOption({ index: (await owner.locator('option').count()) - 1 });
     await page.reload();
-    await page.getByRole('link', { name: 'listed' }).waitFor();
-    const columns = page.getByRole('columnheader');
-    assert.deepEqual((await columns.allTextContents()).filter(Boolean), ['Flag', 'development']);
-    const row = await page.getByRole('row').filter({ hasText: 'listed' }).boundingBox();
-    assert((row?.height ?? 0) <= 32, `a dense row is ${row?.height} px high`);
-    assert.match(page.url(), /seen=never&hide=production&rows=dense/);
+    await page.getByText('1 of', { exact: false }).waitFor();
+    assert.deepEqual(await names(), ['.mine']);
+    const columns = (await page.getByRole('columnheader').allTextContents()).filter(Boolean);
+    assert.deepEqual(columns, ['Flag ↑', 'Type', 'Owner', 'Last used', 'Tags', 'development']);
+    await row('listed.mine').getByRole('cell', { name: 'mobile', exact: true }).waitFor();
+    const height = (await row('listed.mine').boundingBox())?.height ?? 0;
+    assert.ok(height <= 32, `a dense row is ${height} px high`);
+    const query =
+      /seen=never&owner=\d+&tag=simple%3Amobile&sort=name&show=type%2Cowner%2Cseen%2Ctags&hide=production&rows=dense/;
+    assert.match(page.url(), query);
+
+    await page.goto(`${shared.server.origin}/#/projects/default`);
+    await page.getByRole('button', { name: 'Favorites', exact: true }).click();
+    await page.getByText('1 of', { exact: false }).waitFor();
+    await page.getByRole('link', { name: 'listed.b' }).click();
+    await page.getByRole('button', { name: 'Favorite listed.b', pressed: true }).click();
+    await page.getByRole('button', { name: 'Favorite listed.b', pressed: false }).waitFor();
     await ending(opened);
   });
 });

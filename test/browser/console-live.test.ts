@@ -1,10 +1,9 @@
 /** What others do, as the console hears of it: by the stream of events, and by asking where there is no stream. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordedStreams } from '../../src/http/admin/watch/recorded-streams.ts';
-import { NO_BROWSER } from '../support/browser/browser.ts';
-import { type ConsoleBrowser, ending, openConsoleBrowser } from '../support/browser/console.ts';
+import { describeConsole, ending } from '../support/browser/console.ts';
 import { addStrategy, archive, environmentPath, makeFlag } from '../support/interface.ts';
 
 /** The paths that the page asks for from now on, below `/api/admin`. */
@@ -14,13 +13,7 @@ function requestsOf(page: Page): string[] {
   return paths;
 }
 
-describe('the console beside others', { skip: NO_BROWSER }, () => {
-  let shared: ConsoleBrowser;
-  before(async () => {
-    shared = await openConsoleBrowser();
-  });
-  after(() => shared.close());
-
+describeConsole('the console beside others', (shared) => {
   const streamCount = () => recordedStreams(shared.server.server.store.engine).count;
 
   it('hears of a change at once, reads the one flag again, and ends its stream with the session', async () => {

@@ -1,19 +1,11 @@
 /** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
-import {
-  type ConsoleBrowser,
-  type ConsoleOptions,
-  ending,
-  fitsTheWidth,
-  flagSwitch,
-  isAccessible,
-  openConsoleBrowser,
-} from '../support/browser/console.ts';
-import { addStrategy, addUser, archive, FEATURES, makeFlag } from '../support/interface.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
+import { type ConsoleOptions, describeConsole, ending, flagSwitch } from '../support/browser/console.ts';
+import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
+import { ADMIN_TOKEN, startTestServer } from '../support/server.ts';
 
 /** What the tests read of elements; this project compiles without the types of browsers. */
 interface ShownElement {
@@ -25,25 +17,20 @@ const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.coo
 
 const VIEWER_ROLE_ID = 3;
 
-describe('the console', { skip: NO_BROWSER }, () => {
-  let shared: ConsoleBrowser;
-  let server: TestServer;
-  before(async () => {
-    shared = await openConsoleBrowser();
-    ({ server } = shared);
-  });
-  after(() => shared.close());
-
+describeConsole('the console', (shared) => {
   const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
   const flagOf = (name: string) =>
-    server.server.store.engine.world.projects.get('default')?.flags.get(name)?.flag;
+    shared.server.server.store.engine.world.projects.get('default')?.flags.get(name)?.flag;
   const isOn = (name: string, environment: string) =>
     flagOf(name)?.environments.some((one) => one.name === environment && one.enabled) === true;
 
   it('lets nobody in with a wrong token, and keeps who signed in through reloads and tabs until they sign out', async () => {
-    const opened = await openPage(shared.browser, { origin: server.origin, expected: /status of 401/ });
+    const opened = await openPage(shared.browser, {
+      origin: shared.server.origin,
+      expected: /status of 401/,
+    });
     const { page } = opened;
-    await page.goto(server.origin);
+    await page.goto(shared.server.origin);
     const token = page.getByLabel('API token or personal token');
     await token.fill('*:*.wrong');
     await page.keyboard.press('Enter');
@@ -58,7 +45,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Default' }).waitFor();
     const tab = await page.context().newPage();
-    await tab.goto(server.origin);
+    await tab.goto(shared.server.origin);
     await tab.getByRole('heading', { name: 'Default' }).waitFor();
     await tab.getByRole('button', { name: 'Sign out' }).click();
     await tab.getByLabel('API token or personal token').waitFor();
@@ -68,8 +55,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('switches a flag on and off, and shows what others do without a reload', async () => {
-    await makeFlag(server.call, 'switched');
-    await addStrategy(server.call, 'switched');
+    await makeFlag(shared.server.call, 'switched');
+    await addStrategy(shared.server.call, 'switched');
     const opened = await signedIn();
     const { page } = opened;
     const flag = flagSwitch(page, 'switched');
@@ -79,15 +66,15 @@ describe('the console', { skip: NO_BROWSER }, () => {
       .waitFor();
     assert.equal(isOn('switched', 'development'), true);
 
-    await server.call('POST', `${FEATURES}/switched/environments/development/off`);
+    await shared.server.call('POST', `${FEATURES}/switched/environments/development/off`);
     await page.locator('[aria-label="switched in development"][aria-checked=false]').waitFor();
-    await makeFlag(server.call, 'made-elsewhere');
+    await makeFlag(shared.server.call, 'made-elsewhere');
     await page.getByRole('link', { name: 'made-elsewhere' }).waitFor();
     await ending(opened);
   });
 
   it('puts a switch back, and says why, when the server refuses', async () => {
-    await makeFlag(server.call, 'without-strategies');
+    await makeFlag(shared.server.call, 'without-strategies');
     const opened = await signedIn({ expected: /status of 40[19]/ });
     const { page } = opened;
     await flagSwitch(page, 'without-strategies', 'production').click();
@@ -104,8 +91,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('filters flags by name and type', async () => {
-    await makeFlag(server.call, 'filter-one', { type: 'experiment' });
-    await makeFlag(server.call, 'filter-two');
+    await makeFlag(shared.server.call, 'filter-one', { type: 'experiment' });
+    await makeFlag(shared.server.call, 'filter-two');
     const opened = await signedIn();
     const { page } = opened;
     await page.getByRole('searchbox', { name: /Filter flags/ }).fill('FILTER exper');
@@ -121,7 +108,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('archives once that is confirmed, and revives from the archive', async () => {
-    await makeFlag(server.call, 'to-archive');
+    await makeFlag(shared.server.call, 'to-archive');
     const opened = await signedIn({ place: '#/projects/default/flags/to-archive' });
     const { page } = opened;
     await page.getByRole('button', { name: 'Archive…' }).click();
@@ -134,7 +121,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Revive' }).waitFor();
     assert.notEqual(flagOf('to-archive')?.archivedAt, null);
 
-    await page.goto(`${server.origin}/#/projects/default/archive`);
+    await page.goto(`${shared.server.origin}/#/projects/default/archive`);
     const archived = page.getByRole('listitem').filter({ hasText: 'to-archive' });
     await archived.getByRole('button', { name: 'Revive' }).click();
     await archived.waitFor({ state: 'detached' });
@@ -143,8 +130,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('shows for whom a flag is on, and rolls it back to an event after saying what changes', async () => {
-    await makeFlag(server.call, 'rolled-back', { description: 'As it was.' });
-    await addStrategy(server.call, 'rolled-back', {
+    await makeFlag(shared.server.call, 'rolled-back', { description: 'As it was.' });
+    await addStrategy(shared.server.call, 'rolled-back', {
       name: 'flexibleRollout',
       title: 'A quarter',
       parameters: { rollout: '25', stickiness: 'userId', groupId: 'rolled-back' },
@@ -153,8 +140,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
         { contextName: 'appVersion', operator: 'SEMVER_GTE', value: '2.0.0' },
       ],
     });
-    const before = server.server.store.engine.lastId;
-    await server.call('PUT', `${FEATURES}/rolled-back`, { description: 'As it is.' });
+    const before = shared.server.server.store.engine.lastId;
+    await shared.server.call('PUT', `${FEATURES}/rolled-back`, { description: 'As it is.' });
     const opened = await signedIn({ place: '#/projects/default/flags/rolled-back' });
     const { page } = opened;
     await page.getByText('25 % of users, by userId').waitFor();
@@ -174,7 +161,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const opened = await signedIn({ place: '#/events' });
     const { page } = opened;
     await page.locator('.event').first().waitFor();
-    await makeFlag(server.call, 'made-while-watched');
+    await makeFlag(shared.server.call, 'made-while-watched');
     const first = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem').first();
     await first.filter({ hasText: 'made-while-watched' }).waitFor();
     await page.getByRole('status').filter({ hasText: 'made-while-watched' }).waitFor({ state: 'attached' });
@@ -190,8 +177,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const { page } = opened;
     await page.locator('.event').first().waitFor();
     const features = Array.from({ length: 60 }, (_, index) => `burst-${index}`);
-    for (const name of features) await makeFlag(server.call, name);
-    await server.call('POST', '/projects/default/stale', { features, stale: true });
+    for (const name of features) await makeFlag(shared.server.call, name);
+    await shared.server.call('POST', '/projects/default/stale', { features, stale: true });
     await page.locator('.event').first().filter({ hasText: 'marked stale' }).waitFor();
     await page.getByRole('button', { name: 'Older events' }).click();
     await page.locator('.event').nth(99).waitFor();
@@ -210,7 +197,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const { page } = opened;
     const page502 = { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' };
     await page.route('**/api/admin/archive/features/**', (route) => route.fulfill(page502));
-    await page.goto(`${server.origin}/#/projects/default/archive`);
+    await page.goto(`${shared.server.origin}/#/projects/default/archive`);
     await page.getByText('The server answered 502.').waitFor();
     await ending(opened);
   });
@@ -223,15 +210,15 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('can be used by keyboard alone: the focus stays where it was when the page renews itself', async () => {
-    await makeFlag(server.call, 'by-keyboard');
-    await addStrategy(server.call, 'by-keyboard');
+    await makeFlag(shared.server.call, 'by-keyboard');
+    await addStrategy(shared.server.call, 'by-keyboard');
     const opened = await signedIn();
     const { page } = opened;
     await flagSwitch(page, 'by-keyboard').waitFor();
     await page.keyboard.press('Tab');
     assert.equal(await page.locator(':focus').textContent(), 'Skip to the content');
     await page.keyboard.press('Enter');
-    await tabTo(page, 'Filter flags by name, description or type');
+    await tabTo(page, 'Filter flags by name, description, type or tag');
     await page.keyboard.type('by-keyboard');
     await page.getByText('1 of').waitFor();
     await tabTo(page, 'by-keyboard in development');
@@ -240,7 +227,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
       .locator('[aria-label="by-keyboard in development"][aria-checked=true]:not([aria-busy])')
       .waitFor();
 
-    await server.call('PUT', `${FEATURES}/by-keyboard`, { stale: true });
+    await shared.server.call('PUT', `${FEATURES}/by-keyboard`, { stale: true });
     await page
       .getByRole('row', { name: /by-keyboard/ })
       .getByText('stale')
@@ -251,8 +238,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
 
   it('shows strings of users as text, whatever is in them', async () => {
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
-    await makeFlag(server.call, 'hostile', { description: hostile });
-    await server.call('POST', `${FEATURES}/hostile/environments/development/strategies`, {
+    await makeFlag(shared.server.call, 'hostile', { description: hostile });
+    await shared.server.call('POST', `${FEATURES}/hostile/environments/development/strategies`, {
       name: hostile.slice(0, 100),
       title: hostile,
       parameters: { [hostile]: hostile },
@@ -260,7 +247,7 @@ describe('the console', { skip: NO_BROWSER }, () => {
     const opened = await signedIn({ place: '#/projects/default/flags/hostile' });
     const { page } = opened;
     await page.locator('.lead').filter({ hasText: hostile }).waitFor();
-    await page.goto(`${server.origin}/#/events`);
+    await page.goto(`${shared.server.origin}/#/events`);
     await page.locator('.event').first().waitFor();
     assert.equal(await page.locator('#content img, #content script').count(), 0);
     assert.match(await page.title(), /^Events/);
@@ -268,8 +255,8 @@ describe('the console', { skip: NO_BROWSER }, () => {
   });
 
   it('offers no switch to a token that may only read', async () => {
-    await makeFlag(server.call, 'read-only');
-    const { token } = await addUser(server, VIEWER_ROLE_ID);
+    await makeFlag(shared.server.call, 'read-only');
+    const { token } = await addUser(shared.server, VIEWER_ROLE_ID);
     const opened = await signedIn({ token });
     await flagSwitch(opened.page, 'read-only').waitFor();
     assert.equal(await flagSwitch(opened.page, 'read-only').isDisabled(), true);
@@ -285,44 +272,6 @@ describe('the console', { skip: NO_BROWSER }, () => {
     await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor({ state: 'hidden' });
     await ending(opened);
   });
-
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`fits a phone in the ${colorScheme}: nothing scrolls sideways, and the menu opens`, async () => {
-      const name = `a-name-that-is-as-long-as-names-may-be-${'x'.repeat(58)}-${colorScheme === 'dark' ? 'd' : 'l'}`;
-      await makeFlag(server.call, name, { description: 'y'.repeat(300) });
-      await addStrategy(server.call, name, { parameters: { ids: 'z'.repeat(200) } });
-      await makeFlag(server.call, `archived-${colorScheme}`);
-      await archive(server.call, `archived-${colorScheme}`);
-      const opened = await signedIn({ width: 390, height: 844, colorScheme });
-      const { page } = opened;
-      const places = {
-        '#/projects/default': '.flags',
-        [`#/projects/default/flags/${name}`]: '.event',
-        '#/projects/default/archive': '.card',
-        '#/events': '.event',
-        '#/health': '.tile',
-        '#/projects': '.listing',
-        '#/projects/default/settings': '.listing',
-        '#/environments': '.listing',
-        '#/context-fields': '.listing',
-        '#/segments': '.empty',
-        '#/users': '.listing',
-        '#/tokens': '.listing',
-        '#/no/such/place': '.empty',
-      };
-      for (const [place, content] of Object.entries(places)) {
-        await page.goto(`${server.origin}/${place}`);
-        await page.locator(content).first().waitFor();
-        await fitsTheWidth(page, place);
-        await isAccessible(page, place);
-      }
-      await page.getByRole('button', { name: 'Menu' }).click();
-      await page.getByRole('link', { name: 'Events' }).click();
-      await page.getByRole('heading', { name: 'Events' }).waitFor();
-      await page.getByRole('button', { name: 'Menu', expanded: false }).waitFor();
-      await ending(opened);
-    });
-  }
 });
 
 /** Goes on by the Tab key to the element that is called so. */

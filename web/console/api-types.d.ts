@@ -232,6 +232,13 @@ export interface components {
             hasStrategies: boolean;
             /** @description False: the flag is off for applications there, whatever its switch says. */
             hasEnabledStrategies: boolean;
+            enabledStrategyCount: number;
+            /** @description The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null. */
+            rollout: number | null;
+            /** @description How often it was on in the running hour. */
+            yes: number;
+            /** @description How often it was off in the running hour. */
+            no: number;
             strategies: components["schemas"]["Strategy"][];
         };
         /** FlagEnvironmentSummary */
@@ -247,6 +254,9 @@ export interface components {
             hasStrategies: boolean;
             /** @description False: the flag is off for applications there, whatever its switch says. */
             hasEnabledStrategies: boolean;
+            enabledStrategyCount: number;
+            /** @description The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null. */
+            rollout: number | null;
         };
         /** FlagLink */
         FlagLink: {
@@ -262,14 +272,17 @@ export interface components {
             type: "release" | "kill-switch" | "experiment" | "operational" | "permission";
             stale: boolean;
             impressionData: boolean;
-            /** @description Always false: this list is the same for all. The search for flags tells favorites. */
+            /** @description Whether it is a favorite of the caller. */
             favorite: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC.
              */
             createdAt: string;
+            /** @description 0 where it is not known: older releases did not record it. */
+            createdByUserId: number;
             lastSeenAt: string | null;
+            tags: components["schemas"]["Tag"][];
             environments: components["schemas"]["FlagEnvironmentSummary"][];
         };
         /** FlagUsage */
@@ -317,7 +330,7 @@ export interface components {
             lastSeenAt: string | null;
             lifecycle: components["schemas"]["LifecycleStage"];
             dependencyType: ("parent" | "child") | null;
-            environments: components["schemas"]["FlagEnvironmentSummary"][];
+            environments: components["schemas"]["FoundFlagEnvironment"][];
             /** @description Names of those that its strategies use. */
             segments: string[];
             tags: components["schemas"]["Tag"][];
@@ -327,6 +340,27 @@ export interface components {
                 name: string;
                 imageUrl: string;
             };
+        };
+        /** FoundFlagEnvironment */
+        FoundFlagEnvironment: {
+            name: string;
+            displayName: string;
+            type: string;
+            enabled: boolean;
+            /** @description Position among the environments. */
+            sortOrder: number;
+            lastSeenAt: string | null;
+            variantCount: number;
+            hasStrategies: boolean;
+            /** @description False: the flag is off for applications there, whatever its switch says. */
+            hasEnabledStrategies: boolean;
+            enabledStrategyCount: number;
+            /** @description The percentage of users, where one strategy decides and nothing in it but its rollout; otherwise null. */
+            rollout: number | null;
+            /** @description How often it was on in the running hour. */
+            yes: number;
+            /** @description How often it was off in the running hour. */
+            no: number;
         };
         /** FoundUser */
         FoundUser: {
@@ -847,6 +881,8 @@ export interface components {
             lastSeenAt: string | null;
             variants: components["schemas"]["Variant"][] | null;
             archived: boolean;
+            /** @description Whether it is a favorite of the caller. */
+            favorite: boolean;
             archivedAt: string | null;
             lifecycle: components["schemas"]["LifecycleStage"];
             environments: components["schemas"]["FlagEnvironment"][];

@@ -56,6 +56,7 @@ async function open() {
     profile,
     me,
     open: me.user.id === NOBODY_ID,
+    isUser: me.user.id !== NOBODY_ID && !me.user.isAPI,
     feed,
     may: rightsOf(me, profile),
     projects: signal(projects),

@@ -8,10 +8,14 @@ import { comparisonOf, kindOf, percentOf } from './words.js';
 /** Values of a constraint that a sentence names. */
 const VALUES_NAMED = 4;
 
-/** Such as: 35 % of users where country is one of NO, SE. @param {StrategyInput} strategy @param {ReadonlyMap<number, string>} segmentNames */
-export function audienceOf({ name, parameters, constraints = [], segments = [] }, segmentNames) {
+/** Such as: 35 % of users where country is one of NO, SE. @param {StrategyInput} strategy @param {ReadonlyMap<number, string>} segmentNames @param {number} [valuesMax] of a constraint that are named */
+export function audienceOf(
+  { name, parameters, constraints = [], segments = [] },
+  segmentNames,
+  valuesMax = VALUES_NAMED,
+) {
   const conditions = [
-    ...constraints.map(conditionOf),
+    ...constraints.map((one) => conditionOf(one, valuesMax)),
     ...segments.map((id) => `they are in the segment ${segmentNames.get(id) ?? `#${id}`}`),
   ];
   const where = conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
@@ -27,11 +31,11 @@ function groupOf(name, { rollout, userIds }) {
   return `those whom “${kindOf(name)}” selects`;
 }
 
-/** @param {ConstraintInput} constraint */
-function conditionOf(constraint) {
+/** @param {ConstraintInput} constraint @param {number} valuesMax */
+function conditionOf(constraint, valuesMax) {
   const compared = constraint.value === undefined ? (constraint.values ?? []) : [constraint.value];
-  const rest = compared.length - VALUES_NAMED;
-  const named = compared.slice(0, VALUES_NAMED).join(', ');
+  const rest = compared.length - valuesMax;
+  const named = compared.slice(0, valuesMax).join(', ');
   return `${constraint.contextName || '…'} ${comparisonOf(constraint)} ${named || '…'}${rest > 0 ? ` and ${number(rest)} more` : ''}`;
 }
 

@@ -103,6 +103,8 @@ export function createFeed(client, onUnauthorized) {
   return {
     problem,
     recoveries,
+    /** The id of the newest event that is known. */
+    newest: () => newest,
     /** After a change that was made here: looks at once, unless the stream tells of it by itself. */
     async look() {
       if (!stream.isOpen()) await look();

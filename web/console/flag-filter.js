@@ -1,24 +1,23 @@
-/** Which flags of a project are listed, and in which order; as the query of the address says it. */
+/** Which flags of a project are listed, as the query of the address says it. */
+import { DEFAULT_COLUMNS } from './flag-order.js';
 
 /** @import { FlagSummary } from './types.d.ts' */
 
 /**
  * @typedef {object} FlagFilter
- * @property {string} text words that all stand in the name, the description or the type
+ * @property {string} text words that all stand in the name, the description, the type or the tags
  * @property {string} type empty for any
  * @property {string} state `stale`, `on <environment>`, `off <environment>`; empty for any
  * @property {string} seen `never`, or for how many days none was used; empty for any
- * @property {string} sort a key of SORTS
- * @property {string} hide environments without a column, as `hiddenOf` reads them
+ * @property {string} owner the id of the user who created it; empty for any
+ * @property {string} tag such as `simple:mobile`; empty for any
+ * @property {string} mine `favorites`; empty for all
+ * @property {string} sort a key of flag-order.js
+ * @property {string} first `none` where favorites do not come first
+ * @property {string} show further columns, as `listOf` reads them
+ * @property {string} hide environments without a column, likewise
  * @property {string} rows `dense`; empty for rows with room
  */
-
-/** Keys and what they are called. @type {readonly (readonly [string, string])[]} */
-export const SORTS = [
-  ['newest', 'Newest first'],
-  ['name', 'By name'],
-  ['seen', 'Last used first'],
-];
 
 /** What `seen` can be. @type {readonly (readonly [string, string])[]} */
 export const SEEN = [
@@ -32,62 +31,64 @@ export const SEEN = [
 const DAY_MS = 86_400_000;
 
 /** @type {FlagFilter} */
-export const NO_FILTER = { text: '', type: '', state: '', seen: '', sort: 'newest', hide: '', rows: '' };
+export const NO_FILTER = {
+  ...{ text: '', type: '', state: '', seen: '', owner: '', tag: '', mine: '' },
+  ...{ sort: 'newest', first: '', show: DEFAULT_COLUMNS, hide: '', rows: '' },
+};
 
-/** Names hold no comma. @param {FlagFilter} filter @returns {ReadonlySet<string>} */
-export const hiddenOf = ({ hide }) => new Set(hide.split(',').filter(Boolean));
+const NAMES = /** @type {readonly (keyof FlagFilter)[]} */ (Object.keys(NO_FILTER));
+
+/** Names hold no comma. @param {string} names @returns {ReadonlySet<string>} */
+export const listOf = (names) => new Set(names.split(',').filter(Boolean));
 
 /** Whether it leaves flags out. @param {FlagFilter} filter */
-export const isNarrowed = ({ text, type, state, seen }) => `${text}${type}${state}${seen}` !== '';
+export const isNarrowed = ({ text, type, state, seen, owner, tag, mine }) =>
+  `${text}${type}${state}${seen}${owner}${tag}${mine}` !== '';
 
 /** @param {string} query @returns {FlagFilter} */
 export function filterOf(query) {
   const given = new URLSearchParams(query);
-  return {
-    text: given.get('text') ?? NO_FILTER.text,
-    type: given.get('type') ?? NO_FILTER.type,
-    state: given.get('state') ?? NO_FILTER.state,
-    seen: given.get('seen') ?? NO_FILTER.seen,
-    sort: given.get('sort') ?? NO_FILTER.sort,
-    hide: given.get('hide') ?? NO_FILTER.hide,
-    rows: given.get('rows') ?? NO_FILTER.rows,
-  };
+  return /** @type {FlagFilter} */ (
+    Object.fromEntries(NAMES.map((name) => [name, given.get(name) ?? NO_FILTER[name]]))
+  );
 }
 
 /** Empty for the filter that leaves nothing out. @param {FlagFilter} filter */
 export function queryOf(filter) {
-  const names = /** @type {const} */ (['text', 'type', 'state', 'seen', 'sort', 'hide', 'rows']);
-  const given = names.filter((name) => filter[name] !== NO_FILTER[name]);
+  const given = NAMES.filter((name) => filter[name] !== NO_FILTER[name]);
   return new URLSearchParams(given.map((name) => [name, filter[name]])).toString();
 }
 
-/** @param {readonly FlagSummary[]} flags in the order of their creation @param {FlagFilter} filter */
-export function filtered(flags, { text, type, state, seen, sort }) {
+/** In the order in which they are given. @param {readonly FlagSummary[]} flags @param {FlagFilter} filter */
+export function filtered(flags, { text, type, state, seen, owner, tag, mine }) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const isListed = stateTest(state);
-  const isSeen = seenTest(seen);
-  const found = flags.filter(
-    (flag) => (type === '' || flag.type === type) && isListed(flag) && isSeen(flag) && matches(flag, words),
-  );
-  if (sort === 'name') return found.sort((one, other) => (one.name < other.name ? -1 : 1));
-  if (sort === 'seen') return found.sort((one, other) => seenAt(other) - seenAt(one));
-  return found.reverse();
+  /** @type {((flag: FlagSummary) => boolean)[]} */
+  const tests = [];
+  if (type !== '') tests.push((flag) => flag.type === type);
+  if (state !== '') tests.push(stateTest(state));
+  if (seen !== '') tests.push(seenTest(seen));
+  if (owner !== '') tests.push(({ createdByUserId }) => String(createdByUserId) === owner);
+  if (tag !== '') tests.push(({ tags }) => tags.some((one) => tagText(one) === tag));
+  if (mine !== '') tests.push(({ favorite }) => favorite);
+  if (words.length > 0) tests.push((flag) => words.every((word) => textOf(flag).includes(word)));
+  return tests.length === 0 ? flags : flags.filter((flag) => tests.every((test) => test(flag)));
 }
 
-/** @param {FlagSummary} flag */
-const seenAt = ({ lastSeenAt }) => (lastSeenAt === null ? 0 : Date.parse(lastSeenAt));
+/** @param {{ type: string, value: string }} tag */
+export const tagText = ({ type, value }) => `${type}:${value}`;
+
+/** Each tag once, in the order of the alphabet. @param {readonly FlagSummary[]} flags */
+export const tagsOf = (flags) => [...new Set(flags.flatMap(({ tags }) => tags.map(tagText)))].sort();
 
 /** @param {string} seen @returns {(flag: FlagSummary) => boolean} */
 function seenTest(seen) {
-  if (seen === '') return () => true;
   if (seen === 'never') return ({ lastSeenAt }) => lastSeenAt === null;
-  const sinceMs = Date.now() - Number(seen) * DAY_MS;
-  return (flag) => seenAt(flag) < sinceMs;
+  const since = new Date(Date.now() - Number(seen) * DAY_MS).toISOString();
+  return ({ lastSeenAt }) => lastSeenAt === null || lastSeenAt < since;
 }
 
 /** @param {string} state @returns {(flag: FlagSummary) => boolean} */
 function stateTest(state) {
-  if (state === '') return () => true;
   if (state === 'stale') return ({ stale }) => stale;
   const environment = state.replace(/^(?:on|off) /, '');
   const wanted = state.startsWith('on ');
@@ -95,9 +96,31 @@ function stateTest(state) {
     environments.some(({ name, enabled }) => name === environment && enabled) === wanted;
 }
 
-/** @param {FlagSummary} flag @param {readonly string[]} words */
-function matches({ name, description, type, stale }, words) {
-  if (words.length === 0) return true;
-  const text = `${name} ${description ?? ''} ${type}${stale ? ' stale' : ''}`.toLowerCase();
-  return words.every((word) => text.includes(word));
+/** Made once for each flag: with 20,000 of them every key would wait for it. @type {WeakMap<FlagSummary, string>} */
+const texts = new WeakMap();
+
+/** Flags whose texts are made in one go, in less than a frame. */
+const TEXTS_AT_ONCE = 1_000;
+
+/** Makes the texts while nobody types yet, so that the first key does not wait for all of them. Returns what ends it. @param {readonly FlagSummary[]} flags */
+export function prepareTexts(flags) {
+  let made = 0;
+  let timer = setTimeout(function some() {
+    for (const flag of flags.slice(made, made + TEXTS_AT_ONCE)) textOf(flag);
+    made += TEXTS_AT_ONCE;
+    if (made < flags.length) timer = setTimeout(some);
+  });
+  return () => clearTimeout(timer);
+}
+
+/** What words are looked for in. @param {FlagSummary} flag */
+function textOf(flag) {
+  const known = texts.get(flag);
+  if (known !== undefined) return known;
+  const { name, description, type, stale, tags } = flag;
+  const text = [name, description ?? '', type, stale ? 'stale' : '', ...tags.map(tagText)]
+    .join(' ')
+    .toLowerCase();
+  texts.set(flag, text);
+  return text;
 }

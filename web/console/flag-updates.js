@@ -18,18 +18,18 @@ const CHANGES_THE_LIST = /^feature-(?:stale|revived|import|project-change)|^drop
  * @param {Resource<ProjectOverview>} overview
  */
 export function createFlagUpdates(session, project, overview) {
-  /** @type {Set<string>} */
-  const waiting = new Set();
+  /** Names, with who made the last change: whoever made the first one created the flag. @type {Map<string, number>} */
+  const waiting = new Map();
   let isRunning = false;
 
   async function readWaiting() {
     if (isRunning) return;
     isRunning = true;
     try {
-      for (const name of waiting) {
+      for (const [name, creator] of waiting) {
         waiting.delete(name);
         const flag = await currentFlag(session, project, name);
-        overview.patch((shown) => ({ ...shown, features: withFlag(shown.features, name, flag) }));
+        overview.patch((shown) => ({ ...shown, features: withFlag(shown.features, flag ?? name, creator) }));
       }
     } catch {
       // The list says why it cannot be read, and is read again once the server answers.
@@ -45,7 +45,9 @@ export function createFlagUpdates(session, project, overview) {
     const isOfList = concerned.some(
       ({ featureName, type }) => featureName === null || CHANGES_THE_LIST.test(type),
     );
-    for (const { featureName } of concerned) if (featureName !== null) waiting.add(featureName);
+    // Newest first, so that the oldest one is noted last.
+    for (const { featureName, createdByUserId } of concerned)
+      if (featureName !== null) waiting.set(featureName, createdByUserId);
     if (isOfList || waiting.size > FLAGS_AT_ONCE_MAX) {
       waiting.clear();
       void overview.refresh();
@@ -67,19 +69,32 @@ async function currentFlag({ client }, project, name) {
 /**
  * In the order of creation, in which a new flag comes last.
  * @param {readonly FlagSummary[]} flags
- * @param {string} name
- * @param {Flag | null} flag
+ * @param {Flag | string} flag the name of one that is not listed any more
+ * @param {number} creator of one that is not listed yet
  */
-function withFlag(flags, name, flag) {
-  if (flag === null) return flags.filter((one) => one.name !== name);
-  const at = flags.findIndex((one) => one.name === name);
-  return at < 0 ? [...flags, summaryOf(flag)] : flags.with(at, summaryOf(flag));
+function withFlag(flags, flag, creator) {
+  if (typeof flag === 'string') return flags.filter(({ name }) => name !== flag);
+  const at = flags.findIndex(({ name }) => name === flag.name);
+  const summary = summaryOf(flag, flags[at]?.createdByUserId ?? creator);
+  return at < 0 ? [...flags, summary] : flags.with(at, summary);
 }
 
-/** @param {Flag} flag @returns {FlagSummary} */
-function summaryOf({ name, description, type, stale, impressionData, createdAt, lastSeenAt, environments }) {
+/** @param {Flag} flag @param {number} createdByUserId @returns {FlagSummary} */
+function summaryOf(flag, createdByUserId) {
+  const { name, description, type, stale, impressionData, favorite, createdAt, lastSeenAt, tags } = flag;
   return {
-    ...{ name, description, type, stale, impressionData, favorite: false, createdAt, lastSeenAt },
-    environments: environments.map(({ strategies: _, ...environment }) => environment),
+    ...{
+      name,
+      description,
+      type,
+      stale,
+      impressionData,
+      favorite,
+      createdAt,
+      createdByUserId,
+      lastSeenAt,
+      tags,
+    },
+    environments: flag.environments.map(({ strategies: _, ...environment }) => environment),
   };
 }

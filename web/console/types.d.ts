@@ -65,6 +65,8 @@ export interface Session {
   client: import('./client.js').Client;
   profile: Profile;
   me: Me;
+  /** Whether it is a user who is signed in, and not a token alone. */
+  isUser: boolean;
   /** Whether anybody may do everything here. */
   open: boolean;
   /** Newest events first, kept up to date while the page is looked at. */
@@ -121,6 +123,8 @@ export interface Edit<V extends object> {
   done(values: V): string;
   /** Of a flag: what it was made from, and where to read it again when somebody else was faster. */
   of?: EditedFlag<V>;
+  /** The same of anything else. */
+  pinned?: Pinned<V>;
   /** The environment that is changed, when there is one: production is asked about. */
   environment?: string;
   /** Who notices, for the question about production. */
@@ -137,6 +141,20 @@ export interface EditedFlag<V> {
   etag: string;
   /** The values as they are in the flag now; null when what is edited is gone. */
   valuesIn(flag: Flag): V | null;
+}
+
+/** What is edited besides flags, as it was read. */
+export interface Pinned<V> {
+  /** Where it is read, with its ETag. */
+  at: string;
+  etag: string;
+  /** The newest event that was known then. */
+  since: number;
+  /** What finds the events about it in the log, and which of those found are about it. */
+  search: { type?: string; project?: string; query?: string };
+  isAbout?: ((event: LoggedEvent) => boolean) | undefined;
+  /** The values as they are in what is read there now. */
+  valuesIn(body: object): V;
 }
 
 export type Child = VNode | string | number | null | false;

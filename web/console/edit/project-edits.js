@@ -4,9 +4,10 @@ import { path } from '../client.js';
 import { openEdit } from '../forms/edit-dialog.js';
 import { UserSearch } from '../forms/user-search.js';
 import { flagsOf, hrefOf } from '../place.js';
+import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.js';
 
-/** @import { Edit, ProjectMember, ProjectSummary, Role, Session } from '../types.d.ts' */
+/** @import { Edit, LoggedEvent, ProjectMember, ProjectSummary, Role, Session } from '../types.d.ts' */
 
 /** @type {readonly (readonly [string, string])[]} */
 const MODES = [
@@ -50,11 +51,20 @@ export function createProject(session) {
   return openEdit(session, edit);
 }
 
+/** @typedef {{ name: string, description: string, mode: string, defaultStickiness: string }} ProjectValues */
+
 /** @param {Session} session @param {ProjectSummary} project */
-export function describeProject(session, { id, name, description = '', mode, defaultStickiness }) {
-  const values = { name, description, mode: /** @type {string} */ (mode), defaultStickiness };
+export async function describeProject(session, { id, name }) {
   const at = path`/projects/${id}`;
-  /** @type {Edit<typeof values>} */
+  const { values, pinned } = await readPinned(session, {
+    at: `${at}/overview`,
+    search: { type: 'project-updated', project: id },
+    /** @param {ProjectSummary} project @returns {ProjectValues} */
+    valuesIn: ({ name: called, description = '', mode, defaultStickiness }) => ({
+      ...{ name: called, description, mode, defaultStickiness },
+    }),
+  });
+  /** @type {Edit<ProjectValues>} */
   const edit = {
     title: `Edit the project ${name}`,
     agree: 'Save',
@@ -75,8 +85,9 @@ export function describeProject(session, { id, name, description = '', mode, def
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: (now) => `The project ${now.name} is changed.`,
     undo: { method: 'PUT', path: at, body: values },
+    pinned,
   };
-  return openEdit(session, edit);
+  await openEdit(session, edit);
 }
 
 /** @param {Session} session @param {ProjectSummary} project */
@@ -120,18 +131,33 @@ export function addMember(session, project, roles) {
   return openEdit(session, edit);
 }
 
-/** @param {Session} session @param {string} project @param {ProjectMember} member @param {number} roleId */
-export const setRole = (session, project, { id, roleId: before }, roleId) =>
+/** @typedef {{ project: string, etag: string, since: number }} AccessAt who belongs to a project, as it was read */
+
+/** @param {AccessAt} access */
+const pinnedAccess = ({ project, etag, since }) => ({
+  at: path`/projects/${project}/access`,
+  etag,
+  since,
+  search: { project },
+  /** @param {LoggedEvent} event */
+  isAbout: ({ type }) => /^project-(?:user|group)-/.test(type),
+  valuesIn: () => null,
+});
+
+/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member @param {number} roleId */
+export const setRole = (session, { project, ...read }, { id, roleId: before }, roleId) =>
   changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
     change: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${roleId}` },
     undo: { method: 'PUT', path: path`/projects/${project}/users/${id}/roles/${before}` },
     done: 'The role is changed.',
   });
 
-/** @param {Session} session @param {string} project @param {ProjectMember} member */
-export function removeMember(session, project, member) {
+/** @param {Session} session @param {AccessAt} access @param {ProjectMember} member */
+export function removeMember(session, { project, ...read }, member) {
   const at = path`/projects/${project}/users/${member.id}/roles/${member.roleId}`;
   return changeAtOnce(session, {
+    pinned: pinnedAccess({ project, ...read }),
     change: { method: 'DELETE', path: at },
     undo: { method: 'POST', path: at },
     done: `${memberName(member)} is no member any more.`,

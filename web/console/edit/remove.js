@@ -1,12 +1,13 @@
 /** Removes something for good, once that is agreed to; what the server refuses becomes a message. */
 import { h } from 'preact';
-import { messageOf } from '../client.js';
+import { messageOf, Refused } from '../client.js';
 import { ask } from '../forms/ask.js';
+import { ByOthers, eventsSince } from '../forms/conflict.js';
 import { takeBack } from '../forms/edit-dialog.js';
 import { notice } from '../notices.js';
 
 /** @import { Change } from '../client.js' */
-/** @import { Session } from '../types.d.ts' */
+/** @import { Pinned, Session } from '../types.d.ts' */
 
 /**
  * @param {Session} session
@@ -17,13 +18,36 @@ export async function removeAfterAsking(session, { title, agree, text, change, d
   await changeAtOnce(session, { change, done, ...(undo === undefined ? {} : { undo }) });
 }
 
-/** @param {Session} session @param {{ change: Change, done: string, undo?: Change }} of */
-export async function changeAtOnce(session, { change, done, undo }) {
+/**
+ * Where it says what the change was made from, and somebody else was faster, it is asked first what to do.
+ * @param {Session} session
+ * @param {{ change: Change, done: string, undo?: Change, pinned?: Pinned<unknown> }} of
+ */
+export async function changeAtOnce(session, { change, done, undo, pinned }) {
   try {
-    await session.client.change(change);
+    await session.client.change(change, pinned?.etag).catch((error) => {
+      if (pinned !== undefined && error instanceof Refused && error.status === 412) {
+        return takeBoth(session, { change, pinned });
+      }
+      throw error;
+    });
     notice('done', done, undo === undefined ? null : () => takeBack(session, undo));
   } catch (error) {
-    notice('refused', messageOf(error));
+    if (error !== KEPT_THEIRS) notice('refused', messageOf(error));
   }
   void session.feed.look();
+}
+
+const KEPT_THEIRS = new Error('the change was given up for that of somebody else');
+
+/** @param {Session} session @param {{ change: Change, pinned: Pinned<unknown> }} of */
+async function takeBoth({ client }, { change, pinned }) {
+  const [{ etag }, events] = await Promise.all([client.read(pinned.at), eventsSince(client, pinned)]);
+  const agreed = await ask({
+    title: 'Somebody else was faster',
+    agree: 'Take both',
+    body: h(ByOthers, { events }),
+  });
+  if (!agreed) throw KEPT_THEIRS;
+  await client.change(change, etag);
 }

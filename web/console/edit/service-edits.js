@@ -5,6 +5,7 @@ import { counted } from '../format.js';
 import { ConstraintsEditor } from '../forms/constraints-editor.js';
 import { openEdit } from '../forms/edit-dialog.js';
 import { inputOf } from '../operators.js';
+import { readPinned } from './pinned.js';
 import { changeAtOnce, removeAfterAsking } from './remove.js';
 
 /** @import { ConstraintInput, ContextField, Edit, Environment, Segment, Session } from '../types.d.ts' */
@@ -40,8 +41,15 @@ export function createEnvironment(session) {
 }
 
 /** @param {Session} session @param {Environment} environment */
-export function editEnvironment(session, { name, type, sortOrder }) {
+export async function editEnvironment(session, { name }) {
   const at = path`/environments/update/${name}`;
+  const { values, pinned } = await readPinned(session, {
+    at: path`/environments/${name}`,
+    search: { type: 'environment-updated', query: name },
+    isAbout: ({ environment }) => environment === name,
+    /** @param {Environment} environment */
+    valuesIn: ({ type, sortOrder }) => ({ type, sortOrder }),
+  });
   /** @type {Edit<{ type: string, sortOrder: number }>} */
   const edit = {
     title: `Edit ${name}`,
@@ -50,14 +58,15 @@ export function editEnvironment(session, { name, type, sortOrder }) {
       { name: 'type', label: 'Type', suggestions: ENVIRONMENT_TYPES, required: true },
       { name: 'sortOrder', label: 'Position', kind: 'number', hint: 'Lower ones come first.' },
     ],
-    values: { type, sortOrder },
+    values,
     sentence: (now) => [h('code', null, name), ` is one of ${now.type || '…'}.`],
     change: (body) => ({ method: 'PUT', path: at, body }),
     done: () => `${name} is changed.`,
-    undo: { method: 'PUT', path: at, body: { type, sortOrder } },
+    undo: { method: 'PUT', path: at, body: values },
+    pinned,
     environment: name,
   };
-  return openEdit(session, edit);
+  await openEdit(session, edit);
 }
 
 /** @param {Session} session @param {Environment} environment */
@@ -91,8 +100,16 @@ export async function turnEnvironment(session, { name, enabled }) {
 export async function editSegment(session, segment) {
   /** @type {readonly ContextField[]} */
   const fields = await session.client.get('/context');
-  const values = segmentValues(segment);
   const at = segment === null ? '/segments' : path`/segments/${segment.id}`;
+  const { values, ...read } =
+    segment === null
+      ? { values: segmentValues(null) }
+      : await readPinned(session, {
+          at,
+          search: { type: 'segment-updated' },
+          isAbout: ({ data }) => data?.['id'] === segment.id,
+          valuesIn: (/** @type {any} */ now) => segmentValues(now),
+        });
   /** @type {Edit<SegmentValues>} */
   const edit = {
     title: segment === null ? 'New segment' : `Edit ${segment.name}`,
@@ -136,6 +153,7 @@ export async function editSegment(session, segment) {
             path: at,
             body: { ...values, ...(segment.project === undefined ? {} : { project: segment.project }) },
           },
+    ...('pinned' in read ? { pinned: read.pinned } : {}),
   };
   await openEdit(session, edit);
 }
@@ -166,24 +184,24 @@ export const deleteSegment = (session, { id, name }) =>
   });
 
 /** @param {Session} session @param {ContextField | null} field null for a new one */
-export function editContextField(session, field) {
-  const legal = (field?.legalValues ?? []).map(({ value, description = '' }) =>
-    description === '' ? value : `${value}: ${description}`,
-  );
-  const values = {
-    name: field?.name ?? '',
-    description: field?.description ?? '',
-    stickiness: field?.stickiness ?? false,
-    legalValues: legal.join('\n'),
-  };
-  /** @param {typeof values} now */
+export async function editContextField(session, field) {
+  const at = field === null ? '/context' : path`/context/${field.name}`;
+  const { values, ...read } =
+    field === null
+      ? { values: fieldValues(null) }
+      : await readPinned(session, {
+          at,
+          search: { type: 'context-field-updated', query: field.name },
+          isAbout: ({ data }) => data?.['name'] === field.name,
+          valuesIn: (/** @type {any} */ now) => fieldValues(now),
+        });
+  /** @param {FieldValues} now */
   const bodyOf = ({ description, stickiness, legalValues }) => ({
     description,
     stickiness,
     legalValues: legalValuesOf(legalValues),
   });
-  const at = field === null ? '/context' : path`/context/${field.name}`;
-  /** @type {Edit<typeof values>} */
+  /** @type {Edit<FieldValues>} */
   const edit = {
     title: field === null ? 'New context field' : `Edit ${field.name}`,
     agree: field === null ? 'Create' : 'Save',
@@ -213,8 +231,24 @@ export function editContextField(session, field) {
         : { method: 'PUT', path: at, body: bodyOf(now) },
     done: ({ name }) => `The context field ${name} is ${field === null ? 'created' : 'changed'}.`,
     undo: field === null ? null : { method: 'PUT', path: at, body: bodyOf(values) },
+    ...('pinned' in read ? { pinned: read.pinned } : {}),
   };
-  return openEdit(session, edit);
+  await openEdit(session, edit);
+}
+
+/** @typedef {{ name: string, description: string, stickiness: boolean, legalValues: string }} FieldValues */
+
+/** @param {ContextField | null} field @returns {FieldValues} */
+function fieldValues(field) {
+  const legal = (field?.legalValues ?? []).map(({ value, description = '' }) =>
+    description === '' ? value : `${value}: ${description}`,
+  );
+  return {
+    name: field?.name ?? '',
+    description: field?.description ?? '',
+    stickiness: field?.stickiness ?? false,
+    legalValues: legal.join('\n'),
+  };
 }
 
 /** @param {string} text */

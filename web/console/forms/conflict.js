@@ -1,11 +1,12 @@
-/** Somebody else changed the flag while a form was open: who, when, what, and how to take both. */
+/** Somebody else changed what is edited while a form was open: who, when, what, and how to take both. */
 import { h } from 'preact';
 import { path } from '../client.js';
 import { Changes } from '../parts/event-item.js';
 import { TimeAgo } from '../parts/time-ago.js';
 import { deedOf, shown } from '../words.js';
 
-/** @import { EditedFlag, LoggedEvent, Session } from '../types.d.ts' */
+/** @import { Client } from '../client.js' */
+/** @import { Edit, EventPage, LoggedEvent, Pinned, Session } from '../types.d.ts' */
 
 /** Events of others that are listed. */
 const LISTED_MAX = 10;
@@ -22,25 +23,42 @@ const LISTED_MAX = 10;
 
 /**
  * @param {Session} session
- * @param {{ of: EditedFlag<any>, base: { values: any, etag: string }, mine: any }} edited
+ * @param {{ edit: Edit<any>, base: { values: any, etag: string }, mine: any }} edited
  * @returns {Promise<ConflictState>}
  */
-export async function conflictOf({ client }, { of, base, mine }) {
-  const { project, name } = of;
-  const search = { project, feature: name, limit: LISTED_MAX };
-  const [{ body, etag }, { events }] = await Promise.all([
-    client.read(path`/projects/${project}/features/${name}`),
-    client.post('/events/search', search),
+export async function conflictOf({ client }, { edit, base, mine }) {
+  const { at, since, search, isAbout, valuesIn } = sourceOf(edit, base.etag);
+  const [{ body, etag }, events] = await Promise.all([
+    client.read(at),
+    eventsSince(client, { search, since, isAbout }),
   ]);
-  const since = revisionOf(base.etag);
-  const theirs = of.valuesIn(body);
+  const theirs = valuesIn(body);
+  return { events, theirs, mine, ...mergedOf(base.values, mine, theirs ?? base.values), etag };
+}
+
+/** @param {Edit<any>} edit @param {string} etag @returns {Omit<Pinned<any>, 'etag'>} */
+function sourceOf({ of, pinned }, etag) {
+  if (pinned !== undefined) return pinned;
+  if (of === undefined) throw new Error('nothing says what this was made from');
+  const { project, name, valuesIn } = of;
   return {
-    events: events.filter((/** @type {LoggedEvent} */ { id }) => id > since),
-    theirs,
-    mine,
-    ...mergedOf(base.values, mine, theirs ?? base.values),
-    etag,
+    at: path`/projects/${project}/features/${name}`,
+    since: revisionOf(etag),
+    search: /** @type {object} */ ({ project, feature: name }),
+    valuesIn,
   };
+}
+
+/**
+ * What others did to it, newest first.
+ * @param {Client} client
+ * @param {Pick<Pinned<any>, 'search' | 'since' | 'isAbout'>} of
+ * @returns {Promise<readonly LoggedEvent[]>}
+ */
+export async function eventsSince(client, { search, since, isAbout = () => true }) {
+  /** @type {EventPage} */
+  const { events } = await client.post('/events/search', { ...search, limit: LISTED_MAX });
+  return events.filter((event) => event.id > since && isAbout(event));
 }
 
 /** The event id in an ETag, which begins with it. @param {string} etag */
@@ -76,22 +94,10 @@ const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
  * @param {() => void} props.close
  */
 export function Conflict({ of: { events, theirs, mine, merged, both, etag }, resolve, close }) {
-  const [last] = events;
   return h(
     'section',
     { class: 'conflict', role: 'alert' },
-    h(
-      'p',
-      { class: 'conflict-title' },
-      last === undefined
-        ? 'This was changed meanwhile'
-        : [`${last.createdBy} changed this `, h(TimeAgo, { iso: last.createdAt })],
-    ),
-    h(
-      'ul',
-      { class: 'rollback-list' },
-      events.map((event) => h('li', { key: event.id }, deedOf(event), h(Changes, { of: event }))),
-    ),
+    h(ByOthers, { events }),
     theirs === null
       ? h('p', null, 'What you edited is gone, so your change cannot be kept.')
       : both.map((name) =>
@@ -117,4 +123,23 @@ export function Conflict({ of: { events, theirs, mine, merged, both, etag }, res
           ),
     ),
   );
+}
+
+/** Who was faster, and what they did. @param {{ events: readonly LoggedEvent[] }} props */
+export function ByOthers({ events }) {
+  const [last] = events;
+  return [
+    h(
+      'p',
+      { key: 'who', class: 'conflict-title' },
+      last === undefined
+        ? 'This was changed meanwhile'
+        : [`${last.createdBy} changed this `, h(TimeAgo, { iso: last.createdAt })],
+    ),
+    h(
+      'ul',
+      { key: 'what', class: 'rollback-list' },
+      events.map((event) => h('li', { key: event.id }, deedOf(event), h(Changes, { of: event }))),
+    ),
+  ];
 }

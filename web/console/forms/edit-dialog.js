@@ -69,7 +69,7 @@ function EditDialog({ session, edit, close }) {
 function useForm(session, edit, close) {
   const [values, setValues] = useState(edit.values);
   /** What the values were made from. */
-  const [base, setBase] = useState({ values: edit.values, etag: edit.of?.etag ?? '' });
+  const [base, setBase] = useState({ values: edit.values, etag: (edit.of ?? edit.pinned)?.etag ?? '' });
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {ConflictState | null} */ (null));
   const [isBusy, setBusy] = useState(false);
@@ -94,8 +94,8 @@ function useForm(session, edit, close) {
 
   /** @param {unknown} error */
   async function onRefused(error) {
-    if (error instanceof Refused && error.status === 412 && edit.of !== undefined) {
-      setConflict(await conflictOf(session, { of: edit.of, base, mine: values }));
+    if (error instanceof Refused && error.status === 412) {
+      setConflict(await conflictOf(session, { edit, base, mine: values }));
       return;
     }
     setRefusal(error instanceof Refused ? error : new Refused(0, messageOf(error)));
@@ -156,7 +156,7 @@ async function save(session, edit, values, etag) {
     edit.after?.(response, values);
     return;
   }
-  const response = await session.client.change(change);
+  const response = await session.client.change(change, etag);
   const { undo = null } = edit;
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
   void session.feed.look();

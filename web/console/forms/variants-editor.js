@@ -4,6 +4,7 @@ import { Shares } from '../parts/variants.js';
 import { WEIGHT_TOTAL } from '../words.js';
 import { Choice } from './choice.js';
 import { Issues } from './fields.js';
+import { OverridesEditor } from './overrides-editor.js';
 
 /** @import { TargetedEvent } from 'preact' */
 /** @import { Variant } from '../types.d.ts' */
@@ -150,6 +151,7 @@ function VariantRow({ of, position, change, issues }) {
     payload === undefined
       ? null
       : h(PayloadEditor, { of: payload, change: (value) => change(withPayload(of, payload.type, value)) }),
+    h(OverridesEditor, { of: of.overrides, change: (overrides) => change({ ...of, overrides }) }),
     h(Issues, { of: issues }),
   );
 }

@@ -12,14 +12,14 @@ import { FlagSwitch } from './switch.js';
 import { TimeAgo } from './time-ago.js';
 
 /** @import { At } from '../edit/strategy-edits.js' */
-/** @import { FlagEnvironment, FlagUsage, Strategy } from '../types.d.ts' */
+/** @import { FlagEnvironment, FlagUsage, Strategy, Variant } from '../types.d.ts' */
 /** @import { FlagProps } from './flag-cards.js' */
 
 /** With more strategies than these in all, only production shows its own from the start. */
 const STRATEGIES_OPEN_MAX = 6;
 
-/** @param {FlagProps & { usage: FlagUsage | null }} props */
-export function EnvironmentCards({ usage, ...props }) {
+/** @param {FlagProps & { usage: FlagUsage | null, variants: ReadonlyMap<string, readonly Variant[]> }} props */
+export function EnvironmentCards({ usage, variants, ...props }) {
   const session = useSession();
   const { environments } = props.flag;
   /** @param {FlagEnvironment} of */
@@ -34,7 +34,7 @@ export function EnvironmentCards({ usage, ...props }) {
       ...props,
       of,
       isProd: isProd(of),
-      differences: measure === undefined || measure === of ? null : differencesOf(of, measure),
+      differences: measure === undefined || measure === of ? null : differencesOf(of, measure, variants),
       measure: measure?.name ?? '',
       usage: usage?.lastHourUsage.find(({ environment }) => environment === of.name) ?? null,
       isOpen: isProd(of) || count <= STRATEGIES_OPEN_MAX,
@@ -42,12 +42,19 @@ export function EnvironmentCards({ usage, ...props }) {
   );
 }
 
-/** In what an environment differs from another. @param {FlagEnvironment} of @param {FlagEnvironment} measure */
-function differencesOf(of, measure) {
+/**
+ * In what an environment differs from another.
+ * @param {FlagEnvironment} of
+ * @param {FlagEnvironment} measure
+ * @param {ReadonlyMap<string, readonly Variant[]>} variants by environment; of the past only their number is known
+ */
+function differencesOf(of, measure, variants) {
+  /** @param {FlagEnvironment} environment */
+  const variantsIn = ({ name, variantCount }) => JSON.stringify(variants.get(name) ?? variantCount);
   const differences = [];
   if (of.enabled !== measure.enabled) differences.push('the switch');
   if (contentOf(of.strategies) !== contentOf(measure.strategies)) differences.push('the strategies');
-  if (of.variantCount !== measure.variantCount) differences.push('the variants');
+  if (variantsIn(of) !== variantsIn(measure)) differences.push('the variants');
   return differences;
 }
 

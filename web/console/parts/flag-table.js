@@ -3,10 +3,13 @@
  * who hear it, because a browser takes them away with the looks.
  */
 import { h } from 'preact';
-import { isProduction } from '../changes.js';
+import { flagPath, isProduction } from '../changes.js';
+import { COLUMNS, nextSort, sortedAs } from '../flag-order.js';
+import { counted } from '../format.js';
 import { hrefOf } from '../place.js';
 import { useSession } from '../session.js';
 import { useVisibleRows } from './rows.js';
+import { Star } from './star.js';
 import { FlagSwitch } from './switch.js';
 import { TimeAgo } from './time-ago.js';
 
@@ -15,74 +18,91 @@ import { TimeAgo } from './time-ago.js';
 /** Pixels, before one is measured. */
 const ROW_HEIGHT = 43;
 
+/** Tags of a flag that its row names. */
+const TAGS_NAMED = 2;
+
 /**
  * @typedef {object} TableProps
  * @property {string} project
  * @property {readonly string[]} environments
+ * @property {ReadonlySet<string>} columns keys of COLUMNS
+ * @property {boolean} isChosen whether somebody has chosen the columns, which are shown then also where there is little room
  * @property {readonly FlagSummary[]} flags
+ * @property {(id: number) => string} ownerName
+ * @property {string} sort
+ * @property {(sort: string) => void} setSort
  * @property {boolean} isDense
  * @property {ReadonlySet<string>} chosen names
  * @property {((names: readonly string[], isChosen: boolean) => void) | null} choose null where nothing may be changed
  */
 
+/** @typedef {TableProps & { isProductionAt: readonly boolean[], shown: readonly (readonly [string, string])[] }} PartProps */
+
 /** @param {TableProps} props */
-export function FlagTable({ project, environments, isDense, flags, chosen, choose }) {
+export function FlagTable(props) {
+  const { environments, columns, isChosen, isDense, flags } = props;
   const session = useSession();
   const { body, from, to, before, after } = useVisibleRows(flags.length, ROW_HEIGHT);
-  const isProductionAt = environments.map((name) => isProduction(session, name));
+  /** @type {PartProps} */
+  const parts = {
+    ...props,
+    isProductionAt: environments.map((name) => isProduction(session, name)),
+    shown: COLUMNS.filter(([key]) => columns.has(key)),
+  };
+  const looks = `flags${isDense ? ' flags-dense' : ''}${isChosen ? ' flags-chosen' : ''}`;
   return h(
     'div',
     { class: 'flags-scroll', role: 'group', tabIndex: -1, 'aria-label': 'Flags' },
     h(
       'table',
       {
-        class: `flags${isDense ? ' flags-dense' : ''}`,
-        style: { '--environments': String(environments.length) },
+        class: looks,
+        style: { '--environments': String(environments.length), '--columns': String(parts.shown.length) },
         role: 'table',
         'aria-label': 'Flags and their switches',
         'aria-rowcount': flags.length + 1,
       },
-      h(TableHead, { environments, isProductionAt, flags, chosen, choose }),
+      h(TableHead, parts),
       h(
         'tbody',
         { role: 'rowgroup', ref: body },
-        before > 0
-          ? h('tr', {
-              key: 'before',
-              'aria-hidden': 'true',
-              style: { '--space': `${before}px` },
-              class: 'space',
-            })
-          : null,
-        flags.slice(from, to).map((flag, index) =>
-          h(FlagRow, {
-            key: flag.name,
-            project,
-            environments,
-            isProductionAt,
-            flag,
-            index: from + index,
-            isChosen: chosen.has(flag.name),
-            choose,
-          }),
-        ),
-        after > 0
-          ? h('tr', {
-              key: 'after',
-              'aria-hidden': 'true',
-              style: { '--space': `${after}px` },
-              class: 'space',
-            })
-          : null,
+        space('before', before),
+        flags
+          .slice(from, to)
+          .map((flag, index) => h(FlagRow, { key: flag.name, table: parts, flag, index: from + index })),
+        space('after', after),
       ),
     ),
   );
 }
 
-/** @param {Omit<TableProps, 'project' | 'isDense'> & { isProductionAt: readonly boolean[] }} props */
-function TableHead({ environments, isProductionAt, flags, chosen, choose }) {
+/** Stands for the rows that are not drawn. @param {string} key @param {number} height */
+function space(key, height) {
+  if (height <= 0) return null;
+  return h('tr', { key, 'aria-hidden': 'true', style: { '--space': `${height}px` }, class: 'space' });
+}
+
+/** @param {PartProps} props */
+function TableHead({ environments, isProductionAt, shown, flags, chosen, choose, sort, setSort }) {
   const all = flags.length > 0 && flags.every(({ name }) => chosen.has(name));
-  const names = () => flags.map(({ name }) => name);
+  /** @param {string} column @param {string} title @param {string} kind */
+  const head = (column, title, kind) =>
+    h(
+      'th',
+      {
+        key: column,
+        role: 'columnheader',
+        scope: 'col',
+        class: kind,
+        'aria-sort': sortedAs(column, sort),
+      },
+      h(
+        'button',
+        { type: 'button', class: 'sort', onClick: () => setSort(nextSort(column, sort)) },
+        title,
+        h('span', { class: 'sort-mark', 'aria-hidden': 'true' }, MARKS[sortedAs(column, sort) ?? 'none']),
+      ),
+    );
   return h(
     'thead',
     { role: 'rowgroup' },
@@ -98,38 +118,29 @@ function TableHead({ environments, isProductionAt, flags, chosen, choose }) {
               type: 'checkbox',
               'aria-label': 'Choose all flags',
               checked: all,
-              onChange: () => choose(names(), !all),
+              onChange: () =>
+                choose(
+                  flags.map(({ name }) => name),
+                  !all,
+                ),
             }),
           ),
-      h('th', { role: 'columnheader', scope: 'col', class: 'cell-name' }, 'Flag'),
+      head('name', 'Flag', 'cell-name'),
+      shown.map(([key, title]) => head(key, title, `cell-more cell-${key}`)),
       environments.map((name, index) =>
-        h(
-          'th',
-          {
-            key: name,
-            role: 'columnheader',
-            scope: 'col',
-            class: `cell-switch${isProductionAt[index] ? ' production' : ''}`,
-          },
-          name,
-        ),
+        head(`on ${name}`, name, `cell-switch${isProductionAt[index] ? ' production' : ''}`),
       ),
     ),
   );
 }
 
-/**
- * @param {object} props
- * @param {string} props.project
- * @param {readonly string[]} props.environments
- * @param {readonly boolean[]} props.isProductionAt
- * @param {FlagSummary} props.flag
- * @param {number} props.index
- * @param {boolean} props.isChosen
- * @param {TableProps['choose']} props.choose
- */
-function FlagRow({ project, environments, isProductionAt, flag, index, isChosen, choose }) {
+const MARKS = { ascending: ' ↑', descending: ' ↓', none: '' };
+
+/** @param {{ table: PartProps, flag: FlagSummary, index: number }} props */
+function FlagRow({ table, flag, index }) {
+  const { project, environments, isProductionAt, shown, chosen, choose, ownerName } = table;
   const { name } = flag;
+  const isChosen = chosen.has(name);
   const states = new Map(flag.environments.map((one) => [one.name, one]));
   const href = hrefOf({ view: 'flag', project, flag: name });
   return h(
@@ -153,8 +164,16 @@ function FlagRow({ project, environments, isProductionAt, flag, index, isChosen,
       h(
         'div',
         { class: 'flag-line' },
+        h(Star, { at: flagPath(project, name), name, isFavorite: flag.favorite }),
         h('a', { href, title: flag.description || undefined }, h('code', null, name)),
-        h(RowMeta, { flag }),
+        flag.stale ? h('span', { class: 'badge badge-warn' }, 'stale') : null,
+      ),
+    ),
+    shown.map(([key, title]) =>
+      h(
+        'td',
+        { key, role: 'cell', class: `cell-more cell-${key}`, 'data-label': title },
+        moreOf(key, flag, ownerName),
       ),
     ),
     environments.map((environment, at) => {
@@ -168,19 +187,34 @@ function FlagRow({ project, environments, isProductionAt, flag, index, isChosen,
           'data-label': environment,
         },
         h(FlagSwitch, { project, flag: name, environment, state }),
-        state?.hasStrategies === false ? h('span', { class: 'cell-note' }, 'no rules') : null,
+        h('span', { class: 'cell-note' }, amountOf(state)),
       );
     }),
   );
 }
 
-/** @param {{ flag: FlagSummary }} props */
-function RowMeta({ flag: { type, createdAt, stale } }) {
-  return h(
-    'span',
-    { class: 'row-meta' },
-    h('span', null, type),
-    h(TimeAgo, { iso: createdAt, prefix: 'created ' }),
-    stale ? h('span', { class: 'badge badge-warn' }, 'stale') : null,
-  );
+/** What a further column says. @param {string} key @param {FlagSummary} flag @param {(id: number) => string} ownerName */
+function moreOf(key, { type, createdAt, createdByUserId, lastSeenAt, tags }, ownerName) {
+  switch (key) {
+    case 'type':
+      return type;
+    case 'owner':
+      return ownerName(createdByUserId);
+    case 'created':
+      return h(TimeAgo, { iso: createdAt });
+    case 'seen':
+      return lastSeenAt === null ? 'never' : h(TimeAgo, { iso: lastSeenAt });
+    default: {
+      const rest = tags.length - TAGS_NAMED;
+      const named = tags.slice(0, TAGS_NAMED).map(({ value }) => value);
+      return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+    }
+  }
+}
+
+/** For how many it is on, as far as few letters can say it. @param {FlagSummary['environments'][number] | undefined} state */
+function amountOf(state) {
+  if (state === undefined || !state.hasStrategies) return 'no rules';
+  if (!state.hasEnabledStrategies) return 'rules off';
+  return state.rollout === null ? counted(state.enabledStrategyCount, 'rule') : `${state.rollout} %`;
 }

@@ -132,9 +132,11 @@ function Menu({ place }) {
   ];
 }
 
-/** The first ones, with the current one among them. @param {readonly ProjectSummary[]} all @param {string | null} current */
+/** Favorites and the first ones, with the current one among them. @param {readonly ProjectSummary[]} all @param {string | null} current */
 function listed(all, current) {
-  const first = all.slice(0, PROJECTS_LISTED);
+  const first = [...all]
+    .sort((one, other) => Number(other.favorite) - Number(one.favorite))
+    .slice(0, PROJECTS_LISTED);
   const wanted = all.find(({ id }) => id === current);
   return wanted === undefined || first.includes(wanted) ? first : [wanted, ...first.slice(0, -1)];
 }

@@ -1,15 +1,13 @@
-/** A flag as it was after each of its last events, by a slider, with the way back to it. */
+/** A flag as it was after each of its last events, by a slider: in what it differs from another moment, and the way back to it. */
 import { h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { flagPath } from '../changes.js';
 import { messageOf } from '../client.js';
-import { rollBack } from '../edit/rollback.js';
-import { dateTime } from '../format.js';
 import { notice } from '../notices.js';
 import { useSession } from '../session.js';
-import { deedOf } from '../words.js';
+import { DifferenceList, MomentSlider } from './moments.js';
+import { RollBackButton } from './rollback-button.js';
 
-/** @import { TargetedEvent } from 'preact' */
 /** @import { Flag, LoggedEvent } from '../types.d.ts' */
 
 /** @typedef {{ flag: Flag, event: LoggedEvent }} Past */
@@ -21,25 +19,27 @@ const MOVING_MS = 120;
  * @param {object} props
  * @param {Flag} props.flag as it is now
  * @param {readonly LoggedEvent[]} props.events newest first
+ * @param {ReadonlyMap<number, string>} props.segmentNames
  * @param {Past | null} props.past what is shown; null for the flag as it is now
  * @param {(past: Past | null) => void} props.setPast
  */
-export function TimeMachine({ flag, events, past, setPast }) {
+export function TimeMachine({ flag, events, segmentNames, past, setPast }) {
   const session = useSession();
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
+  const [other, setOther] = useState(/** @type {number | null} */ (null));
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
   const oldestFirst = [...events].reverse();
-  const last = oldestFirst.length - 1;
-  const found = oldestFirst.findIndex(({ id }) => id === chosen);
-  const position = chosen === null || found < 0 ? last : found;
-  if (last < 1) return null;
+  const newest = events[0];
+  if (newest === undefined || oldestFirst.length < 2) return null;
   const at = flagPath(flag.project, flag.name);
 
-  /** @param {LoggedEvent} event */
-  async function look(event) {
+  /** @param {number} eventId */
+  async function look(eventId) {
+    const event = events.find(({ id }) => id === eventId);
+    if (event === undefined) return;
     try {
-      setPast({ flag: await session.client.get(`${at}?at=${event.id}`), event });
+      setPast({ flag: await session.client.get(`${at}?at=${eventId}`), event });
     } catch (error) {
       notice('refused', messageOf(error));
       back();
@@ -48,62 +48,49 @@ export function TimeMachine({ flag, events, past, setPast }) {
   function back() {
     clearTimeout(timer.current);
     setChosen(null);
+    setOther(null);
     setPast(null);
   }
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  function onInput(event) {
-    const target = oldestFirst[event.currentTarget.valueAsNumber];
-    if (target === undefined || target === oldestFirst[last]) return back();
+  /** @param {number | null} eventId */
+  function choose(eventId) {
+    if (eventId === null) return back();
     clearTimeout(timer.current);
-    setChosen(target.id);
-    timer.current = setTimeout(() => void look(target), MOVING_MS);
+    setChosen(eventId);
+    timer.current = setTimeout(() => void look(eventId), MOVING_MS);
   }
-  async function restore() {
-    if (past === null) return;
-    try {
-      await rollBack(session, { at, eventId: past.event.id, when: dateTime(past.event.createdAt) });
-      back();
-      void session.feed.look();
-    } catch (error) {
-      notice('refused', messageOf(error));
-    }
-  }
-  const shown = oldestFirst[position];
+  const sliders = { events: oldestFirst };
   return h(
     'div',
     { class: `time${past === null ? '' : ' time-past'}` },
-    h(
-      'label',
-      { class: 'time-slider' },
-      'Moment',
-      h('input', {
-        type: 'range',
-        min: 0,
-        max: last,
-        step: 1,
-        value: position,
-        'aria-valuetext': past === null ? 'now' : `after event ${past.event.id}`,
-        onInput,
-      }),
-    ),
-    h(
-      'span',
-      { class: 'time-text', role: 'status' },
-      past === null || shown === undefined
-        ? 'As it is now'
-        : `As it was after event #${past.event.id}, ${deedOf(past.event)}, ${dateTime(past.event.createdAt)}`,
-    ),
+    h(MomentSlider, { ...sliders, label: 'Moment', eventId: chosen, change: choose }),
+    past === null
+      ? null
+      : h(MomentSlider, { ...sliders, label: 'Compared with', eventId: other, change: setOther }),
+    h('span', { class: 'unseen', role: 'status' }, past === null ? 'As it is now' : 'As it was then'),
     past === null
       ? null
       : [
-          session.may('flags', flag.project) && !flag.archived
-            ? h(
-                'button',
-                { key: 'restore', type: 'button', class: 'button', onClick: () => void restore() },
-                'Restore this',
-              )
-            : null,
-          h('button', { key: 'now', type: 'button', class: 'button', onClick: back }, 'Back to now'),
+          h(DifferenceList, {
+            key: 'difference',
+            project: flag.project,
+            flags: [flag.name],
+            from: past.event.id,
+            to: other ?? newest.id,
+            segmentNames,
+          }),
+          h(
+            'div',
+            { key: 'actions', class: 'actions' },
+            session.may('flags', flag.project) && !flag.archived
+              ? h(RollBackButton, {
+                  ...{ at, what: /** @type {const} */ ('flag'), event: past.event },
+                  text: 'Restore this',
+                  looks: 'button',
+                  after: back,
+                })
+              : null,
+            h('button', { type: 'button', class: 'button', onClick: back }, 'Back to now'),
+          ),
         ],
   );
 }

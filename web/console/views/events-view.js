@@ -3,14 +3,15 @@ import { signal } from '@preact/signals';
 import { h } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { messageOf, path } from '../client.js';
-import { rollBack } from '../edit/rollback.js';
 import { useEvents } from '../feed.js';
-import { counted, dateTime } from '../format.js';
+import { counted } from '../format.js';
 import { Choice } from '../forms/choice.js';
-import { notice } from '../notices.js';
+import { SearchBox } from '../forms/search-box.js';
 import { ProjectCrumb } from '../parts/crumb.js';
 import { EventItem } from '../parts/event-item.js';
 import { ListingHead } from '../parts/listing.js';
+import { ProjectTimeMachine } from '../parts/project-time-machine.js';
+import { RollBackButton } from '../parts/rollback-button.js';
 import { Empty, Failed, Loading } from '../parts/states.js';
 import { useSession } from '../session.js';
 
@@ -135,16 +136,12 @@ function Tools({ isOfProject, list: { text, project, total, events, restart } })
   return h(
     'div',
     { class: 'tools' },
-    h('input', {
-      type: 'search',
-      class: 'filter',
+    h(SearchBox, {
+      label: 'Search events',
       placeholder: 'Search in everything recorded',
-      'aria-label': 'Search events',
-      autocomplete: 'off',
-      spellcheck: false,
-      value: text,
-      onInput: (event) => {
-        text.value = event.currentTarget.value;
+      value: text.value,
+      change: (value) => {
+        text.value = value;
         clearTimeout(timer.id);
         timer.id = setTimeout(() => void restart(), TYPING_MS);
       },
@@ -167,11 +164,14 @@ function Tools({ isOfProject, list: { text, project, total, events, restart } })
 
 /** @param {{ list: EventList, of: string }} props */
 function Body({ of, list: { events, total, error, newest, restart, loadOlder } }) {
+  const session = useSession();
   if (error.value !== null) return h(Failed, { error: error.value, retry: () => void restart() });
   if (events.value === null) return h(Loading, null);
   if (events.value.length === 0) return h(Empty, { title: 'Nothing found' }, 'No event matches.');
   const isMore = events.value.length < total.value;
+  const may = of !== '' && session.may('flags', of);
   return [
+    of === '' ? null : h(ProjectTimeMachine, { key: 'time', project: of, events: events.value }),
     h(
       'ol',
       { key: 'list', class: 'plain events', 'aria-label': 'Events, newest first' },
@@ -181,7 +181,7 @@ function Body({ of, list: { events, total, error, newest, restart, loadOlder } }
           event,
           isFresh: event.id > newest.value,
           // What the newest event led to is what the project is already.
-          action: of !== '' && index > 0 ? h(RestoreButton, { project: of, event }) : null,
+          action: may && index > 0 ? restoreButton(of, event) : null,
         }),
       ),
     ),
@@ -195,27 +195,12 @@ function Body({ of, list: { events, total, error, newest, restart, loadOlder } }
   ];
 }
 
-/** @param {{ project: string, event: LoggedEvent }} props */
-function RestoreButton({ project, event: { id, createdAt } }) {
-  const session = useSession();
-  if (!session.may('flags', project)) return null;
-  async function act() {
-    try {
-      const at = path`/projects/${project}`;
-      await rollBack(session, { at, eventId: id, when: dateTime(createdAt), what: 'project' });
-      void session.feed.look();
-    } catch (error) {
-      notice('refused', messageOf(error));
-    }
-  }
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      'aria-label': `Restore the project to here, event ${id}`,
-      onClick: () => void act(),
-    },
-    'Restore the project to here',
-  );
-}
+/** @param {string} project @param {LoggedEvent} event */
+const restoreButton = (project, event) =>
+  h(RollBackButton, {
+    at: path`/projects/${project}`,
+    what: 'project',
+    event,
+    text: 'Restore the project to here',
+    label: `Restore the project to here, event ${event.id}`,
+  });

@@ -3,16 +3,15 @@ import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { segmentNamesOf } from '../audience.js';
 import { flagPath } from '../changes.js';
-import { messageOf, path } from '../client.js';
+import { path } from '../client.js';
 import { archiveFlag, copyFlag, deleteFlag, describeFlag, reviveFlag } from '../edit/flag-edits.js';
-import { rollBack } from '../edit/rollback.js';
 import { useEvents } from '../feed.js';
-import { dateTime } from '../format.js';
-import { notice } from '../notices.js';
 import { ProjectCrumb } from '../parts/crumb.js';
 import { EnvironmentCards } from '../parts/environment-card.js';
 import { EventItem } from '../parts/event-item.js';
 import { DependencyCards, FlagFacts, VariantCard } from '../parts/flag-cards.js';
+import { RollBackButton } from '../parts/rollback-button.js';
+import { Star } from '../parts/star.js';
 import { TimeMachine } from '../parts/time-machine.js';
 import { WhyCard } from '../parts/why.js';
 import { useResource, whenLoaded } from '../resource.js';
@@ -20,7 +19,7 @@ import { useSession } from '../session.js';
 
 /** @import { FlagProps } from '../parts/flag-cards.js' */
 /** @import { Past } from '../parts/time-machine.js' */
-/** @import { EventPage, Flag, FlagUsage, LoggedEvent, Session } from '../types.d.ts' */
+/** @import { EventPage, Flag, FlagUsage, LoggedEvent, Session, Variant } from '../types.d.ts' */
 
 /** Events of the history that are listed; the whole of it is in the events view. */
 const HISTORY_MAX = 30;
@@ -34,20 +33,24 @@ export function FlagView({ project, name }) {
     if (concerns) void shown.refresh();
   });
   const [past, setPast] = useState(/** @type {Past | null} */ (null));
-  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage }) => {
+  return whenLoaded(shown, ({ flag: now, etag, segmentNames, events, usage, variants }) => {
     const flag = past?.flag ?? now;
     const may = session.may('flags', project) && !now.archived && past === null;
     const props = { flag, etag, may, segmentNames };
     return [
       h(Head, { key: 'head', ...props }),
-      h(TimeMachine, { key: 'time', flag: now, events, past, setPast }),
+      h(TimeMachine, { key: 'time', flag: now, events, segmentNames, past, setPast }),
       h(
         'div',
         { key: 'columns', class: 'columns' },
         h(
           'div',
           null,
-          h(EnvironmentCards, { ...props, usage: past === null ? usage : null }),
+          h(EnvironmentCards, {
+            ...props,
+            usage: past === null ? usage : null,
+            variants: past === null ? variants : NO_VARIANTS,
+          }),
           h(VariantCard, props),
           h(DependencyCards, props),
           past === null && !now.archived ? h(WhyCard, { flag }) : null,
@@ -62,7 +65,7 @@ export function FlagView({ project, name }) {
  * @param {Session} session
  * @param {string} project
  * @param {string} name
- * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[], usage: FlagUsage | null }>}
+ * @returns {Promise<{ flag: Flag, etag: string, segmentNames: ReadonlyMap<number, string>, events: readonly LoggedEvent[], usage: FlagUsage | null, variants: typeof NO_VARIANTS }>}
  */
 async function load(session, project, name) {
   const { client } = session;
@@ -75,7 +78,23 @@ async function load(session, project, name) {
     // Without what applications report the flag can be shown all the same.
     client.get(path`/client-metrics/features/${name}`).catch(() => null),
   ]);
-  return { flag: body, etag, segmentNames, events, usage };
+  return { flag: body, etag, segmentNames, events, usage, variants: await variantsOf(session, body) };
+}
+
+/** @type {ReadonlyMap<string, readonly Variant[]>} */
+const NO_VARIANTS = new Map();
+
+/** By environment, where it has some: they may differ between environments. @param {Session} session @param {Flag} flag */
+async function variantsOf({ client }, { project, name, environments }) {
+  const varied = environments.filter(({ variantCount }) => variantCount > 0);
+  const found = await Promise.all(
+    varied.map(async (one) => {
+      const at = `${flagPath(project, name)}${path`/environments/${one.name}/variants`}`;
+      const { variants } = await client.get(at);
+      return /** @type {const} */ ([one.name, /** @type {readonly Variant[]} */ (variants)]);
+    }),
+  );
+  return new Map(found);
 }
 
 /** @param {FlagProps} props */
@@ -88,7 +107,14 @@ function Head(props) {
     h(
       'div',
       { class: 'title-row' },
-      h('h1', { class: 'flag-name' }, h('code', null, flag.name)),
+      h(
+        'div',
+        { class: 'title-name' },
+        h('h1', { class: 'flag-name' }, h('code', null, flag.name)),
+        flag.archived
+          ? null
+          : h(Star, { at: flagPath(flag.project, flag.name), name: flag.name, isFavorite: flag.favorite }),
+      ),
       h(Actions, props),
     ),
     flag.description ? h('p', { class: 'lead' }, flag.description) : null,
@@ -137,33 +163,18 @@ function History({ flag, events }) {
           event,
           isAboutFlag: true,
           // What the newest event led to is what the flag is already.
-          action: may && index > 0 ? h(RollBackButton, { flag, event }) : null,
+          action:
+            may && index > 0
+              ? h(RollBackButton, {
+                  at: flagPath(flag.project, flag.name),
+                  what: 'flag',
+                  event,
+                  text: 'Roll back to here',
+                  label: `Roll back to here, event ${event.id}`,
+                })
+              : null,
         }),
       ),
     ),
-  );
-}
-
-/** @param {{ flag: Flag, event: LoggedEvent }} props */
-function RollBackButton({ flag, event }) {
-  const session = useSession();
-  async function act() {
-    try {
-      const at = flagPath(flag.project, flag.name);
-      await rollBack(session, { at, eventId: event.id, when: dateTime(event.createdAt) });
-      void session.feed.look();
-    } catch (error) {
-      notice('refused', messageOf(error));
-    }
-  }
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'quiet',
-      'aria-label': `Roll back to here, event ${event.id}`,
-      onClick: () => void act(),
-    },
-    'Roll back to here',
   );
 }

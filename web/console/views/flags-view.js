@@ -1,22 +1,24 @@
 /** A project's flags: how it stands, and a table that can be filtered, sorted and changed row by row or many at once. */
 import { h } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { path } from '../client.js';
 import { archiveMany, markMany } from '../edit/bulk-edits.js';
 import { createFlag } from '../edit/flag-edits.js';
 import { useEvents } from '../feed.js';
-import { filtered, filterOf, hiddenOf, isNarrowed, queryOf, SEEN, SORTS } from '../flag-filter.js';
+import { filtered, filterOf, listOf, NO_FILTER, prepareTexts, queryOf } from '../flag-filter.js';
+import { ordered } from '../flag-order.js';
 import { createFlagUpdates } from '../flag-updates.js';
-import { counted, number } from '../format.js';
-import { Choice } from '../forms/choice.js';
+import { counted } from '../format.js';
 import { FlagTable } from '../parts/flag-table.js';
+import { FlagTools } from '../parts/flag-tools.js';
+import { Star } from '../parts/star.js';
 import { Empty } from '../parts/states.js';
 import { hrefOf, place, replacePlace } from '../place.js';
 import { useResource, whenLoaded } from '../resource.js';
 import { useSession } from '../session.js';
-import { FLAG_TYPES } from '../words.js';
 
 /** @import { FlagFilter } from '../flag-filter.js' */
+/** @import { Creator } from '../parts/flag-tools.js' */
 /** @import { ProjectOverview } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
@@ -24,16 +26,42 @@ export function FlagsView({ project }) {
   const session = useSession();
   const overview = useResource(() => session.client.get(path`/projects/${project}`), [session, project]);
   const updates = useMemo(() => createFlagUpdates(session, project, overview), [session, project, overview]);
-  useEvents(session, updates);
-  return whenLoaded(overview, (loaded) => h(Flags, { project, overview: loaded }));
+  // Who created flags; without their names they are shown by their ids.
+  const creators = useResource(
+    /** @returns {Promise<readonly Creator[]>} */
+    () => session.client.get(path`/projects/${project}/flag-creators`),
+    [session, project],
+  );
+  useEvents(session, (events) => {
+    updates(events);
+    const made = events.filter((event) => event.type === 'feature-created' && event.project === project);
+    const known = creators.loaded.value?.value ?? NOBODY;
+    if (made.some(({ createdByUserId }) => !known.some(({ id }) => id === createdByUserId))) {
+      void creators.refresh();
+    }
+  });
+  const owners = creators.loaded.value?.value ?? NOBODY;
+  return whenLoaded(overview, (loaded) => h(Flags, { project, overview: loaded, owners }));
 }
 
-/** @param {{ project: string, overview: ProjectOverview }} props */
-function Flags({ project, overview }) {
+/** @type {readonly Creator[]} */
+const NOBODY = [];
+
+/** @param {{ project: string, overview: ProjectOverview, owners: readonly Creator[] }} props */
+function Flags({ project, overview, owners }) {
   const session = useSession();
   const [filter, setFilter] = useFilter(project);
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
-  const matching = useMemo(() => filtered(overview.features, filter), [overview, filter]);
+  const names = useMemo(() => new Map(owners.map(({ id, name }) => [id, name])), [owners]);
+  /** @param {number} id */
+  const ownerName = (id) => names.get(id) ?? (id === 0 ? 'unknown' : `user ${id}`);
+  const { sort, first } = filter;
+  const inOrder = useMemo(
+    () => ordered(overview.features, sort, { isFavoriteFirst: first === '', ownerName }),
+    [overview, names, sort, first],
+  );
+  useEffect(() => prepareTexts(overview.features), [overview]);
+  const matching = useMemo(() => filtered(inOrder, filter), [inOrder, filter]);
   const environments = overview.environments.map(({ environment }) => environment);
   const may = session.may('flags', project);
   /** @param {readonly string[]} names @param {boolean} isChosen */
@@ -46,14 +74,14 @@ function Flags({ project, overview }) {
   const acted = matching.filter(({ name }) => chosen.has(name)).map(({ name }) => name);
   return [
     h(Head, { key: 'head', project, overview, may }),
-    h(Tools, {
+    h(FlagTools, {
       key: 'tools',
-      project,
       filter,
       setFilter,
       environments,
+      owners,
+      flags: overview.features,
       shown: matching.length,
-      of: overview.features.length,
     }),
     acted.length === 0
       ? null
@@ -65,15 +93,16 @@ function Flags({ project, overview }) {
           may ? 'Create the first one with “New flag”.' : 'Nobody has created one.',
         )
       : matching.length === 0
-        ? h(
-            Empty,
-            { key: 'none', title: 'Nothing matches' },
-            'No flag has this in its name, description or type.',
-          )
+        ? h(Empty, { key: 'none', title: 'Nothing matches' }, 'No flag has all that is asked for.')
         : h(FlagTable, {
             key: 'table',
             project,
-            environments: environments.filter((name) => !hiddenOf(filter).has(name)),
+            environments: environments.filter((name) => !listOf(filter.hide).has(name)),
+            columns: listOf(filter.show),
+            isChosen: filter.show !== NO_FILTER.show,
+            ownerName,
+            sort,
+            setSort: (next) => setFilter({ sort: next }),
             isDense: filter.rows === 'dense',
             flags: matching,
             chosen,
@@ -96,6 +125,7 @@ function useFilter(project) {
 function Head({ project, overview, may }) {
   const session = useSession();
   const { name, description, health, members, features } = overview;
+  const isFavorite = session.projects.value.find(({ id }) => id === project)?.favorite === true;
   const meaning = 'Flags that are neither stale nor older than their type should get';
   return h(
     'div',
@@ -103,7 +133,12 @@ function Head({ project, overview, may }) {
     h(
       'div',
       { class: 'title-row' },
-      h('h1', null, name || project),
+      h(
+        'div',
+        { class: 'title-name' },
+        h('h1', null, name || project),
+        h(Star, { at: path`/projects/${project}`, name: name || project, isFavorite }),
+      ),
       may
         ? h(
             'button',
@@ -124,90 +159,6 @@ function Head({ project, overview, may }) {
       h('a', { href: hrefOf({ view: 'settings', project }) }, 'Settings'),
     ),
   );
-}
-
-/**
- * @param {object} props
- * @param {string} props.project
- * @param {FlagFilter} props.filter
- * @param {(changed: Partial<FlagFilter>) => void} props.setFilter
- * @param {readonly string[]} props.environments
- * @param {number} props.shown
- * @param {number} props.of
- */
-function Tools({ filter, setFilter, environments, shown, of }) {
-  /** @type {[string, string][]} */
-  const states = environments.flatMap((name) => [
-    [`on ${name}`, `On in ${name}`],
-    [`off ${name}`, `Off in ${name}`],
-  ]);
-  return h(
-    'div',
-    { class: 'tools' },
-    h('input', {
-      type: 'search',
-      class: 'filter',
-      placeholder: 'Filter by name or description',
-      'aria-label': 'Filter flags by name, description or type',
-      autocomplete: 'off',
-      spellcheck: false,
-      value: filter.text,
-      onInput: (event) => setFilter({ text: event.currentTarget.value }),
-    }),
-    choice('Type', filter.type, [['', 'Any type'], ...FLAG_TYPES], (type) => setFilter({ type })),
-    choice('State', filter.state, [['', 'On or off'], ['stale', 'Stale'], ...states], (state) =>
-      setFilter({ state }),
-    ),
-    choice('Use', filter.seen, SEEN, (seen) => setFilter({ seen })),
-    choice('Order', filter.sort, SORTS, (sort) => setFilter({ sort })),
-    h(Look, { filter, setFilter, environments }),
-    h(
-      'p',
-      { class: 'muted', role: 'status' },
-      isNarrowed(filter) ? `${number(shown)} of ${counted(of, 'flag')}` : '',
-    ),
-  );
-}
-
-/** Which environments have a column, and how high rows are. @param {{ filter: FlagFilter, setFilter: (changed: Partial<FlagFilter>) => void, environments: readonly string[] }} props */
-function Look({ filter, setFilter, environments }) {
-  const hidden = hiddenOf(filter);
-  /** @param {string} text @param {boolean} checked @param {(checked: boolean) => void} change */
-  const check = (text, checked, change) =>
-    h(
-      'label',
-      { key: text, class: 'check' },
-      h('input', { type: 'checkbox', checked, onChange: () => change(!checked) }),
-      text,
-    );
-  /** @param {string} name @param {boolean} isShown */
-  function show(name, isShown) {
-    const names = environments.filter((one) => (one === name ? !isShown : hidden.has(one)));
-    setFilter({ hide: names.join(',') });
-  }
-  return h(
-    'details',
-    { class: 'look' },
-    h('summary', null, 'View'),
-    h(
-      'div',
-      { class: 'look-options' },
-      check('Dense rows', filter.rows === 'dense', (isDense) => setFilter({ rows: isDense ? 'dense' : '' })),
-      environments.length < 2
-        ? null
-        : h(
-            'fieldset',
-            { class: 'look-columns' },
-            h('legend', null, 'Columns'),
-            environments.map((name) => check(name, !hidden.has(name), (isShown) => show(name, isShown))),
-          ),
-    ),
-  );
-}
-
-/** @param {string} label @param {string} value @param {readonly (readonly [string, string])[]} options @param {(value: string) => void} change */
-function choice(label, value, options, change) {
-  return h(Choice, { options, value, change, attributes: { class: 'filter', 'aria-label': label } });
 }
 
 /** @param {{ project: string, names: readonly string[], clear: () => void }} props */

@@ -83,7 +83,7 @@ const lastSeen = (iso) => (iso === null ? 'never' : h(TimeAgo, { iso }));
 
 export function TokensView() {
   const session = useSession();
-  const isUser = !session.open && !session.me.user.isAPI;
+  const { isUser } = session;
   return [
     h(ListingHead, { key: 'head', title: 'Tokens' }),
     isUser ? h(PersonalTokens, { key: 'personal' }) : null,
@@ -101,12 +101,14 @@ function PersonalTokens() {
   const whose = session.me.user.name || session.me.user.username || 'you';
   const columns = [{ title: 'Your tokens', isMain: true }, { title: 'Expires' }, { title: 'Last used' }];
   /** @param {PersonalToken} token */
+  const nameOf = ({ id, description }) => description || `Token ${id}`;
+  /** @param {PersonalToken} token */
   const row = (token) => ({
     key: String(token.id),
-    cells: [token.description, date(token.expiresAt), lastSeen(token.seenAt)],
+    cells: [nameOf(token), date(token.expiresAt), lastSeen(token.seenAt)],
     actions: h(RowAction, {
       text: 'Delete',
-      of: token.description,
+      of: nameOf(token),
       act: () => deletePersonalToken(session, token, '/user/tokens').then(loaded.refresh),
     }),
   });

@@ -1,26 +1,32 @@
 /** All projects, to be found by name. */
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
+import { path } from '../client.js';
 import { createProject } from '../edit/project-edits.js';
 import { number } from '../format.js';
+import { SearchBox } from '../forms/search-box.js';
 import { Listing, ListingHead, MainAction } from '../parts/listing.js';
+import { Star } from '../parts/star.js';
 import { flagsOf, hrefOf } from '../place.js';
 import { useSession } from '../session.js';
-
-/** @import { TargetedEvent } from 'preact' */
 
 export function ProjectsView() {
   const session = useSession();
   const [text, setText] = useState('');
-  /** @param {TargetedEvent<HTMLInputElement>} event */
-  const onInput = (event) => setText(event.currentTarget.value);
   const found = session.projects.value.filter(({ id, name }) =>
     `${name} ${id}`.toLowerCase().includes(text.trim().toLowerCase()),
   );
-  const rows = found.map(({ id, name, featureCount, staleFeatureCount, memberCount, health }) => ({
+  // The sort is stable: among themselves they stand as they did.
+  found.sort((one, other) => Number(other.favorite) - Number(one.favorite));
+  const rows = found.map(({ id, name, featureCount, staleFeatureCount, memberCount, health, favorite }) => ({
     key: id,
     cells: [
-      h('a', { href: hrefOf(flagsOf(id)) }, name),
+      h(
+        'span',
+        { class: 'flag-line' },
+        h(Star, { at: path`/projects/${id}`, name, isFavorite: favorite }),
+        h('a', { href: hrefOf(flagsOf(id)) }, name),
+      ),
       h('code', null, id),
       number(featureCount),
       number(staleFeatureCount),
@@ -43,13 +49,11 @@ export function ProjectsView() {
     h(
       'div',
       { key: 'tools', class: 'tools' },
-      h('input', {
-        type: 'search',
-        class: 'filter',
-        'aria-label': 'Filter projects',
+      h(SearchBox, {
+        label: 'Filter projects',
         placeholder: 'Filter by name or id',
         value: text,
-        onInput,
+        change: setText,
       }),
     ),
     h(Listing, { key: 'list', label: 'Projects', columns, rows, none: 'No project matches' }),

@@ -17,13 +17,17 @@ import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js
 import { useResource, whenLoaded } from '../resource.js';
 import { useSession } from '../session.js';
 
+/** @import { AccessAt } from '../edit/project-edits.js' */
 /** @import { Environment, ProjectAccess, ProjectMember, ProjectSummary, Role } from '../types.d.ts' */
 
 /** @param {{ project: string }} props */
 export function SettingsView({ project }) {
   const session = useSession();
   const { client, projects } = session;
-  const access = useResource(() => client.get(path`/projects/${project}/access`), [client, project]);
+  const access = useResource(async () => {
+    const since = session.feed.newest();
+    return { since, ...(await client.read(path`/projects/${project}/access`)) };
+  }, [client, project]);
   const environments = useResource(() => client.get('/environments'), [client]);
   useEvents(session, () => {
     void access.refresh();
@@ -38,7 +42,7 @@ export function SettingsView({ project }) {
       title: 'Settings',
       action: may && summary !== undefined ? h(ProjectActions, { project: summary }) : null,
     }),
-    whenLoaded(access, (/** @type {ProjectAccess} */ loaded) =>
+    whenLoaded(access, (/** @type {LoadedAccess} */ loaded) =>
       h(Members, { key: 'members', project, access: loaded, may }),
     ),
     whenLoaded(environments, (/** @type {{ environments: Environment[] }} */ loaded) =>
@@ -72,18 +76,22 @@ function ProjectActions({ project }) {
   );
 }
 
-/** @param {{ project: string, access: ProjectAccess, may: boolean }} props */
-function Members({ project, access: { users, roles }, may }) {
+/** @typedef {{ body: ProjectAccess, etag: string, since: number }} LoadedAccess */
+
+/** @param {{ project: string, access: LoadedAccess, may: boolean }} props */
+function Members({ project, access: { body, etag, since }, may }) {
   const session = useSession();
+  const { users, roles } = body;
+  const read = { project, etag, since };
   const projectRoles = roles.filter(({ type }) => type === 'project');
   const rows = users.map((member) => ({
     key: String(member.id),
-    cells: [memberName(member), h(RoleCell, { project, member, roles: projectRoles, may })],
+    cells: [memberName(member), h(RoleCell, { read, member, roles: projectRoles, may })],
     actions: may
       ? h(RowAction, {
           text: 'Remove',
           of: memberName(member),
-          act: () => removeMember(session, project, member),
+          act: () => removeMember(session, read, member),
         })
       : null,
   }));
@@ -107,14 +115,14 @@ function Members({ project, access: { users, roles }, may }) {
   );
 }
 
-/** @param {{ project: string, member: ProjectMember, roles: readonly Role[], may: boolean }} props */
-function RoleCell({ project, member, roles, may }) {
+/** @param {{ read: AccessAt, member: ProjectMember, roles: readonly Role[], may: boolean }} props */
+function RoleCell({ read, member, roles, may }) {
   const session = useSession();
   if (!may) return roles.find(({ id }) => id === member.roleId)?.name ?? String(member.roleId);
   return h(Choice, {
     options: roles.map(named),
     value: String(member.roleId),
-    change: (id) => void setRole(session, project, member, Number(id)),
+    change: (id) => void setRole(session, read, member, Number(id)),
     attributes: { class: 'filter', 'aria-label': `Role of ${memberName(member)}` },
   });
 }

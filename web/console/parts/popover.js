@@ -1,0 +1,31 @@
+/** What is seldom needed, below a word that opens it. Escape and a press elsewhere close it. */
+import { h } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** @import { ComponentChildren, TargetedKeyboardEvent } from 'preact' */
+
+/** @param {{ title: string, children?: ComponentChildren }} props */
+export function Popover({ title, children }) {
+  const details = useRef(/** @type {HTMLDetailsElement | null} */ (null));
+  useEffect(() => {
+    /** @param {Event} event */
+    const onPress = ({ target }) => {
+      const element = details.current;
+      if (element !== null && target instanceof Node && !element.contains(target)) element.open = false;
+    };
+    addEventListener('pointerdown', onPress);
+    return () => removeEventListener('pointerdown', onPress);
+  }, []);
+  /** @param {TargetedKeyboardEvent<HTMLDetailsElement>} event */
+  function onKeyDown(event) {
+    if (event.key !== 'Escape') return;
+    event.currentTarget.open = false;
+    event.currentTarget.querySelector('summary')?.focus();
+  }
+  return h(
+    'details',
+    { class: 'popover', ref: details, onKeyDown },
+    h('summary', { class: 'button' }, title),
+    h('div', { class: 'popover-content' }, children),
+  );
+}
