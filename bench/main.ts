@@ -4,11 +4,13 @@
  *   npm run bench                          everything; writes bench/results and bench/RESULTS.md
  *   npm run bench -- --only toggle,create  these scenarios; their results replace the earlier ones
  *   npm run bench -- --quick               30 seconds: one scenario of each sort, to see that it works; writes --json only
+ *   npm run bench -- --cluster             a cluster of three beside one node; needs nats-server 2.10 or newer
  *   npm run bench -- --peer                beside Unleash on PostgreSQL, both of this machine; a few minutes
  *   npm run bench -- --peer http://localhost:4243 --peer-token '*:*.secret'
  */
 import { tmpdir } from 'node:os';
 import { Command } from 'commander';
+import { noNatsServer } from '../test/support/replication/nats-servers.ts';
 import { EFFORTS, type Scenario } from './lib/measurement.ts';
 import { type Peer, startUnleash } from './lib/peer/unleash.ts';
 import { writeReadme } from './lib/report/readme.ts';
@@ -24,6 +26,7 @@ import {
 import { terminalReport } from './lib/report/terminal-report.ts';
 import { runScenarios } from './lib/run-scenarios.ts';
 import { QUICK_SCENARIOS, SCENARIOS } from './scenarios/all.ts';
+import { CLUSTER_SCENARIO_NAME, clusterScenario } from './scenarios/cluster.ts';
 import { PEER_SCENARIO_NAME, peerScenario } from './scenarios/peer.ts';
 
 interface Options {
@@ -31,13 +34,14 @@ interface Options {
   readonly only?: string;
   readonly folder?: string;
   readonly json?: string;
+  readonly cluster?: true;
   /** `true` without an address. */
   readonly peer?: string | true;
   readonly peerToken?: string;
 }
 
 /** In the order of the page. */
-const NAMES = [...SCENARIOS.map(({ name }) => name), PEER_SCENARIO_NAME];
+const NAMES = [...SCENARIOS.map(({ name }) => name), CLUSTER_SCENARIO_NAME, PEER_SCENARIO_NAME];
 
 const program = new Command('bench')
   .description('Measures the server beside the limits of this machine.')
@@ -49,6 +53,10 @@ const program = new Command('bench')
   .option('--folder <path>', 'a folder on the disk to measure; default: that of temporary files')
   .option('--json <file>', 'write the results of this run there')
   .option(
+    '--cluster',
+    'only what a cluster of three costs beside one node; nats-server 2.10 or newer is needed',
+  )
+  .option(
     '--peer [url]',
     'only what is measured beside another server of this interface; without an address, beside Unleash on PostgreSQL, which are started for it',
   )
@@ -56,6 +64,10 @@ const program = new Command('bench')
   .action(main);
 
 async function main(options: Options): Promise<void> {
+  if (options.cluster) {
+    if (noNatsServer !== null) program.error(noNatsServer);
+    return measure(options, [clusterScenario]);
+  }
   if (options.peer === undefined) return measure(options, chosen(options));
   const peer = await peerOf(options);
   try {

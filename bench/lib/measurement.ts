@@ -13,13 +13,16 @@ export const TABLES = [
   'beside-streams',
   'usage',
   'sdk-reads',
+  'workers',
   'peer',
+  'cluster',
   'micro',
   'flags',
   'holds',
   'projects',
   'events',
   'snapshot',
+  'console',
 ] as const;
 export type TableName = (typeof TABLES)[number];
 

@@ -1,5 +1,7 @@
 /** Every scenario, in the order in which they run and are reported. */
+import { NO_BROWSER } from '../../test/support/browser/browser.ts';
 import type { Scenario } from '../lib/measurement.ts';
+import { consoleList } from './console.ts';
 import { create } from './create.ts';
 import { eventFilter, eventText } from './event-search.ts';
 import { flagList } from './flag-list.ts';
@@ -18,6 +20,7 @@ import { streams } from './streams.ts';
 import { toggle } from './toggle.ts';
 import { usage } from './usage.ts';
 import { variantsPut } from './variants-put.ts';
+import { workers } from './workers.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   flagRead,
@@ -34,11 +37,14 @@ export const SCENARIOS: readonly Scenario[] = [
   streams,
   usage,
   sdkReads,
+  workers,
   micro,
   growthFlags,
   holds,
   growthProjects,
   growthEvents,
+  // Where there is a browser.
+  ...(NO_BROWSER === false ? [consoleList] : []),
 ];
 
 /** One of each sort, for a run of half a minute; the others are run as tests. */

@@ -227,6 +227,22 @@ export const GOALS: readonly Goal[] = [
     isMet: atLeast(10_000),
   })),
   {
+    what: 'reads of 100,000 flags at random with two HTTP workers, for each second of processor time',
+    target: '≥ 90 % of without workers',
+    scenario: 'workers',
+    format: 'percent',
+    value: worstOf(Math.min, ['workers', 'reads, for each second of processor time', 100_000, 'ratio']),
+    isMet: atLeast(0.9),
+  },
+  {
+    what: 'durable switches beside these reads with two HTTP workers',
+    target: '≥ 80 % of without workers',
+    scenario: 'workers',
+    format: 'percent',
+    value: worstOf(Math.min, ['workers', 'switches a second beside reads', 100_000, 'ratio']),
+    isMet: atLeast(0.8),
+  },
+  {
     what: 'reads of a flag beside text searches, p99',
     target: '≤ 10 ms',
     scenario: 'growth-events',
@@ -290,6 +306,22 @@ export const GOALS: readonly Goal[] = [
     // Of the process: the columns of the event log lie in shared memory, which no heap figure counts.
     value: perOne(events(FEWEST_EVENTS, 'rss'), events(MOST_EVENTS, 'rss')),
     isMet: atMost(64),
+  },
+  {
+    what: 'console: list of 20,000 flags shown after its data',
+    target: '≤ 300 ms',
+    scenario: 'console',
+    format: 'ms',
+    value: worstOf(Math.max, ['console', 'one project', 20_000, 'listMs']),
+    isMet: atMost(300),
+  },
+  {
+    what: 'console: a key in the search of 20,000 flags',
+    target: '≤ 50 ms',
+    scenario: 'console',
+    format: 'ms',
+    value: worstOf(Math.max, ['console', 'one project', 20_000, 'keyMs']),
+    isMet: atMost(50),
   },
 ];
 

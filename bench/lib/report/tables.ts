@@ -144,6 +144,18 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'workers',
+    title: 'With HTTP workers',
+    note: 'Two servers on the same flags, one with two HTTP workers and one without, in runs that alternate; the ratio is the median over neighbouring pairs. Flags are read at random of all, each of which was read before, at 64 connections; switches take 16 connections and reads the other 48. The clients run on the same processors, so that more throughput takes processors that are idle otherwise.',
+    what: 'operation',
+    at: 'flags',
+    columns: [
+      column('withWorkers', 'with 2 workers', 'rate'),
+      column('without', 'without', 'rate'),
+      column('ratio', 'ratio', 'ratio'),
+    ],
+  },
+  {
     name: 'peer',
     title: 'Beside another server',
     note: 'One process each, filled with the same flags over HTTP, and sent the same requests in alternating runs while the other one idles. The other server has its default settings, but no limits of rates; its database has its own, and syncs each change as this server does. The ratio is ours to theirs. The last section names the other server and its version.',
@@ -155,6 +167,23 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('share', 'ratio', 'ratio'),
       column('p50', 'p50', 'ms'),
       column('theirP50', 'their p50', 'ms'),
+    ],
+  },
+  {
+    name: 'cluster',
+    title: 'A cluster beside one node',
+    note: 'Three nodes on three NATS servers, which write to the disk before they acknowledge, beside one node without replication, in alternating runs; the share is the median over neighbouring pairs. All of these processes and the load generator share the processors of the machine, so that throughput says what is left for the leader; the processor time of a request, of the process that was asked and of all the others together, says what it costs. The log alone: records of 200 bytes published to a stream with three replicas.',
+    what: 'operation',
+    at: 'at once',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('theirs', 'one node/s', 'rate'),
+      column('share', 'share', 'percent'),
+      column('p50', 'p50', 'ms'),
+      column('theirP50', 'one node p50', 'ms'),
+      column('micros', 'µs', 'ratio'),
+      column('theirMicros', 'one node µs', 'ratio'),
+      column('otherMicros', 'all others µs', 'ratio'),
     ],
   },
   {
@@ -233,6 +262,19 @@ export const TABLE_VIEWS: readonly TableView[] = [
       column('replayPerSecond', 'events/s', 'rate'),
       column('heap', 'heap', 'bytes'),
       column('rss', 'resident', 'bytes'),
+    ],
+  },
+  {
+    name: 'console',
+    title: 'The list of flags in a browser',
+    note: "The console's list of one project in Chromium on this machine, which runs the server too: from the last byte of the data until rows are painted, and from a key in the search until what is left is painted; medians and 90th percentiles over five loads of the page and 55 keys.",
+    what: 'where',
+    at: 'flags',
+    columns: [
+      column('listMs', 'list shown', 'ms'),
+      column('slowListMs', 'p90', 'ms'),
+      column('keyMs', 'a key in the search', 'ms'),
+      column('slowKeyMs', 'p90', 'ms'),
     ],
   },
 ];

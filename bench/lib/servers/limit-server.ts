@@ -12,7 +12,7 @@ import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
 import { constants, openSync, readFileSync, writev } from 'node:fs';
 import { statusLine } from '../../../src/http/transport/response-headers.ts';
-import { loadUws } from '../../../src/http/transport/uws/uws-transport.ts';
+import { loadUws } from '../../../src/http/transport/uws/uws-module.ts';
 
 export type LimitKind = 'bare' | 'group-commit';
 

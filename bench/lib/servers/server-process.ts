@@ -36,13 +36,15 @@ export interface ServerProcessOptions {
   readonly root?: string;
   readonly isProbed?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** One that is free; any when absent. */
+  readonly port?: number;
 }
 
 export async function startServerProcess(
   folder: string,
-  { root = ROOT_FOLDER, isProbed = false, env = {} }: ServerProcessOptions = {},
+  { root = ROOT_FOLDER, isProbed = false, env = {}, port: chosen }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
-  const port = await freePort();
+  const port = chosen ?? (await freePort());
   const probe = isProbed ? ['--expose-gc', '--import', PROBE_FILE] : [];
   const startedAt = performance.now();
   const child = spawn(

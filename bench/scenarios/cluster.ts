@@ -1,0 +1,212 @@
+/**
+ * What a cluster costs: three nodes on three NATS servers that write to the disk before they acknowledge, beside one node without
+ * replication. All of them share the machine's processors, so the processor time of one request is told too.
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { type NatsCluster, startNats } from '../../test/support/replication/nats-servers.ts';
+import { runClosedLoop } from '../lib/load/closed-loop.ts';
+import { type Operation, toggles } from '../lib/load/operation.ts';
+import type { BenchRun, Measurement, Scenario } from '../lib/measurement.ts';
+import { environmentPath, flagPath, flagsInTurn } from '../lib/paths.ts';
+import { cpuMicrosOf } from '../lib/servers/cpu-time.ts';
+import { seedPeer } from '../lib/servers/seed-peer.ts';
+import { freePort, type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
+import { median } from '../lib/statistics.ts';
+
+const NODES = 3;
+const FLAGS = 256;
+const CONNECTIONS = 64;
+const ROUNDS = 5;
+const SECONDS = 2;
+const LOOK_MS = 20;
+
+/** What the record of one switch takes in the log. */
+const RECORD_BYTES = 200;
+const LOG_STREAM = 'BENCH';
+const LOG_SUBJECT = 'bench.records';
+
+export const CLUSTER_SCENARIO_NAME = 'cluster';
+
+interface Nodes {
+  readonly leader: ServerProcess;
+  readonly followers: readonly ServerProcess[];
+  readonly single: ServerProcess;
+  readonly nats: NatsCluster;
+}
+
+/** What one run showed, with the processor time of each request in microseconds. */
+interface Run {
+  readonly perSecond: number;
+  readonly p50: number;
+  /** Of the process that was asked. */
+  readonly micros: number;
+  /** Of the other nodes and of the NATS servers together. */
+  readonly otherMicros: number;
+}
+
+export const clusterScenario: Scenario = {
+  name: CLUSTER_SCENARIO_NAME,
+  title: 'Cluster of three',
+  async run(bench) {
+    const nats = await startNats(NODES);
+    const started: ServerProcess[] = [];
+    try {
+      const ofCluster = await Promise.all(
+        Array.from({ length: NODES }, (_, at) => startNode(bench, nats, at)),
+      );
+      started.push(...ofCluster);
+      const single = await startServerProcess(mkdtempSync(join(bench.folder, 'single-')));
+      started.push(single);
+      const leader = await leaderOf(ofCluster);
+      const followers = ofCluster.filter((node) => node !== leader);
+      for (const { target } of [leader, single]) await seedPeer(target, FLAGS);
+      return await measured(bench, { leader, followers, single, nats });
+    } finally {
+      for (const server of started) await server.kill();
+      await nats.close();
+    }
+  },
+};
+
+async function startNode(bench: BenchRun, nats: NatsCluster, at: number): Promise<ServerProcess> {
+  const port = await freePort();
+  return startServerProcess(mkdtempSync(join(bench.folder, `node-${at}-`)), {
+    env: {
+      REPLICATION_URL: nats.urls.join(','),
+      REPLICATION_NODE: `node-${at}`,
+      REPLICATION_ADDRESS: `http://127.0.0.1:${port}`,
+    },
+    port,
+  });
+}
+
+async function leaderOf(nodes: readonly ServerProcess[]): Promise<ServerProcess> {
+  for (;;) {
+    for (const node of nodes) {
+      const health = (await (await fetch(`${node.target.origin}/health`)).json()) as {
+        readonly cluster: { readonly role: string };
+      };
+      if (health.cluster.role === 'leading') return node;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+async function measured(bench: BenchRun, nodes: Nodes): Promise<Measurement[]> {
+  const { leader, followers, single } = nodes;
+  const switching = (connections: number): Operation => ({
+    requests: toggles(flagsInTurn({ flags: FLAGS, connections }).map(environmentPath)),
+  });
+  const reading: Operation = { requests: [{ method: 'GET', path: flagPath(0) }] };
+  const beside = async (
+    what: string,
+    connections: number,
+    operation: Operation,
+    asked: ServerProcess,
+  ): Promise<Measurement> => {
+    const others = othersThan(asked, nodes);
+    const ours = () => runOnce(bench, asked, others, operation, connections);
+    const theirs = () => runOnce(bench, single, [], operation, connections);
+    // Once each for nothing: a server compiles what it runs often.
+    await ours();
+    await theirs();
+    const pairs: { readonly ours: Run; readonly theirs: Run }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1)
+      pairs.push({ ours: await ours(), theirs: await theirs() });
+    const of = (side: 'ours' | 'theirs', key: keyof Run): number =>
+      median(pairs.map((pair) => pair[side][key]));
+    const values = {
+      perSecond: of('ours', 'perSecond'),
+      theirs: of('theirs', 'perSecond'),
+      share: median(pairs.map((pair) => pair.ours.perSecond / pair.theirs.perSecond)),
+      p50: of('ours', 'p50'),
+      theirP50: of('theirs', 'p50'),
+      micros: of('ours', 'micros'),
+      theirMicros: of('theirs', 'micros'),
+      otherMicros: of('ours', 'otherMicros'),
+    };
+    bench.say(
+      `${what}, ${connections} connections: ${Math.round(values.perSecond)}/s of ${Math.round(values.theirs)}/s, ${values.p50.toFixed(2)} ms`,
+    );
+    return { table: 'cluster', what, at: connections, values };
+  };
+  return [
+    await beside('switch at the leader', CONNECTIONS, switching(CONNECTIONS), leader),
+    await beside('switch at the leader', 1, switching(1), leader),
+    await beside('read at the leader', CONNECTIONS, reading, leader),
+    await beside('read at a follower', CONNECTIONS, reading, followers[0]!),
+    ...(await logAlone(bench, nodes.nats)),
+  ];
+}
+
+/** Processes whose time counts as that of the others. */
+const othersThan = (asked: ServerProcess, { leader, followers, nats }: Nodes): readonly HasChild[] => [
+  ...[leader, ...followers].filter((node) => node !== asked),
+  ...nats.servers.map(({ process: child }) => ({ child })),
+];
+
+interface HasChild {
+  readonly child: ChildProcess;
+}
+
+async function runOnce(
+  { folder }: BenchRun,
+  asked: ServerProcess,
+  others: readonly HasChild[],
+  operation: Operation,
+  connections: number,
+): Promise<Run> {
+  const otherCpu = (): number => others.reduce((sum, other) => sum + cpuMicrosOf(other), 0);
+  const [before, othersBefore] = [cpuMicrosOf(asked), otherCpu()];
+  const run = await runClosedLoop({ target: asked.target, operation, connections, seconds: SECONDS, folder });
+  return {
+    perSecond: run.perSecond,
+    p50: run.p50,
+    micros: (cpuMicrosOf(asked) - before) / run.requests,
+    otherMicros: (otherCpu() - othersBefore) / run.requests,
+  };
+}
+
+/** Records of one switch each, published to a stream that three servers keep: what no node on such a log can go below. */
+async function logAlone(bench: BenchRun, nats: NatsCluster): Promise<Measurement[]> {
+  const connection = await connect({ servers: [...nats.urls] });
+  try {
+    const manager = await jetstreamManager(connection);
+    await manager.streams.add({
+      ...{ name: LOG_STREAM, subjects: [LOG_SUBJECT], num_replicas: NODES, storage: StorageType.File },
+    });
+    const measurements: Measurement[] = [];
+    for (const atOnce of [CONNECTIONS, 1]) {
+      const { perSecond, p50 } = await published(jetstream(connection), atOnce);
+      bench.say(`the log alone, ${atOnce} at once: ${Math.round(perSecond)}/s, ${p50.toFixed(2)} ms`);
+      measurements.push({ table: 'cluster', what: 'the log alone', at: atOnce, values: { perSecond, p50 } });
+    }
+    return measurements;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function published(
+  stream: ReturnType<typeof jetstream>,
+  atOnce: number,
+): Promise<Pick<Run, 'perSecond' | 'p50'>> {
+  const record = new Uint8Array(RECORD_BYTES);
+  const latencies: number[] = [];
+  const startedAt = performance.now();
+  const endsAt = startedAt + SECONDS * 1_000;
+  const publisher = async (): Promise<void> => {
+    for (let sentAt = performance.now(); sentAt < endsAt; sentAt = performance.now()) {
+      await stream.publish(LOG_SUBJECT, record);
+      latencies.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, publisher));
+  const perSecond = (latencies.length * 1_000) / (performance.now() - startedAt);
+  return { perSecond, p50: median(latencies) };
+}
