@@ -58,6 +58,12 @@ const INDEPENDENT: Readonly<Record<string, number>> = {
   getEventTypes: 200,
   searchUsers: 200,
   getMe: 200,
+  validatePassword: 200,
+  getTelemetrySettings: 200,
+  createFeedback: 200,
+  updateFeedback: 200,
+  updateSplashSettings: 200,
+  recordUiError: 204,
   // What applications reported is no part of the state, and none has reported here.
   getApplications: 200,
   getApplication: 404,

@@ -55,7 +55,7 @@ function noAccess(caller: Caller, { permission, needs = [] }: Need, { projectId 
   if (permission === 'personal') {
     return refuse(
       'NoAccessError',
-      `Personal tokens belong to users, and ${caller.actor.name} is not a user. An Admin manages those of others at /user-admin/:id/tokens.`,
+      `This is for people who call as themselves, and ${caller.actor.name} is ${caller.user === null ? 'not a user' : 'a service account'}. An Admin manages the tokens and passwords of others below /user-admin/:id.`,
     );
   }
   return refuse(

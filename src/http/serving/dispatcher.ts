@@ -211,12 +211,13 @@ class Dispatcher {
   #refuseCaller(call: Call, bound: BoundRoute, caller: Refusal): void {
     // An unauthenticated caller must not wait for changes of others, because it would hold a connection and memory.
     const isUnknown = caller === bound.surface.access?.unauthenticated;
+    this.sender.refuseSettled(call, caller, isUnknown ? this.#revisionOfCallers() : undefined);
+  }
+
+  /** Changes when tokens, users or sessions do. */
+  #revisionOfCallers(): number {
     const { accessRevision, sessionsRevision } = this.#world.directory;
-    this.sender.refuseSettled(
-      call,
-      caller,
-      isUnknown ? Math.max(accessRevision, sessionsRevision) : undefined,
-    );
+    return Math.max(accessRevision, sessionsRevision);
   }
 
   /** Goes on when this node has the event that the request asks for, if it asks for one. */

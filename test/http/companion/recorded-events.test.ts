@@ -15,7 +15,7 @@ type Request = readonly [method: string, path: string, body?: unknown];
 
 /**
  * `$` stands for a name of the row's own, `@` for the id or digest in the last answer that had one, or of the event
- * found.
+ * found, and `^` for the one in the answer before that.
  */
 interface Row {
   readonly given?: readonly Request[];
@@ -48,6 +48,9 @@ const BULK_SWITCH = (position: 'on' | 'off') =>
   `/projects/default/bulk_features/environments/development/${position}`;
 const LINK = { id: 'ticket', url: 'https://tracker.example/1', title: null };
 const VARIANTS = [{ name: 'a', weight: 1 }];
+const SERVICE_ACCOUNT: Request = ['POST', '/service-account', { username: '$', rootRole: 3 }];
+const PASSWORD = 'long enough as a sentence';
+const INVITATION: Request = ['POST', '/invite-link/tokens', { name: '$', expiresAt: '2999-01-01T00:00:00Z' }];
 const PERSONAL = { description: '$', expiresAt: '2999-01-01T00:00:00Z' };
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -515,6 +518,54 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['/user-admin/1/tokens/@'],
     events: ['pat-deleted'],
   },
+  changeUserPassword: {
+    given: [USER],
+    when: ['/user-admin/@/change-password', { password: PASSWORD }],
+    events: ['user-updated'],
+  },
+  changeMyPassword: {
+    asUser: true,
+    when: ['/user/change-password', { oldPassword: PASSWORD, password: `${PASSWORD} again` }],
+    events: ['user-updated'],
+  },
+  resetUserPassword: {
+    given: [USER],
+    when: ['/user-admin/reset-password', { id: '$' }],
+    events: ['user-updated'],
+  },
+  createPublicSignupToken: {
+    when: ['/invite-link/tokens', { name: '$', expiresAt: '2999-01-01T00:00:00Z' }],
+    events: ['public-signup-token-created'],
+  },
+  updatePublicSignupToken: {
+    given: [INVITATION],
+    when: ['/invite-link/tokens/@', { enabled: false }],
+    events: ['public-signup-token-updated'],
+  },
+  createServiceAccount: {
+    when: ['/service-account', { username: '$', rootRole: 3 }],
+    events: ['service-account-created'],
+  },
+  updateServiceAccount: {
+    given: [SERVICE_ACCOUNT],
+    when: ['/service-account/@', { name: 'new', rootRole: 2 }],
+    events: ['service-account-updated'],
+  },
+  deleteServiceAccount: {
+    given: [SERVICE_ACCOUNT],
+    when: ['/service-account/@'],
+    events: ['service-account-deleted'],
+  },
+  createServiceAccountToken: {
+    given: [SERVICE_ACCOUNT],
+    when: ['/service-account/@/token', PERSONAL],
+    events: ['pat-created'],
+  },
+  deleteServiceAccountToken: {
+    given: [SERVICE_ACCOUNT, ['POST', '/service-account/@/token', PERSONAL]],
+    when: ['/service-account/^/token/@'],
+    events: ['pat-deleted'],
+  },
   createPat: { asUser: true, when: ['/user/tokens', PERSONAL], events: ['pat-created'] },
   deletePat: {
     asUser: true,
@@ -556,7 +607,9 @@ describe('what a write records', () => {
   let userToken: string;
   before(async () => {
     server = await startTestServer();
-    userToken = (await addUser(server, 1)).token;
+    const user = await addUser(server, 1);
+    userToken = user.token;
+    await server.call('POST', `/user-admin/${user.id}/change-password`, { password: PASSWORD });
   });
   after(() => server.stop());
 
@@ -571,7 +624,9 @@ describe('what a write records', () => {
       assert(row !== undefined, `${route.operationId} has no row`);
       const options = row.asUser ? { token: userToken } : {};
       let last = '';
-      const fill = (text: string): string => text.replaceAll('$', `row-${index}`).replaceAll('@', last);
+      let former = '';
+      const fill = (text: string): string =>
+        text.replaceAll('$', `row-${index}`).replaceAll('@', last).replaceAll('^', former);
       const body = (value: unknown): unknown => {
         if (value === undefined) return undefined;
         const filled = fill(JSON.stringify(value));
@@ -582,7 +637,10 @@ describe('what a write records', () => {
         const response = await server.call(method, fill(path), body(given), options);
         assert(response.status < 300, `${method} ${fill(path)}: ${response.body?.message}`);
         const found = Array.isArray(response.body) ? response.body[0] : response.body;
-        last = String(found?.digest ?? found?.id ?? found?.roles?.id ?? found?.events?.[0]?.id ?? last);
+        former = last;
+        last = String(
+          found?.digest ?? found?.id ?? found?.roles?.id ?? found?.events?.[0]?.id ?? found?.secret ?? last,
+        );
       }
       const [path, sent] = row.when;
       assertReaches(route, fill(path));

@@ -229,7 +229,7 @@ describeInterface('the flags of a page', (server) => {
     for (const { headers } of responses) {
       assert.equal(headers.get('access-control-allow-origin'), '*');
       assert.equal(headers.get('access-control-expose-headers'), 'ETag, X-Request-Id');
-      assert.equal(headers.get('vary'), 'Origin');
+      assert.match(headers.get('vary') ?? '', /\bOrigin\b/);
     }
     const admin = await server().call('GET', '/projects');
     assert.equal(admin.headers.get('access-control-allow-origin'), null);
@@ -251,7 +251,7 @@ it('pages of other origins than those that were named may not read the flags', a
   try {
     const allowed = async (origin: string, method = 'GET') => {
       const { headers } = await fetch(`${running.origin}/api/frontend`, { method, headers: { origin } });
-      assert.equal(headers.get('vary'), 'Origin');
+      assert.match(headers.get('vary') ?? '', /\bOrigin\b/);
       return headers.get('access-control-allow-origin');
     };
     for (const method of ['GET', 'OPTIONS']) {

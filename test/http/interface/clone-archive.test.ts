@@ -47,6 +47,7 @@ describeInterface('clones and archives', (server) => {
         dependencies: ____,
         tags: _____,
         lifecycle: ______,
+        favorite: _______,
         ...flag
       }) => flag)(after),
     );
