@@ -279,6 +279,7 @@ function createHandler(
     version: VERSION,
     configuredOrigins: config.frontendOrigins,
     limits: config.limits,
+    signOn: config.oidc,
     storage: new DiskUsageReader({ fs: realFileSystem, folder: config.dataDir }),
     transport,
     uptimeMs: () => process.uptime() * 1000,

@@ -32,6 +32,7 @@ import { eventSearchRoutes } from './service/event-search.ts';
 import { eventRoutes } from './service/events.ts';
 import { instanceRoutes } from './service/instance.ts';
 import { maintenanceRoutes } from './service/maintenance.ts';
+import { signOnRoutes } from './service/sign-on-settings.ts';
 import { statisticsRoutes } from './service/statistics.ts';
 import { uiConfigRoutes } from './service/ui-config.ts';
 import { unleashPageRoutes } from './service/unleash-pages.ts';
@@ -110,6 +111,7 @@ export const ROUTES: readonly Route[] = [
   ...instanceRoutes,
   ...uiConfigRoutes,
   ...maintenanceRoutes,
+  ...signOnRoutes,
   ...projectReportRoutes,
   ...personalDashboardRoutes,
   ...statisticsRoutes,

@@ -6,6 +6,15 @@ import type { GrowthLimits } from '../../domain/flags/growth-limits.ts';
 import { peopleOf } from '../../domain/state/locate.ts';
 import type { Transport } from '../transport/transport.ts';
 
+/** What the administrative interface shows of the provider at which people sign in. */
+export interface SignOn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly defaultRole: string | null;
+  readonly groupsClaim: string;
+}
+
 export interface InstanceSources {
   /** Of this program. */
   readonly version: string;
@@ -13,6 +22,8 @@ export interface InstanceSources {
   readonly configuredOrigins: readonly string[];
   /** How large the parts of a flag may grow. */
   readonly limits: GrowthLimits;
+  /** The provider of OpenID Connect; null for none. */
+  readonly signOn: SignOn | null;
   readonly storage: DiskUsageReader;
   readonly transport: Pick<Transport, 'engine' | 'openConnections'>;
   /** Milliseconds, monotonic, counted from the start of the process. */
@@ -20,16 +31,17 @@ export interface InstanceSources {
   memoryUsage(): { readonly rss: number; readonly heapUsed: number };
 }
 
-export interface Instance extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits'> {
+export interface Instance
+  extends Pick<InstanceSources, 'version' | 'configuredOrigins' | 'limits' | 'signOn'> {
   figures(engine: Engine, now: number): Promise<InstanceFigures>;
 }
 
 export type InstanceFigures = ReturnType<typeof figuresOf>;
 
 export function createInstance(sources: InstanceSources): Instance {
-  const { version, configuredOrigins, limits } = sources;
+  const { version, configuredOrigins, limits, signOn } = sources;
   return {
-    ...{ version, configuredOrigins, limits },
+    ...{ version, configuredOrigins, limits, signOn },
     figures: async (engine, now) => figuresOf(sources, engine, await sources.storage.read(), now),
   };
 }

@@ -179,6 +179,20 @@ const TYPE_COUNT = { type: 'release', count: 1 };
 export const DIRECTORY_EXAMPLES: Readonly<Record<string, unknown>> = {
   FrontendOrigins: { frontendApiOrigins: ['https://shop.example'] },
   Maintenance: { enabled: true },
+  OidcSettings: {
+    enabled: true,
+    discoverUrl: 'https://login.example/realms/main/.well-known/openid-configuration',
+    clientId: 'flagstaff',
+    secret: 'feb76b57c879fd17bb1c9fb3e4f984ee89ed5e2cd8711749aedd2a9e64bba4d6',
+    autoCreate: true,
+    defaultRootRole: 'Viewer',
+    defaultRootRoleId: 3,
+    enableGroupSyncing: true,
+    groupJsonPath: 'groups',
+    enableSingleSignOut: true,
+    enablePkce: true,
+  },
+  SamlSettings: { enabled: false },
   UiConfig: {
     name: 'Flagstaff',
     slogan: '',

@@ -1,0 +1,130 @@
+/**
+ * Settings of single sign-on, as clients of the Unleash Admin API ask for them. Those of this server are in its environment: whoever names
+ * the provider decides who is an Admin, so no Admin can. These routes show them, and take only what they are already, so that a
+ * description of the service elsewhere can hold them (docs/specification/rights.md#settings-of-sign-on).
+ */
+import { allRoles } from '../../../domain/people/roles-and-groups.ts';
+import { invalidOperation, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
+import { digestOf } from '../../dispatch/access.ts';
+import type { SignOn } from '../../dispatch/instance.ts';
+import { type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { OidcSettingsSchema, SamlSettingsSchema } from '../schemas/sign-on-schemas.ts';
+import { settledResponse } from '../views/responses.ts';
+
+const OIDC = '/auth/oidc/settings';
+const SAML = '/auth/saml/settings';
+const SHARED = { tag: 'Instance', permission: 'admin' } as const;
+
+const NO_SAML = invalidOperation(
+  'This server has no sign-in by SAML. Set OIDC_ISSUER in its environment for OpenID Connect, which most providers of SAML speak too.',
+);
+const NO_OIDC = invalidOperation(
+  'Nobody signs in by OpenID Connect here. Set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and OIDC_BASE_URL in the environment of the server, and start it again.',
+);
+const OIDC_IS_ON = invalidOperation(
+  'People sign in by OpenID Connect here. Remove OIDC_ISSUER from the environment of the server, and start it again.',
+);
+
+type Settings = Readonly<Record<string, unknown>> & { readonly enabled: boolean };
+
+/** Which variable says what a field shows. */
+const VARIABLES: Readonly<Record<string, string>> = {
+  discoverUrl: 'OIDC_ISSUER',
+  clientId: 'OIDC_CLIENT_ID',
+  secret: 'OIDC_CLIENT_SECRET',
+  autoCreate: 'OIDC_DEFAULT_ROLE',
+  defaultRootRole: 'OIDC_DEFAULT_ROLE',
+  defaultRootRoleId: 'OIDC_DEFAULT_ROLE',
+  groupJsonPath: 'OIDC_GROUPS_CLAIM',
+};
+
+/** Asks for nothing: clients send an empty text, zero or false for what nobody has told them. */
+const isAbsent = (value: unknown): boolean =>
+  value === undefined || value === null || value === '' || value === 0 || value === false;
+
+function oidcSettings(world: World, signOn: SignOn | null): Settings {
+  if (signOn === null) return { enabled: false };
+  const { issuer, clientId, clientSecret, defaultRole, groupsClaim } = signOn;
+  const role = allRoles(world).find((one) => one.name === defaultRole);
+  return {
+    enabled: true,
+    discoverUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    clientId,
+    secret: digestOf(clientSecret),
+    autoCreate: defaultRole !== null,
+    ...(role === undefined ? {} : { defaultRootRole: role.name, defaultRootRoleId: role.id }),
+    enableGroupSyncing: true,
+    groupJsonPath: groupsClaim,
+    enableSingleSignOut: true,
+    enablePkce: true,
+  };
+}
+
+/** What of the sent settings is not so. */
+function oidcRefusal(signOn: SignOn | null, own: Settings, sent: Settings): Refusal | null {
+  if (!sent.enabled) return own.enabled ? OIDC_IS_ON : null;
+  if (signOn === null) return NO_OIDC;
+  for (const [field, value] of Object.entries(sent)) {
+    const isSame = value === own[field] || (field === 'secret' && value === signOn.clientSecret);
+    if (isSame || isAbsent(value)) continue;
+    const variable = VARIABLES[field];
+    return invalidOperation(
+      variable === undefined
+        ? `The field ${field} cannot be set here. Leave it out, or send what GET ${OIDC} shows.`
+        : `The field ${field} is not what the environment of the server says. Change ${variable} there and start the server again, or send what GET ${OIDC} shows.`,
+    );
+  }
+  return null;
+}
+
+const ownSettings = ({ world, instance }: RequestContext<unknown>): Settings =>
+  oidcSettings(world, instance.signOn);
+
+export const signOnRoutes: readonly Route[] = [
+  readRoute({
+    ...SHARED,
+    method: 'GET',
+    path: OIDC,
+    operationId: 'getOidcSettings',
+    summary: 'Show how people sign in by OpenID Connect, with the SHA-256 digest of the secret in its place.',
+    success: { status: 200, schema: OidcSettingsSchema },
+    read: (context) => settledResponse(context, ownSettings(context)),
+  }),
+  readRoute({
+    ...SHARED,
+    method: 'POST',
+    path: OIDC,
+    operationId: 'setOidcSettings',
+    summary:
+      'Say how people should sign in by OpenID Connect: taken if it is so; the environment of the server decides it.',
+    body: OidcSettingsSchema,
+    success: { status: 200, schema: OidcSettingsSchema },
+    refusals: ['InvalidOperationError'],
+    read: (context) => {
+      const own = ownSettings(context);
+      const refusal = oidcRefusal(context.instance.signOn, own, context.body as Settings);
+      return refusal ?? settledResponse(context, own);
+    },
+  }),
+  readRoute({
+    ...SHARED,
+    method: 'GET',
+    path: SAML,
+    operationId: 'getSamlSettings',
+    summary: 'Show that nobody signs in by SAML.',
+    success: { status: 200, schema: SamlSettingsSchema },
+    read: (context) => settledResponse(context, { enabled: false }),
+  }),
+  readRoute({
+    ...SHARED,
+    method: 'POST',
+    path: SAML,
+    operationId: 'setSamlSettings',
+    summary: 'Say that nobody signs in by SAML; anything else is refused.',
+    body: SamlSettingsSchema,
+    success: { status: 200, schema: SamlSettingsSchema },
+    refusals: ['InvalidOperationError'],
+    read: (context) => (context.body.enabled ? NO_SAML : settledResponse(context, { enabled: false })),
+  }),
+];
