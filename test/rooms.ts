@@ -585,7 +585,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/pages': {
     purpose: 'the console and the API page',
-    imports: ['http/dispatch', 'http/transport'],
+    imports: ['http/coding', 'http/dispatch', 'http/transport'],
   },
   control: {
     purpose: 'the socket by which commands reach a running server',

@@ -1,7 +1,7 @@
 /** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { launchBrowser, NO_BROWSER, openPage } from '../support/browser/browser.ts';
 import { type ConsoleOptions, describeConsole, ending, flagSwitch } from '../support/browser/console.ts';
 import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
@@ -16,6 +16,9 @@ interface ShownElement {
 const STORED_COUNT = 'localStorage.length + sessionStorage.length + document.cookie.length';
 
 const VIEWER_ROLE_ID = 3;
+
+/** Compressed, of all files of the console together. */
+const BYTES_MAX = 250_000;
 
 describeConsole('the console', (shared) => {
   const signedIn = (options?: ConsoleOptions) => shared.signedIn(options);
@@ -51,6 +54,19 @@ describeConsole('the console', (shared) => {
     await tab.getByLabel('API token or personal token').waitFor();
     await token.waitFor();
     assert.equal(await token.inputValue(), '');
+    await ending(opened);
+  });
+
+  it('takes no more than 250 KB on the way, in all', async () => {
+    const { origin } = shared.server;
+    const opened = await openPage(shared.browser, { origin, expected: /status of 401/ });
+    const received: Request[] = [];
+    opened.page.on('requestfinished', (request) => received.push(request));
+    await opened.page.goto(origin, { waitUntil: 'networkidle' });
+    const sizes = await Promise.all(received.map((request) => request.sizes()));
+    const bytes = sizes.reduce((sum, one) => sum + one.responseBodySize, 0);
+    assert(received.length > 50, `${received.length} files are the console`);
+    assert(bytes > 50_000 && bytes <= BYTES_MAX, `${bytes} bytes`);
     await ending(opened);
   });
 

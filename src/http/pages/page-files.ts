@@ -1,14 +1,18 @@
 /**
  * Files of pages: read once at the start, served from memory, always as one and the same bytes, so that an ETag of
- * their content holds. A browser keeps them and asks each time whether they still hold, which costs it no body.
+ * their content holds. A browser keeps them and asks each time whether they still hold, which costs it no body. Each is
+ * compressed once, when the first browser asks for it so.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { type Coding, Compressor } from '../coding/compressor.ts';
+import { preferredCoding } from '../coding/preferred-coding.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
+import { tagOfCoding } from '../dispatch/etag.ts';
 import type { PlainRoute } from '../dispatch/route.ts';
 import { ResponseHeaders } from '../transport/response-headers.ts';
-import type { HttpResponse } from '../transport/transport.ts';
+import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,13 +32,22 @@ const COMMON_HEADERS = [
   'same-origin',
   'cache-control',
   'no-cache',
+  'vary',
+  'accept-encoding',
 ] as const;
+
+/** Smaller files fit into one packet as they are. */
+const COMPRESSED_BYTES_MIN = 1_024;
 
 export interface Page {
   readonly body: Uint8Array;
   readonly etag: string;
   readonly headers: ResponseHeaders;
+  /** The page compressed, by coding, once it was asked for; null where it is sent as it is. */
+  readonly codings: Map<Coding, Promise<Page | null>>;
 }
+
+const compressor = new Compressor();
 
 /** `kind` is a file name extension; `policy` the page's Content-Security-Policy. */
 export function makePage(body: Uint8Array, kind: string, policy: string): Page {
@@ -42,7 +55,7 @@ export function makePage(body: Uint8Array, kind: string, policy: string): Page {
   if (type === undefined) throw new Error(`no content type is known for ${kind} files`);
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const own = ['content-type', type, 'etag', etag, 'content-security-policy', policy];
-  return { body, etag, headers: ResponseHeaders.of(...own, ...COMMON_HEADERS) };
+  return { body, etag, headers: ResponseHeaders.of(...own, ...COMMON_HEADERS), codings: new Map() };
 }
 
 export function readPage(file: string, policy: string): Page {
@@ -56,11 +69,38 @@ export function pageRoute(path: string, page: () => Page): PlainRoute {
     kind: 'plain',
     method: 'GET',
     path,
-    respond: (request): HttpResponse => {
+    respond: (request) => {
       made ??= page();
-      const { body, etag, headers } = made;
-      if (isNotModified(request, etag)) return { status: 304, headers, body: null };
-      return { status: 200, headers, body };
+      const coding = preferredCoding(request.header('accept-encoding'));
+      if (coding === 'identity' || made.body.byteLength < COMPRESSED_BYTES_MIN)
+        return responseOf(made, request);
+      return codedResponse(made, coding, request);
     },
   };
+}
+
+async function codedResponse(page: Page, coding: Coding, request: TransportRequest): Promise<HttpResponse> {
+  const coded = page.codings.get(coding) ?? compressed(page, coding);
+  page.codings.set(coding, coded);
+  return responseOf((await coded) ?? page, request);
+}
+
+/** Null where too many wait for being compressed, who ask again then. */
+async function compressed(page: Page, coding: Coding): Promise<Page | null> {
+  const body = await compressor.compress({
+    ...{ body: page.body, coding, effort: 'thorough' },
+    isWanted: () => true,
+  });
+  if (body === null) {
+    page.codings.delete(coding);
+    return null;
+  }
+  const etag = tagOfCoding(page.etag, coding);
+  const headers = page.headers.without('etag').with('etag', etag, 'content-encoding', coding);
+  return { ...page, body, etag, headers };
+}
+
+function responseOf({ body, etag, headers }: Page, request: TransportRequest): HttpResponse {
+  if (isNotModified(request, etag)) return { status: 304, headers, body: null };
+  return { status: 200, headers, body };
 }

@@ -49,18 +49,39 @@ for (const engine of ENGINES) {
       it('answer 304 to whom has them, and HEAD with the length of the body', async () => {
         for (const path of Object.keys(PAGES)) {
           const whole = await get(path);
-          const { byteLength } = await whole.arrayBuffer();
+          await whole.arrayBuffer();
           const etag = whole.headers.get('etag') ?? '';
           const known = await get(path, { headers: { 'if-none-match': etag } });
           assert.equal(known.status, 304, path);
           assert.equal(known.headers.get('etag'), etag);
           const head = await get(path, { method: 'HEAD' });
-          assert.equal(head.headers.get('content-length'), String(byteLength));
+          assert.equal(head.headers.get('content-length'), whole.headers.get('content-length'));
           assert.equal(await head.text(), '');
           const changed = await get(path, { headers: { 'if-none-match': '"other"' } });
           assert.equal(changed.status, 200);
           await changed.arrayBuffer();
         }
+      });
+
+      it('are compressed in the coding that the browser likes best, each under a tag of its own', async () => {
+        const path = '/console/lib/preact.js';
+        const as = async (coding: string, headers: Record<string, string> = {}) => {
+          const response = await get(path, { headers: { 'accept-encoding': coding, ...headers } });
+          return { response, text: await response.text(), tag: response.headers.get('etag') ?? '' };
+        };
+        const plain = await as('identity');
+        assert.equal(plain.response.headers.get('content-encoding'), null);
+        const tags = [plain.tag];
+        for (const coding of ['br', 'gzip']) {
+          const { response, text, tag } = await as(coding);
+          assert.equal(response.headers.get('content-encoding'), coding);
+          assert.equal(response.headers.get('vary'), 'accept-encoding');
+          assert.equal(text, plain.text);
+          assert(Number(response.headers.get('content-length')) < text.length / 2);
+          assert.equal((await as(coding, { 'if-none-match': tag })).response.status, 304);
+          tags.push(tag);
+        }
+        assert.equal(new Set(tags).size, tags.length);
       });
 
       it('are served under no other spelling, and nothing else is served from their folders', async () => {
