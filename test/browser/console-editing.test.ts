@@ -378,6 +378,7 @@ describeConsole('editing in the console', (shared) => {
     await user.getByLabel('Name', { exact: true }).fill('Grace');
     await user.getByLabel('Email').fill('grace@example.com');
     await press(user, 'Create');
+    await press(dialogOf(page, 'Hand this link on to Grace'), 'I have it');
     await page.getByRole('rowheader', { name: 'Grace' }).waitFor();
 
     await page.getByRole('link', { name: 'All projects' }).click();

@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   'context-fields': ['#/context-fields', '.listing'],
   users: ['#/users', '.listing'],
   tokens: ['#/tokens', '.listing'],
+  account: ['#/account', '.listing'],
   events: ['#/events', '.event'],
   health: ['#/health', '.tile'],
   nothing: ['#/no/such/place', '.empty'],
@@ -78,6 +79,8 @@ describeConsole('each page of the console', (shared) => {
     await archive(call, 'archived');
     await call('POST', '/segments', { name: 'The north', constraints });
     await call('POST', '/api-tokens', { tokenName: 'shop', type: 'admin' });
+    await call('POST', '/invite-link/tokens', { name: 'The shop', expiresAt: '2999-01-01T00:00:00.000Z' });
+    await call('POST', '/user-admin', { username: 'grace', rootRole: ADMIN_ROLE_ID, password: 'Password-1' });
   });
   it('is in the table of this test', () => {
     const views = viewsOfConsole();

@@ -415,6 +415,29 @@ export interface components {
                 heapUsedBytes: number;
             };
         };
+        /** Invitation */
+        Invitation: {
+            /** @description Its digest, in the place of the secret. */
+            secret: string;
+            /** @description Only the response that made the invitation shows it. */
+            url: null;
+            name: string;
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            createdAt: string;
+            createdBy: string;
+            /** @description Who came by it, and is still there. */
+            users: components["schemas"]["FoundUser"][];
+            role: components["schemas"]["Role"];
+        };
         /** LegalValue */
         LegalValue: {
             value: string;

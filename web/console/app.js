@@ -1,39 +1,51 @@
-/** The start: finds out whether a token is needed, asks for one, and opens the page for whoever it stands for. */
+/** The start: finds out whether one has to sign in, lets people do so, and opens the page for whoever they are. */
 import { signal } from '@preact/signals';
 import { h, render } from 'preact';
-import { beginSession, createClient, endSession, messageOf, Refused, whenSessionEnds } from './client.js';
+import { createClient, messageOf, Refused } from './client.js';
 import { createFeed } from './feed.js';
 import { closeDialogs } from './forms/dialogs.js';
 import { Notices, notice } from './notices.js';
 import { Page } from './page.js';
 import { Loading } from './parts/states.js';
 import { rightsOf, SessionContext } from './session.js';
+import {
+  beginSessionByPassword,
+  endAllSessions,
+  endSession,
+  offeredSignIns,
+  takeProblem,
+  whenSessionEnds,
+} from './sessions.js';
 import { SignIn } from './views/sign-in.js';
 
-/** @import { Session } from './types.d.ts' */
+/** @import { Session, SignIns } from './types.d.ts' */
 
 /** Of the caller where authentication is off. */
 const NOBODY_ID = -1;
 
-/** @typedef {{ session: Session } | { problem: string | null }} State */
+/** @typedef {{ session: Session } | { problem: string | null, offered: SignIns }} State */
 
-/** Null until it is known whether a token is needed. @type {import('@preact/signals').Signal<State | null>} */
+/** Null until it is known whether one has to sign in. @type {import('@preact/signals').Signal<State | null>} */
 const state = signal(null);
+
+/** Whether the session is being replaced by another: that one ends is expected then. */
+let isReplacing = false;
 
 /** Whoever has a session, or needs none, is let in; the first request tells. */
 async function start() {
+  const problem = takeProblem();
   try {
     await open();
+    if (problem !== null) notice('refused', problem);
   } catch (error) {
     const isExpected = error instanceof Refused && error.status === 401;
-    state.value = { problem: isExpected ? null : messageOf(error) };
+    await askToSignIn(problem ?? (isExpected ? null : messageOf(error)));
   }
 }
 
-/** Rejects when the token is not good. @param {string} token */
-async function enter(token) {
-  await beginSession(token);
-  await open();
+/** @param {string | null} problem why nobody is signed in, where that is to be said */
+async function askToSignIn(problem) {
+  state.value = { problem, offered: await offeredSignIns() };
 }
 
 async function open() {
@@ -44,7 +56,9 @@ async function open() {
     client.get('/projects'),
     client.get('/environments'),
   ]);
-  const feed = createFeed(client, () => leave('You are signed out, or your token is no longer valid.'));
+  const feed = createFeed(client, () => {
+    if (!isReplacing) void leave('You are signed out, or your token is no longer valid.');
+  });
   /** @type {[string, string][]} */
   const types = environments.map((/** @type {{ name: string, type: string }} */ { name, type }) => [
     name,
@@ -61,26 +75,44 @@ async function open() {
     may: rightsOf(me, profile),
     projects: signal(projects),
     environmentTypes: signal(new Map(types)),
-    signOut: () => void signOut(),
+    signOut: () => signOut(endSession),
+    signOutEverywhere: () => signOut(endAllSessions),
+    replaceSession,
   };
   state.value = { session };
   void feed.look();
 }
 
-async function signOut() {
+/** @param {() => Promise<string | null | void>} end resolves to where the browser goes on to sign out, where it does */
+async function signOut(end) {
   try {
-    await endSession();
-    leave(null);
+    const next = await end();
+    await leave(null);
+    if (typeof next === 'string') location.assign(next);
   } catch (error) {
     notice('refused', messageOf(error));
   }
 }
 
-/** @param {string | null} problem why the token is no longer of use; null when it was given up */
-function leave(problem) {
-  if (state.value !== null && 'session' in state.value) state.value.session.feed.close();
+/** @type {Session['replaceSession']} */
+async function replaceSession(change, next) {
+  isReplacing = true;
+  try {
+    const response = await change();
+    await beginSessionByPassword(next).catch((error) => leave(messageOf(error)));
+    return response;
+  } finally {
+    isReplacing = false;
+  }
+}
+
+/** @param {string | null} problem why there is no session any more; null when it was given up */
+async function leave(problem) {
+  if (state.value === null || !('session' in state.value)) return;
+  state.value.session.feed.close();
+  state.value = null;
   closeDialogs();
-  state.value = { problem };
+  await askToSignIn(problem);
   if (problem === null) notice('done', 'Signed out.');
 }
 
@@ -89,13 +121,14 @@ function App() {
   if ('session' in state.value) {
     return h(SessionContext.Provider, { value: state.value.session }, h(Page, null));
   }
-  return [h(SignIn, { key: 'form', problem: state.value.problem, enter }), h(Notices, { key: 'notices' })];
+  const { problem, offered } = state.value;
+  return [h(SignIn, { key: 'form', problem, offered, enter: open }), h(Notices, { key: 'notices' })];
 }
 
 const root = document.getElementById('app');
 if (root !== null) {
   root.replaceChildren();
-  whenSessionEnds(() => leave('You are signed out.'));
+  whenSessionEnds(() => void leave('You are signed out.'));
   render(h(App, null), root);
   void start();
 }

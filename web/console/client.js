@@ -33,12 +33,14 @@ export function createClient() {
    * @returns {Promise<{ body: any, etag: string }>}
    */
   async function call(method, path, { body, ifMatch = '' } = {}) {
-    const response = await send({ method, path, body, ifMatch });
-    const received = bodyOf(await response.text());
-    if (response.ok && received !== undefined) {
-      return { body: received, etag: response.headers.get('etag') ?? '' };
-    }
-    throw refusalOf(response.status, received);
+    const received = await request(`api/admin${path}`, {
+      method,
+      body,
+      // Responses are asked for anew each time; their ETags save the bodies.
+      cache: 'no-cache',
+      headers: ifMatch === '' ? {} : { 'if-match': ifMatch },
+    });
+    return { body: received.body, etag: received.headers.get('etag') ?? '' };
   }
   return {
     /** @param {string} path */
@@ -53,19 +55,21 @@ export function createClient() {
   };
 }
 
-/** @param {{ method: string, path: string, body: unknown, ifMatch: string }} request */
-async function send({ method, path, body, ifMatch }) {
-  /** @type {Record<string, string>} */
-  const headers = {};
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  if (ifMatch !== '') headers['if-match'] = ifMatch;
-  return fetched(`api/admin${path}`, {
-    method,
-    headers,
-    // Responses are asked for anew each time; their ETags save the bodies.
-    cache: 'no-cache',
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+/**
+ * Resolves to a success, and rejects with `Refused` else.
+ * @param {string} url
+ * @param {{ method?: string, body?: unknown, headers?: Record<string, string>, cache?: RequestCache }} [options]
+ * @returns {Promise<{ body: any, headers: Headers }>}
+ */
+export async function request(url, { method = 'GET', body, headers = {}, ...options } = {}) {
+  const withBody =
+    body === undefined
+      ? { headers }
+      : { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetched(url, { method, ...withBody, ...options });
+  const received = bodyOf(await response.text());
+  if (response.ok && received !== undefined) return { body: received, headers: response.headers };
+  throw refusalOf(response.status, received);
 }
 
 /** @param {string} url @param {RequestInit} init */
@@ -75,30 +79,6 @@ async function fetched(url, init) {
   } catch {
     throw new Refused(0, 'The server cannot be reached.');
   }
-}
-
-/** Begins the browser's session, which all its tabs share. Rejects when the token is not good. @param {string} token */
-export async function beginSession(token) {
-  await session({ method: 'POST', headers: { authorization: token } });
-}
-
-export async function endSession() {
-  await session({ method: 'DELETE' });
-  tabs.postMessage('ended');
-}
-
-/** All tabs share the session, and its end. */
-const tabs = new BroadcastChannel('flagstaff-session');
-
-/** Calls `listener` when another tab has ended the session. @param {() => void} listener */
-export function whenSessionEnds(listener) {
-  tabs.onmessage = listener;
-}
-
-/** @param {RequestInit} init */
-async function session(init) {
-  const response = await fetched('auth/session', init);
-  if (!response.ok) throw refusalOf(response.status, bodyOf(await response.text()));
 }
 
 /** Null for no body. Undefined for one that is no JSON: a proxy in between has pages of its own. @param {string} text */

@@ -8,15 +8,17 @@ import { Shell } from './parts/shell.js';
 import { Empty } from './parts/states.js';
 import { flagsOf, hrefOf, place } from './place.js';
 import { useSession } from './session.js';
+import { AccountView } from './views/account-view.js';
 import { ArchiveView } from './views/archive-view.js';
 import { EventsView } from './views/events-view.js';
 import { FlagView } from './views/flag-view.js';
 import { FlagsView } from './views/flags-view.js';
 import { HealthView } from './views/health-view.js';
-import { TokensView, UsersView } from './views/people-views.js';
 import { ProjectsView } from './views/projects-view.js';
 import { SettingsView } from './views/settings-view.js';
 import { ContextFieldsView, EnvironmentsView, SegmentsView } from './views/shared-views.js';
+import { TokensView } from './views/tokens-view.js';
+import { UsersView } from './views/users-view.js';
 
 /** @import { EventHead, Place, Session } from './types.d.ts' */
 
@@ -63,6 +65,8 @@ function View({ place }) {
       return h(SegmentsView, null);
     case 'context-fields':
       return h(ContextFieldsView, null);
+    case 'account':
+      return h(AccountView, null);
     case 'users':
       return h(UsersView, null);
     case 'tokens':

@@ -14,6 +14,7 @@ const PLAIN = /** @type {const} */ ([
   'context-fields',
   'users',
   'tokens',
+  'account',
   'events',
   'health',
 ]);

@@ -13,6 +13,9 @@ export function useSession() {
   return session;
 }
 
+/** @param {Session} session */
+export const callerName = ({ me: { user } }) => user.name || user.username || user.email || 'API token';
+
 /** Root roles that may change segments, context fields and strategy types, which all projects share. */
 const TARGETING_ROLES = ['Admin', 'Editor', 'Owner', 'Member'];
 

@@ -29,6 +29,7 @@ export type ProjectAccess = Schemas['ProjectAccess'];
 export type FoundUser = Schemas['FoundUser'];
 export type Role = Schemas['Role'];
 export type User = Schemas['User'];
+export type Invitation = Schemas['Invitation'];
 export type ApiToken = Schemas['ApiToken'];
 export type PersonalToken = Schemas['PersonalToken'];
 export type ArchivedFlag = Schemas['ArchivedFlag'];
@@ -55,6 +56,7 @@ export type Place =
   | { view: 'context-fields' }
   | { view: 'users' }
   | { view: 'tokens' }
+  | { view: 'account' }
   | { view: 'events' }
   | { view: 'health' };
 
@@ -75,18 +77,44 @@ export interface Session {
   projects: Signal<readonly ProjectSummary[]>;
   /** Types of environments by name: `production` is asked about before it is changed. */
   environmentTypes: Signal<ReadonlyMap<string, string>>;
-  signOut(): void;
+  signOut(): Promise<void>;
+  /** Ends all sessions of the caller. */
+  signOutEverywhere(): Promise<void>;
+  /** Does what ends the sessions of the caller, and goes on in a new one. Resolves to what `change` does. */
+  replaceSession(
+    change: () => Promise<unknown>,
+    next: { username: string; password: string },
+  ): Promise<unknown>;
+}
+
+/** How people can sign in; `provider`: of OpenID Connect. */
+export interface SignIns {
+  token: boolean;
+  password: boolean;
+  provider: { button: string; path: string } | null;
+}
+
+/** A session of the caller. */
+export interface OwnSession {
+  id: number;
+  begunWith: 'token' | 'password' | 'provider';
+  createdAt: string;
+  seenAt: string;
+  expiresAt: string;
+  isCurrent: boolean;
 }
 
 /** A field of a form. Its name is that of the value, and of the field of the request unless `path` says otherwise. */
 export interface Field<V> {
   name: keyof V & string;
   label: string;
-  kind?: 'text' | 'long-text' | 'choice' | 'check' | 'number' | 'time' | 'lines' | 'own';
+  kind?: 'text' | 'long-text' | 'password' | 'choice' | 'check' | 'number' | 'time' | 'lines' | 'own';
   hint?: string;
   required?: boolean;
   /** Shown and not changed. */
   fixed?: boolean;
+  /** What password managers and browsers fill in; nothing unless said. */
+  autocomplete?: 'name' | 'email' | 'username' | 'current-password' | 'new-password';
   /** Of a `choice`. */
   options?: readonly (readonly [value: string, text: string])[];
   /** Suggestions for a `text`. */
@@ -119,6 +147,8 @@ export interface Edit<V extends object> {
   /** The sentence that will be true. */
   sentence(values: V): ComponentChildren;
   change(values: V): import('./client.js').Change;
+  /** Sends the change where more is to be done than that; `values` as they were then. */
+  send?: (change: import('./client.js').Change, values: V) => Promise<unknown>;
   /** What the message says once it is done. */
   done(values: V): string;
   /** Of a flag: what it was made from, and where to read it again when somebody else was faster. */

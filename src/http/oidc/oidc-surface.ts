@@ -58,7 +58,7 @@ interface Kept extends Attempt {
 /** What became of a request's sign-in. */
 type Outcome =
   | { readonly place: string; readonly identity: SignInByProvider['identity'] }
-  | { readonly problem: SignInProblem };
+  | { readonly place: string; readonly problem: SignInProblem };
 
 export function oidcSurface(options: OidcOptions): Surface {
   const signIn = new SignInByOidc(options);
@@ -111,19 +111,21 @@ class SignInByOidc {
   }
 
   async #begin(context: Context): Promise<HttpResponse> {
-    const place = context.query('place');
+    const wanted = context.query('place');
+    const place = PLACE_PATTERN.test(wanted) ? wanted : '';
     try {
       const { address, attempt } = await this.#options.provider.begin();
-      const kept = { ...attempt, place: PLACE_PATTERN.test(place) ? place : '' };
-      return redirect(302, address, [this.#cookie.begin(kept, context.now())]);
+      return redirect(302, address, [this.#cookie.begin({ ...attempt, place }, context.now())]);
     } catch (error) {
-      return redirect(302, this.#pageOf({ problem: this.#problemOf(error) }), []);
+      return redirect(302, this.#pageOf({ place, problem: this.#problemOf(error) }), []);
     }
   }
 
   async #finish(context: Context): Promise<SignInByProvider | typeof NO_SESSION> {
+    const kept = this.#cookie.read(context.header('cookie'), context.now());
+    const place = kept?.place ?? '';
     try {
-      const { command, place } = await this.#recognise(context);
+      const command = await this.#recognise(context, kept);
       const refusal = refuseSignIn(context.world, command);
       if (isRefusal(refusal)) {
         throw new ProviderError(
@@ -134,16 +136,13 @@ class SignInByOidc {
       this.#outcomes.set(context, { place, identity: command.identity });
       return command;
     } catch (error) {
-      this.#outcomes.set(context, { problem: this.#problemOf(error) });
+      this.#outcomes.set(context, { place, problem: this.#problemOf(error) });
       return NO_SESSION;
     }
   }
 
-  async #recognise(
-    context: Context,
-  ): Promise<{ readonly command: SignInByProvider; readonly place: string }> {
+  async #recognise(context: Context, kept: Kept | null): Promise<SignInByProvider> {
     const { provider, start, settings } = this.#options;
-    const kept = this.#cookie.read(context.header('cookie'), context.now());
     if (kept === null) {
       throw new ProviderError('expired', 'the sign-in was begun in another browser, or too long ago');
     }
@@ -151,21 +150,20 @@ class SignInByOidc {
     this.#running += 1;
     try {
       const { issuer, subject, groups, ...profile } = await provider.finish(context.rawQuery, kept);
-      const command: SignInByProvider = {
+      return {
         type: 'sign-in-by-provider',
         identity: { issuer, subject },
         ...{ profile, groups, rules: settings, session: start.secret(context) },
       };
-      return { command, place: kept.place };
     } finally {
       this.#running -= 1;
     }
   }
 
   #respond(context: Context): HttpResponse {
-    const outcome = this.#outcomes.get(context) ?? { problem: 'failed' };
+    const outcome = this.#outcomes.get(context) ?? { place: '', problem: 'failed' };
     const cookies = [this.#cookie.end()];
-    if ('place' in outcome) {
+    if ('identity' in outcome) {
       const user = userOfIdentity(context.world, outcome.identity);
       if (user !== null) context.usage.signInTried(user.id, true);
       const isSecure = this.#options.settings.origin.startsWith('https:');
@@ -190,9 +188,9 @@ class SignInByOidc {
   /** The console, at the place that was left for signing in, or with what went wrong. */
   #pageOf(outcome: Outcome): string {
     const { settings, basePath } = this.#options;
-    const page = `${settings.origin}${basePath}/`;
-    if ('problem' in outcome) return `${page}?problem=${outcome.problem}`;
-    return outcome.place === '' ? page : `${page}#${outcome.place}`;
+    const query = 'problem' in outcome ? `?problem=${outcome.problem}` : '';
+    const place = outcome.place === '' ? '' : `#${outcome.place}`;
+    return `${settings.origin}${basePath}/${query}${place}`;
   }
 }
 

@@ -171,6 +171,7 @@ describe('people who sign in with OpenID Connect', () => {
 
   it('are turned away where the provider refuses, and where the sign-in was begun elsewhere, changed or used', async () => {
     assert.equal(endOf(await signIn(null)), '/?problem=denied');
+    assert.equal(endOf(await signIn(null, '/events')), '/?problem=denied#/events', 'to try it again');
     site.provider.person = ADA;
     const traveller = new Traveller();
     const next = (await traveller.go(at('/auth/oidc/login'), 4)).headers.get('location')!;

@@ -42,6 +42,8 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** Of a provider that the browser is sent to. */
+  readonly otherOrigin?: string;
   /** Messages that are expected on the browser's own console: of responses with an error status. */
   readonly expected?: RegExp;
 }
@@ -52,7 +54,7 @@ const TELL_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => 
 });`;
 
 export async function openPage(browser: Browser, options: PageOptions): Promise<OpenPage> {
-  const { origin, width = 1280, height = 900, colorScheme = 'light', expected } = options;
+  const { origin, width = 1280, height = 900, colorScheme = 'light', expected, otherOrigin } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   const faults: string[] = [];
@@ -62,7 +64,8 @@ export async function openPage(browser: Browser, options: PageOptions): Promise<
     if (message.type() === 'error' && expected?.test(text) !== true) faults.push(`console: ${text}`);
   });
   page.on('request', (request) => {
-    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(`${origin}/`)) {
+    const known = [origin, otherOrigin].some((one) => request.url().startsWith(`${one}/`));
+    if (!/^(?:data|blob):/.test(request.url()) && !known) {
       faults.push(`asked another host: ${request.url()}`);
     }
   });

@@ -34,8 +34,12 @@ export async function openConsoleBrowser(): Promise<ConsoleBrowser> {
         ...options,
       });
       await opened.page.goto(`${server.origin}/${place}`);
-      await opened.page.getByLabel('API token or personal token').fill(token);
-      await opened.page.getByRole('button', { name: 'Sign in' }).click();
+      const form = opened.page.locator('form').filter({ hasText: 'API token or personal token' });
+      await form.waitFor({ state: 'attached' });
+      const other = opened.page.getByText('Sign in with a token instead');
+      if ((await other.count()) > 0) await other.click();
+      await form.getByLabel('API token or personal token').fill(token);
+      await form.getByRole('button', { name: 'Sign in' }).click();
       await opened.page.locator('.shell').waitFor();
       return opened;
     },

@@ -54,13 +54,19 @@ function configuration(origins: readonly string[], started: TestProvider): Confi
     ],
     claims: CLAIMS,
     cookies: { keys: ['a key of this test'] },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { logoutSource: askToSignOut } },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     findAccount: (_, accountId) => ({
       accountId,
       claims: () => ({ ...started.person, sub: accountId }),
     }),
   };
+}
+
+/** A page that loads nothing of other hosts, as the one does that comes along. */
+function askToSignOut(context: { body: unknown }, form: string): void {
+  const button = '<button form="op.logoutForm" name="logout" value="yes">Sign out here too</button>';
+  context.body = `<!doctype html><html lang="en"><title>Sign out</title>${form}${button}</html>`;
 }
 
 /** Signs the person in and agrees to everything, without a page. */

@@ -1,34 +1,37 @@
-/** People and their tokens. */
+/** Users, their passwords, and the invitations by which people become users. The server sends no email: links are handed on. */
 import { h } from 'preact';
 import { path } from '../client.js';
-import { asOption } from '../forms/choice.js';
-import { Modal, openDialog } from '../forms/dialogs.js';
 import { openEdit } from '../forms/edit-dialog.js';
-import { removeAfterAsking } from './remove.js';
+import { showSecret } from '../forms/secret.js';
+import { changeAtOnce, removeAfterAsking } from './remove.js';
+import { inDays, isoOf } from './token-edits.js';
 
-/** @import { ApiToken, Edit, PersonalToken, Session, User } from '../types.d.ts' */
+/** @import { Edit, Invitation, Role, Session, User } from '../types.d.ts' */
 
-/** Root roles by id. @type {readonly (readonly [string, string])[]} */
-export const ROOT_ROLES = [
-  ['1', 'Admin'],
-  ['2', 'Editor'],
-  ['3', 'Viewer'],
-  ['4', 'Owner'],
-  ['5', 'Member'],
-];
+export const PASSWORD_HINT =
+  'At least 10 characters, with a lowercase and an uppercase letter, a digit and another character; or at least 20 of any kind.';
 
-/** @typedef {{ name: string, email: string, username: string, rootRole: string }} UserValues */
+/** Until an invitation expires, unless something else is chosen. */
+const INVITATION_DAYS = 7;
 
-/** @param {Session} session @param {User | null} user null for a new one */
-export function editUser(session, user) {
+/** @typedef {{ name: string, email: string, username: string, rootRole: string, password: string }} UserValues */
+
+/** Of the role that new users have unless something else is chosen. */
+const VIEWER_ROLE_ID = 3;
+
+/** @param {Session} session @param {User | null} user null for a new one @param {readonly Role[]} rootRoles */
+export function editUser(session, user, rootRoles) {
   /** @type {UserValues} */
   const values = {
     name: user?.name ?? '',
     email: user?.email ?? '',
     username: user?.username ?? '',
-    rootRole: String(user?.rootRole ?? 3),
+    rootRole: String(user?.rootRole ?? VIEWER_ROLE_ID),
+    password: '',
   };
   const at = user === null ? '/user-admin' : path`/user-admin/${user.id}`;
+  /** @param {string} id */
+  const roleOf = (id) => rootRoles.find((role) => String(role.id) === id);
   /** @type {Edit<UserValues>} */
   const edit = {
     title: user === null ? 'New user' : `Edit ${userName(user)}`,
@@ -41,35 +44,109 @@ export function editUser(session, user) {
         name: 'rootRole',
         label: 'Root role',
         kind: 'choice',
-        options: ROOT_ROLES,
+        options: rootRoles.map(({ id, name }) => [String(id), name]),
         hint: 'What they may do in every project.',
+      },
+      {
+        name: 'password',
+        label: 'Password',
+        kind: 'password',
+        autocomplete: 'new-password',
+        hint: 'Empty: you get a link to hand on, with which they choose one.',
+        when: () => user === null,
       },
     ],
     values,
     sentence: ({ name, email, username, rootRole }) => [
       h('b', null, name || username || email || '…'),
-      ` is ${ROOT_ROLES.find(([id]) => id === rootRole)?.[1] ?? '…'} of the service.`,
+      ` is ${roleOf(rootRole)?.name ?? '…'} of the service. ${roleOf(rootRole)?.description ?? ''}`,
     ],
     change: (now) => ({ method: user === null ? 'POST' : 'PUT', path: at, body: userBody(now) }),
     done: ({ name, email, username }) =>
       `${name || username || email} is ${user === null ? 'a user now' : 'changed'}.`,
     undo: user === null ? null : { method: 'PUT', path: at, body: userBody(values) },
+    after: (response, { name, email, username }) => {
+      const { inviteLink } = /** @type {{ inviteLink?: string }} */ (response);
+      if (inviteLink !== undefined) void showPasswordLink(name || username || email, inviteLink, '3 days');
+    },
   };
   return openEdit(session, edit);
 }
 
 /** Only what is filled in: an empty text is no name and no email. @param {UserValues} values */
-function userBody({ name, email, username, rootRole }) {
+function userBody({ name, email, username, rootRole, password }) {
   return {
     rootRole: Number(rootRole),
     name,
     ...(email === '' ? {} : { email }),
     ...(username === '' ? {} : { username }),
+    ...(password === '' ? {} : { password }),
   };
 }
 
+/** @param {string} whose @param {string} secret @param {string} span */
+const showPasswordLink = (whose, secret, span) =>
+  showSecret({
+    title: `Hand this link on to ${whose}`,
+    lead: `Whoever opens it within ${span} chooses the password of ${whose}, once. It is shown only now.`,
+    label: 'The link',
+    secret,
+  });
+
 /** @param {User} user */
 export const userName = ({ name, username, email, id }) => name || username || email || `user ${id}`;
+
+/** @typedef {{ way: 'link' | 'set', password: string }} PasswordChoice */
+
+/** @param {Session} session @param {User} user */
+export function setPassword(session, user) {
+  const whose = userName(user);
+  /** @type {Edit<PasswordChoice>} */
+  const edit = {
+    title: `Password of ${whose}`,
+    agree: 'Go on',
+    fields: [
+      {
+        name: 'way',
+        label: 'Way',
+        kind: 'choice',
+        options: [
+          ['link', 'Make a link with which they choose it'],
+          ['set', 'Set it here'],
+        ],
+        paths: ['id'],
+      },
+      {
+        name: 'password',
+        label: 'New password',
+        kind: 'password',
+        autocomplete: 'new-password',
+        hint: PASSWORD_HINT,
+        when: ({ way }) => way === 'set',
+      },
+    ],
+    values: { way: 'link', password: '' },
+    sentence: ({ way }) =>
+      way === 'set'
+        ? `${whose} signs in with this password, and is signed out wherever they are signed in now.`
+        : `You get a link that is good once and for 24 hours. An earlier one is good no more; their password is, until they choose another.`,
+    change: ({ way, password }) =>
+      way === 'set'
+        ? { method: 'POST', path: path`/user-admin/${user.id}/change-password`, body: { password } }
+        : {
+            method: 'POST',
+            path: '/user-admin/reset-password',
+            body: { id: user.username || user.email || '' },
+          },
+    done: ({ way }) => (way === 'set' ? `The password of ${whose} is set.` : 'The link is made.'),
+    after: (response, { way }) => {
+      if (way === 'set') return;
+      const { resetPasswordUrl } = /** @type {{ resetPasswordUrl: string }} */ (response);
+      void showPasswordLink(whose, resetPasswordUrl, '24 hours');
+    },
+  };
+  return openEdit(session, edit);
+}
 
 /** @param {Session} session @param {User} user */
 export const deleteUser = (session, user) =>
@@ -81,150 +158,46 @@ export const deleteUser = (session, user) =>
     done: `${userName(user)} is deleted.`,
   });
 
-/** Days until a token expires, unless something else is chosen. */
-const DAYS = 90;
+const INVITATIONS = '/invite-link/tokens';
 
-const inDays = () => new Date(Date.now() + DAYS * 86_400_000).toISOString().slice(0, 16);
-
-/** A time of a form, which is in UTC, as the interface takes it. @param {string} time */
-const isoOf = (time) => (time === '' ? null : `${time}:00.000Z`);
-
-/** @param {Session} session @param {string} at where personal tokens are made @param {string} whose @param {() => void} after */
-export function createPersonalToken(session, at, whose, after) {
-  /** @type {Edit<{ description: string, expiresAt: string }>} */
+/** @param {Session} session @param {() => void} after */
+export function createInvitation(session, after) {
+  /** @type {Edit<{ name: string, expiresAt: string }>} */
   const edit = {
-    title: `New personal token for ${whose}`,
+    title: 'New invitation',
     agree: 'Create',
     fields: [
-      { name: 'description', label: 'What it is for', required: true },
+      { name: 'name', label: 'Name', hint: 'For whom it is: a team, an occasion.', required: true },
       { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', required: true },
     ],
-    values: { description: '', expiresAt: inDays() },
+    values: { name: '', expiresAt: inDays(INVITATION_DAYS) },
     sentence: ({ expiresAt }) =>
-      `Whoever has it may do what ${whose} may, until ${expiresAt.replace('T', ' ') || '…'}.`,
-    change: ({ description, expiresAt }) => ({
+      `Whoever has the link becomes a user with the root role Viewer, until ${expiresAt.replace('T', ' ') || '…'}.`,
+    change: ({ name, expiresAt }) => ({
       method: 'POST',
-      path: at,
-      body: { description, expiresAt: isoOf(expiresAt) },
+      path: INVITATIONS,
+      body: { name, expiresAt: isoOf(expiresAt) },
     }),
-    done: () => 'The token is created.',
+    done: ({ name }) => `The invitation ${name} is made.`,
     after: (response) => {
       after();
-      void showSecret(response);
+      void showSecret({
+        title: 'Hand this invitation on',
+        lead: 'It is shown only now. You can switch the invitation off at any time.',
+        label: 'The link',
+        secret: /** @type {{ url: string }} */ (response).url,
+      });
     },
   };
   return openEdit(session, edit);
 }
 
-/** @param {Session} session @param {readonly string[]} projects @param {() => void} after */
-export function createApiToken(session, projects, after) {
-  const environments = [...session.environmentTypes.value.keys()];
-  /** @type {Edit<{ tokenName: string, type: string, project: string, environment: string, expiresAt: string }>} */
-  const edit = {
-    title: 'New API token',
-    agree: 'Create',
-    fields: [
-      { name: 'tokenName', label: 'Name', hint: 'The application that uses it.', required: true },
-      {
-        name: 'type',
-        label: 'For',
-        kind: 'choice',
-        options: [
-          ['client', 'Servers (client)'],
-          ['frontend', 'Browsers and phones (frontend)'],
-          ['admin', 'Administration (admin)'],
-        ],
-      },
-      {
-        name: 'project',
-        label: 'Project',
-        kind: 'choice',
-        options: [['*', 'Every project'], ...projects.map(asOption)],
-        when: ({ type }) => type !== 'admin',
-        paths: ['project', 'projects'],
-      },
-      {
-        name: 'environment',
-        label: 'Environment',
-        kind: 'choice',
-        options: environments.map(asOption),
-        when: ({ type }) => type !== 'admin',
-      },
-      { name: 'expiresAt', label: 'Expires (UTC)', kind: 'time', hint: 'Empty: never.' },
-    ],
-    values: {
-      tokenName: '',
-      type: 'client',
-      project: '*',
-      environment: environments[0] ?? '',
-      expiresAt: '',
-    },
-    sentence: ({ type, project, environment }) =>
-      type === 'admin'
-        ? 'Whoever has it may do everything.'
-        : `Whoever has it reads the flags of ${project === '*' ? 'every project' : project} in ${environment}.`,
-    change: ({ tokenName, type, project, environment, expiresAt }) => ({
-      method: 'POST',
-      path: '/api-tokens',
-      body: {
-        tokenName,
-        type,
-        ...(type === 'admin' ? {} : { projects: [project], environment }),
-        ...(expiresAt === '' ? {} : { expiresAt: isoOf(expiresAt) }),
-      },
-    }),
-    done: ({ tokenName }) => `The token ${tokenName} is created.`,
-    after: (response) => {
-      after();
-      void showSecret(response);
-    },
-  };
-  return openEdit(session, edit);
-}
-
-/** It is shown once: nothing keeps it. @param {unknown} response */
-function showSecret(response) {
-  const { secret } = /** @type {{ secret: string }} */ (response);
-  return openDialog((close) =>
-    h(
-      Modal,
-      { title: 'Copy this token now', close },
-      h('p', null, 'It is shown only this once. The server keeps nothing that it could be read from.'),
-      h('pre', { class: 'secret', tabIndex: 0, role: 'group', 'aria-label': 'The token' }, secret),
-      h(
-        'div',
-        { class: 'question-answers' },
-        h(
-          'button',
-          { type: 'button', class: 'button', onClick: () => void navigator.clipboard?.writeText(secret) },
-          'Copy',
-        ),
-        h(
-          'button',
-          { type: 'button', class: 'button button-main', 'data-first': true, onClick: close },
-          'I have it',
-        ),
-      ),
-    ),
-  );
-}
-
-/** @param {Session} session @param {ApiToken} token */
-export const deleteApiToken = (session, { tokenName, secret, digest }) =>
-  removeAfterAsking(session, {
-    title: `Delete the token ${tokenName}?`,
-    agree: 'Delete for good',
-    text: 'Applications that use it are refused at once.',
-    change: { method: 'DELETE', path: path`/api-tokens/${digest || secret}` },
-    done: `The token ${tokenName} is deleted.`,
+/** @param {Session} session @param {Invitation} invitation */
+export function turnInvitation(session, { secret, name, enabled }) {
+  const at = INVITATIONS + path`/${secret}`;
+  return changeAtOnce(session, {
+    change: { method: 'PUT', path: at, body: { enabled: !enabled } },
+    undo: { method: 'PUT', path: at, body: { enabled } },
+    done: `The invitation ${name} is ${enabled ? 'off' : 'on'}.`,
   });
-
-/** @param {Session} session @param {PersonalToken} token @param {string} at where it is */
-export const deletePersonalToken = (session, { id, description }, at) =>
-  removeAfterAsking(session, {
-    title: `Delete the token “${description}”?`,
-    agree: 'Delete for good',
-    text: 'Whoever uses it is refused at once.',
-    change: { method: 'DELETE', path: at + path`/${id}` },
-    done: `The token “${description}” is deleted.`,
-  });
+}

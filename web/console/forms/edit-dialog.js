@@ -12,7 +12,8 @@ import { Curl } from './curl.js';
 import { Modal, openDialog } from './dialogs.js';
 import { FieldRow, Issues } from './fields.js';
 
-/** @import { Edit, Session } from '../types.d.ts' */
+/** @import { Change } from '../client.js' */
+/** @import { Edit, Field, Session } from '../types.d.ts' */
 /** @import { ConflictState } from './conflict.js' */
 
 /**
@@ -45,7 +46,7 @@ function EditDialog({ session, edit, close }) {
       ),
       form.conflict === null ? null : h(Conflict, { of: form.conflict, resolve: form.resolve, close }),
       h('div', { class: 'preview' }, edit.sentence(form.values)),
-      h(Curl, { change, ifMatch: form.etag }),
+      h(Curl, { change: withoutSecrets(change, fields), ifMatch: form.etag }),
       h(Issues, { of: form.issuesElsewhere(fields.flatMap(({ name, paths }) => paths ?? [name])) }),
       h(
         'div',
@@ -63,6 +64,17 @@ function EditDialog({ session, edit, close }) {
       ),
     ),
   );
+}
+
+/** For the command that is shown: what is typed unseen stays so. @param {Change} change @param {readonly Field<any>[]} fields @returns {Change} */
+function withoutSecrets(change, fields) {
+  const secrets = fields.filter(({ kind }) => kind === 'password').map(({ name }) => name);
+  if (secrets.length === 0) return change;
+  const entries = Object.entries(change.body ?? {});
+  return {
+    ...change,
+    body: Object.fromEntries(entries.map(([name, value]) => [name, secrets.includes(name) ? '…' : value])),
+  };
 }
 
 /** @param {Session} session @param {Edit<any>} edit @param {() => void} close */
@@ -156,7 +168,7 @@ async function save(session, edit, values, etag) {
     edit.after?.(response, values);
     return;
   }
-  const response = await session.client.change(change, etag);
+  const response = await (edit.send?.(change, values) ?? session.client.change(change, etag));
   const { undo = null } = edit;
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
   void session.feed.look();

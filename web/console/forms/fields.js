@@ -31,6 +31,7 @@ export function FieldRow({ field, values, set, issuesAt }) {
   const described = [hint === undefined ? null : `${id}-hint`, issues.length === 0 ? null : `${id}-issues`];
   const props = {
     id,
+    name,
     required: field.required === true,
     disabled: field.fixed === true,
     'aria-invalid': issues.length > 0 ? /** @type {const} */ ('true') : undefined,
@@ -60,7 +61,8 @@ export function Issues({ id, of }) {
  */
 function controlOf({ field, value, props, change, listId }) {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  const typed = { ...props, value: text, autocomplete: 'off', spellcheck: false };
+  const { autocomplete = 'off' } = field;
+  const typed = { ...props, value: text, autocomplete, spellcheck: false };
   /** @param {TargetedEvent<HTMLInputElement | HTMLTextAreaElement>} event */
   const onText = (event) => change(event.currentTarget.value);
   switch (field.kind) {
@@ -76,6 +78,8 @@ function controlOf({ field, value, props, change, listId }) {
     case 'long-text':
     case 'lines':
       return h('textarea', { ...typed, class: 'input', rows: 3, onInput: onText });
+    case 'password':
+      return h('input', { ...typed, type: 'password', class: 'input', onInput: onText });
     case 'number':
       return h('input', {
         ...typed,

@@ -23,6 +23,7 @@ const PAGES = [
   ['Environments', { view: 'environments' }],
   ['Users', { view: 'users' }],
   ['Tokens', { view: 'tokens' }],
+  ['Your account', { view: 'account' }],
   ['Events', { view: 'events' }],
   ['Health', { view: 'health' }],
 ];

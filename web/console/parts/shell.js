@@ -5,7 +5,7 @@ import { number } from '../format.js';
 import { Dialogs } from '../forms/dialogs.js';
 import { Notices } from '../notices.js';
 import { flagsOf, hrefOf } from '../place.js';
-import { useSession } from '../session.js';
+import { callerName, useSession } from '../session.js';
 import { BrandMark } from './brand.js';
 import { FinderButton } from './finder.js';
 
@@ -171,20 +171,24 @@ function ProjectLink({ project: { id, name, featureCount }, isCurrent }) {
 }
 
 function Who() {
-  const { open, me, profile, signOut } = useSession();
-  if (open) {
+  const session = useSession();
+  const { profile, signOut } = session;
+  if (session.open) {
     return h(
       'div',
       { class: 'who' },
       h('p', { class: 'muted' }, 'Authentication is off: everybody may do everything.'),
     );
   }
-  const { user } = me;
   return h(
     'div',
     { class: 'who' },
-    h('p', { class: 'who-name' }, user.name || user.username || user.email || 'API token'),
-    h('p', { class: 'muted' }, `Root role ${profile.rootRole.name}`),
-    h('button', { type: 'button', class: 'button', onClick: signOut }, 'Sign out'),
+    h(
+      'p',
+      { class: 'who-name' },
+      h('a', { href: hrefOf({ view: 'account' }), title: 'Your account' }, callerName(session)),
+    ),
+    h('p', { class: 'muted', title: profile.rootRole.description }, `Root role ${profile.rootRole.name}`),
+    h('button', { type: 'button', class: 'button', onClick: () => void signOut() }, 'Sign out'),
   );
 }

@@ -18,3 +18,6 @@ export function TimeAgo({ iso, prefix = '' }) {
   const text = prefix + ago(iso, Math.max(now.value, Date.parse(iso)));
   return h('time', { dateTime: iso, title: dateTime(iso) }, text);
 }
+
+/** When something was last done or seen; null for never. @param {{ iso: string | null }} props */
+export const LastTime = ({ iso }) => (iso === null ? 'never' : h(TimeAgo, { iso }));

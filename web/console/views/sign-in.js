@@ -1,64 +1,126 @@
-/** The form that takes the token and begins a session with it. No script can read it back. */
+/**
+ * The page on which people sign in, by each way that the server offers: at a provider, with a password, or with a token. What
+ * they type is sent and forgotten; the session is a cookie that no script can read.
+ */
 import { h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../client.js';
+import { FieldRow } from '../forms/fields.js';
 import { BrandMark } from '../parts/brand.js';
+import { beginSession, beginSessionByPassword } from '../sessions.js';
+
+/** @import { Field, SignIns } from '../types.d.ts' */
+
+/** @typedef {{ username: string, password: string }} PasswordValues */
+/** @typedef {{ token: string }} TokenValues */
+
+/** Password managers know them by `autocomplete`. @type {readonly Field<PasswordValues>[]} */
+const PASSWORD_FIELDS = [
+  { name: 'username', label: 'Username or email', required: true, autocomplete: 'username' },
+  {
+    name: 'password',
+    label: 'Password',
+    kind: 'password',
+    required: true,
+    autocomplete: 'current-password',
+  },
+];
+
+/** @type {readonly Field<TokenValues>[]} */
+const TOKEN_FIELDS = [
+  { name: 'token', label: 'API token or personal token', kind: 'password', required: true },
+];
 
 /**
  * @param {object} props
- * @param {string | null} props.problem shown above the form
- * @param {(token: string) => Promise<void>} props.enter
+ * @param {string | null} props.problem why nobody is signed in
+ * @param {SignIns} props.offered
+ * @param {() => Promise<void>} props.enter opens the page once there is a session
  */
-export function SignIn({ problem, enter }) {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const [refusal, setRefusal] = useState(problem);
-  const [isBusy, setBusy] = useState(false);
+export function SignIn({ problem, offered: { password, provider }, enter }) {
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  const others = password || provider !== null;
   useEffect(() => {
     document.title = 'Sign in · Flagstaff';
-    input.current?.focus();
+    const first = main.current?.querySelector(password || provider === null ? 'input' : '.button');
+    if (first instanceof HTMLElement) first.focus();
   }, []);
+  const byToken = h(SignInForm, {
+    fields: TOKEN_FIELDS,
+    values: { token: '' },
+    begin: ({ token }) => beginSession(token.trim()).then(enter),
+  });
+  return h(
+    'main',
+    { class: 'sign-in', ref: main },
+    h('h1', { class: 'brand brand-large' }, h(BrandMark, null), 'Flagstaff'),
+    problem === null ? null : h('p', { class: 'problem', role: 'alert' }, problem),
+    provider === null ? null : h(ProviderLink, { provider }),
+    password
+      ? h(SignInForm, {
+          fields: PASSWORD_FIELDS,
+          values: { username: '', password: '' },
+          begin: (values) => beginSessionByPassword(values).then(enter),
+        })
+      : null,
+    others
+      ? h(
+          'details',
+          { class: 'record sign-in-other' },
+          h('summary', null, 'Sign in with a token instead'),
+          byToken,
+        )
+      : byToken,
+    h('p', { class: 'muted' }, 'You stay signed in, in every tab, until you sign out or close the browser.'),
+    h('p', null, h('a', { href: 'docs' }, 'The API, described')),
+  );
+}
+
+/** @param {{ provider: NonNullable<SignIns['provider']> }} props */
+function ProviderLink({ provider: { button, path } }) {
+  // The server brings people back to the address that they asked for.
+  const place = location.hash.slice(1);
+  const query = place === '' ? '' : `?${new URLSearchParams({ place })}`;
+  return h('a', { class: 'button button-main button-link', href: `${path}${query}` }, button);
+}
+
+/** @param {{ fields: readonly Field<any>[], values: any, begin: (values: any) => Promise<void> }} props */
+function SignInForm({ fields, values: first, begin }) {
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const [values, setValues] = useState(first);
+  const [refusal, setRefusal] = useState(/** @type {string | null} */ (null));
+  const [isBusy, setBusy] = useState(false);
+  const secret = fields.find(({ kind }) => kind === 'password');
 
   /** @param {Event} event */
   async function submit(event) {
     event.preventDefault();
+    if (isBusy) return;
     setBusy(true);
     setRefusal(null);
     try {
-      await enter(input.current?.value.trim() ?? '');
+      await begin(values);
     } catch (error) {
       setRefusal(messageOf(error));
       setBusy(false);
-      input.current?.select();
+      const input = form.current?.querySelector('input[type=password]');
+      if (input instanceof HTMLInputElement) input.select();
     }
   }
 
   return h(
-    'main',
-    { class: 'sign-in' },
-    h('h1', { class: 'brand brand-large' }, h(BrandMark, null), 'Flagstaff'),
-    h(
-      'form',
-      { class: 'sign-in-form', onSubmit: submit },
-      h('label', { for: 'token' }, 'API token or personal token'),
-      h('input', {
-        ref: input,
-        type: 'password',
-        id: 'token',
-        name: 'token',
-        class: 'input',
-        required: true,
-        autocomplete: 'off',
-        spellcheck: false,
-        'aria-describedby': 'token-hint',
+    'form',
+    { class: 'sign-in-form', ref: form, onSubmit: submit },
+    fields.map((field) =>
+      h(FieldRow, {
+        key: field.name,
+        field,
+        values,
+        set: (changed) => setValues({ ...values, ...changed }),
+        // Which of the fields is wrong, the server does not tell; the secret is typed again either way.
+        issuesAt: () => (refusal !== null && field === secret ? [refusal] : []),
       }),
-      h('p', { class: 'problem', role: 'alert' }, refusal),
-      h('button', { class: 'button button-main', disabled: isBusy }, 'Sign in'),
-      h(
-        'p',
-        { class: 'muted', id: 'token-hint' },
-        'You stay signed in, in every tab, until you sign out or close the browser.',
-      ),
     ),
-    h('p', { class: 'sign-in-foot' }, h('a', { href: 'docs' }, 'The API, described')),
+    h('button', { class: 'button button-main', disabled: isBusy }, 'Sign in'),
   );
 }

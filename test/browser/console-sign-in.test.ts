@@ -1,0 +1,276 @@
+/** How people come into the console and go out of it: passwords, links that are handed on, sessions, and a provider of OpenID Connect. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { launchBrowser, NO_BROWSER, type OpenPage, openPage } from '../support/browser/browser.ts';
+import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { freePort } from '../support/free-port.ts';
+import { startTestServer } from '../support/server.ts';
+import { CLIENT_ID, CLIENT_SECRET, startProvider } from '../support/sign-in/oidc-provider.ts';
+
+const EDITOR_ROLE_ID = 2;
+const [PASSWORD, OTHER_PASSWORD] = ['Correct-horse-1', 'Battery-staple-2'];
+
+/** Wrong passwords that a user may have from one address (docs/specification/users.md#passwords). */
+const TRIES_MAX = 10;
+
+const main = (page: Page): Locator => page.getByRole('main');
+const press = (at: Page | Locator, name: string): Promise<void> =>
+  at.getByRole('button', { name, exact: true }).click();
+const dialogOf = (page: Page, name: string | RegExp): Locator => page.getByRole('dialog', { name });
+
+async function typePassword(page: Page, username: string, password: string): Promise<void> {
+  await main(page).getByLabel('Username or email').fill(username);
+  await main(page).getByLabel('Password').fill(password);
+  await page.keyboard.press('Enter');
+}
+
+describeConsole('people', (shared) => {
+  const expected = /status of 4(?:00|01|04|09|29)/;
+  const call: typeof shared.server.call = (...args) => shared.server.call(...args);
+
+  /** A browser of its own, which shows the sign-in page. */
+  async function visit(place = ''): Promise<OpenPage> {
+    const opened = await openPage(shared.browser, { origin: shared.server.origin, expected });
+    await opened.page.goto(`${shared.server.origin}/${place}`);
+    return opened;
+  }
+  async function signedInBy(username: string, password = PASSWORD, place = ''): Promise<OpenPage> {
+    const opened = await visit(place);
+    await typePassword(opened.page, username, password);
+    await opened.page.locator('.shell').waitFor();
+    return opened;
+  }
+  const createUser = (username: string, password = PASSWORD) =>
+    call('POST', '/user-admin', { username, rootRole: EDITOR_ROLE_ID, password });
+
+  it('sign in with a password by keyboard alone, and come to the address that they asked for', async () => {
+    await createUser('ada');
+    const opened = await visit('#/projects/default/archive');
+    const { page } = opened;
+    const [name, password] = [main(page).getByLabel('Username or email'), main(page).getByLabel('Password')];
+    await name.waitFor();
+    assert.equal(await name.getAttribute('autocomplete'), 'username', 'password managers fill it in');
+    assert.equal(await password.getAttribute('autocomplete'), 'current-password');
+    assert.equal(await page.getByLabel('API token or personal token').isVisible(), false);
+    await isAccessible(page, 'the sign-in page');
+
+    await page.keyboard.type('ada');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('wrong');
+    await page.keyboard.press('Enter');
+    await main(page).getByRole('alert').filter({ hasText: 'password is wrong' }).waitFor();
+    assert.equal(await password.getAttribute('aria-invalid'), 'true');
+    await isAccessible(page, 'the refusal');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: /^Archive/ }).waitFor();
+    await page.getByText('Root role Editor').waitFor();
+    assert.equal((await page.content()).includes(PASSWORD), false);
+    await page.reload();
+    await page.getByRole('heading', { name: /^Archive/ }).waitFor();
+    await ending(opened);
+  });
+
+  it('are told how long to wait after too many wrong passwords', async () => {
+    await createUser('guessed');
+    const guess = { method: 'POST', body: JSON.stringify({ username: 'guessed', password: 'wrong' }) };
+    const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+    for (let tried = 0; tried < TRIES_MAX; tried += 1) {
+      await fetch(`${shared.server.origin}/auth/simple/login`, { ...guess, headers });
+    }
+    const opened = await visit();
+    await typePassword(opened.page, 'guessed', PASSWORD);
+    await main(opened.page)
+      .getByRole('alert')
+      .filter({ hasText: /try again in \d+ seconds/ })
+      .waitFor();
+    await ending(opened);
+  });
+
+  it('may sign in with a token where there are passwords too', async () => {
+    const opened = await visit();
+    await opened.page.getByText('Sign in with a token instead').click();
+    const form = opened.page.locator('details');
+    await form.getByLabel('API token or personal token').fill('*:*.test-secret');
+    await press(form, 'Sign in');
+    await opened.page.getByText('Root role Admin').waitFor();
+    await ending(opened);
+  });
+
+  it('change their password, stay signed in where they did, and are signed out elsewhere', async () => {
+    await createUser('changing');
+    const elsewhere = await signedInBy('changing');
+    const opened = await signedInBy('changing', PASSWORD, '#/account');
+    const { page } = opened;
+    await press(page, 'Change password…');
+    const dialog = dialogOf(page, 'Change your password');
+    await dialog.getByLabel('Password up to now').fill('wrong');
+    await dialog.getByLabel('New password', { exact: true }).fill(OTHER_PASSWORD);
+    await dialog.getByLabel('New password again').fill(OTHER_PASSWORD);
+    await dialog.getByText('The same with curl').click();
+    assert.equal((await dialog.locator('.curl pre').textContent())?.includes(OTHER_PASSWORD), false);
+    await press(dialog, 'Change');
+    await dialog.getByText('The old password is wrong.').waitFor();
+    await isAccessible(page, 'the refused password');
+    assert.equal(await page.locator(':focus').getAttribute('name'), 'oldPassword', 'to type it again');
+    await dialog.getByLabel('Password up to now').fill(PASSWORD);
+    await press(dialog, 'Change');
+    await page.getByText('Your password is changed.').waitFor();
+    await elsewhere.page.getByText('You are signed out').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'changing' }).waitFor();
+    await page.getByText('this browser').waitFor();
+    await typePassword(elsewhere.page, 'changing', PASSWORD);
+    await elsewhere.page.getByRole('alert').filter({ hasText: 'password is wrong' }).waitFor();
+    await typePassword(elsewhere.page, 'changing', OTHER_PASSWORD);
+    await elsewhere.page.locator('.shell').waitFor();
+    await ending(elsewhere);
+    await ending(opened);
+  });
+
+  it('see where they are signed in, and end one session or all', async () => {
+    await createUser('twice');
+    const [first, second, third] = [
+      await signedInBy('twice'),
+      await signedInBy('twice'),
+      await signedInBy('twice'),
+    ];
+    const { page } = third;
+    await page.getByRole('link', { name: 'twice' }).click();
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .nth(1)
+      .waitFor();
+    // The newest of the others comes first.
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .first()
+      .click();
+    await second.page.getByText('You are signed out').waitFor();
+    await page
+      .getByRole('button', { name: /^End the session/ })
+      .nth(1)
+      .waitFor({ state: 'detached' });
+    await press(page, 'End all…');
+    await press(dialogOf(page, 'End all your sessions?'), 'End all');
+    await main(page).getByLabel('Username or email').waitFor();
+    await first.page.getByText('You are signed out').waitFor();
+    for (const opened of [first, second, third]) await ending(opened);
+  });
+
+  it('get a link from an Admin, with which they choose their password, once', async () => {
+    const admin = await shared.signedIn({ place: '#/users', expected });
+    const { page } = admin;
+    await press(page, 'New user');
+    const form = dialogOf(page, 'New user');
+    await form.getByLabel('Username').fill('linked');
+    await press(form, 'Create');
+    const shown = dialogOf(page, 'Hand this link on to linked');
+    const link = (await shown.locator('.secret').textContent()) ?? '';
+    await isAccessible(page, 'the link');
+    await press(shown, 'I have it');
+    assert.equal((await page.content()).includes(link), false);
+
+    const opened = await visit(link.slice(shared.server.origin.length + 1));
+    await opened.page.getByText('Set the password of linked.').waitFor();
+    await opened.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await opened.page.getByLabel('Password again').fill(PASSWORD);
+    await press(opened.page, 'Set password');
+    await opened.page.getByRole('link', { name: 'Go on to the console' }).click();
+    await typePassword(opened.page, 'linked', PASSWORD);
+    await opened.page.getByRole('link', { name: 'linked' }).waitFor();
+
+    await page.getByRole('button', { name: 'Password linked' }).click();
+    const choice = dialogOf(page, 'Password of linked');
+    await choice.getByLabel('Way').selectOption('Set it here');
+    await choice.getByLabel('New password').fill('short');
+    await press(choice, 'Go on');
+    await choice.getByRole('alert').filter({ hasText: 'at least 10 characters' }).waitFor();
+    await choice.getByLabel('New password').fill(OTHER_PASSWORD);
+    await press(choice, 'Go on');
+    await opened.page.getByText('You are signed out').waitFor();
+    await typePassword(opened.page, 'linked', OTHER_PASSWORD);
+    await opened.page.locator('.shell').waitFor();
+
+    await page.getByRole('button', { name: 'Password linked' }).click();
+    await press(choice, 'Go on');
+    await shown.waitFor();
+    await press(shown, 'I have it');
+    await ending(opened);
+    await ending(admin);
+  });
+
+  it('come by an invitation, until it is switched off', async () => {
+    const admin = await shared.signedIn({ place: '#/users', expected });
+    const { page } = admin;
+    await press(page, 'New invitation');
+    await dialogOf(page, 'New invitation').getByLabel('Name').fill('The shop');
+    await press(dialogOf(page, 'New invitation'), 'Create');
+    const shown = dialogOf(page, 'Hand this invitation on');
+    const link = (await shown.locator('.secret').textContent()) ?? '';
+    await press(shown, 'I have it');
+    const path = link.slice(shared.server.origin.length + 1);
+    const guest = await visit(path);
+    await guest.page.getByLabel('Email').fill('grace@shop.example');
+    await guest.page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await guest.page.getByLabel('Password again').fill(PASSWORD);
+    await press(guest.page, 'Set password');
+    await guest.page.getByText('Your password is set').waitFor();
+    const invitation = page.getByRole('row', { name: /^The shop/ });
+    await invitation.getByText('grace@shop.example').waitFor();
+    await press(invitation, 'Switch off The shop');
+    await invitation.getByRole('button', { name: 'Switch on The shop' }).waitFor();
+    const late = await visit(path);
+    await late.page.getByRole('status').filter({ hasText: 'This invitation is not good' }).waitFor();
+    await late.page.getByLabel('Email').waitFor({ state: 'hidden' });
+    for (const opened of [guest, late, admin]) await ending(opened);
+  });
+});
+
+describe('people of a provider', { skip: NO_BROWSER }, () => {
+  it('sign in there, come back to the address that they asked for, and are signed out there too', async () => {
+    const port = await freePort();
+    // Another site than that of the provider, as it is in life.
+    const origin = `http://localhost:${port}`;
+    const provider = await startProvider([origin]);
+    const server = await startTestServer({
+      env: {
+        ...{ PORT: String(port), OIDC_ISSUER: provider.issuer, OIDC_BASE_URL: origin },
+        ...{ OIDC_CLIENT_ID: CLIENT_ID, OIDC_CLIENT_SECRET: CLIENT_SECRET },
+        ...{ OIDC_BUTTON: 'Sign in with the shop', OIDC_DEFAULT_ROLE: 'Editor' },
+      },
+    });
+    const browser = await launchBrowser();
+    try {
+      const otherOrigin = provider.issuer;
+      const opened = await openPage(browser, { origin, otherOrigin, expected: /status of 40[14]/ });
+      const { page } = opened;
+      await page.goto(`${origin}/#/projects/default/archive`);
+      const button = page.getByRole('link', { name: 'Sign in with the shop' });
+      await button.waitFor();
+      await isAccessible(page, 'the sign-in page with a provider');
+      assert.equal(await page.locator(':focus').textContent(), 'Sign in with the shop');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').filter({ hasText: 'The provider did not sign you in.' }).waitFor();
+      assert.equal(new URL(page.url()).search, '', 'a reload does not say it again');
+
+      provider.person = { sub: 'ada', name: 'Ada', email: 'ada@shop.example', email_verified: true };
+      await button.click();
+      await page.getByRole('heading', { name: /^Archive/ }).waitFor();
+      await page.getByRole('link', { name: 'Ada', exact: true }).click();
+      await page.getByText('Editor', { exact: true }).waitFor();
+      await page.getByRole('cell', { name: 'OpenID Connect' }).waitFor();
+      await press(page, 'Sign out');
+      await page.waitForURL((url) => url.origin === provider.issuer);
+      await press(page, 'Sign out here too');
+      await button.waitFor();
+      assert.equal(new URL(page.url()).origin, origin, 'the provider sends the browser back');
+      assert.deepEqual(opened.faults, []);
+    } finally {
+      await browser.close();
+      await server.stop();
+      await provider.close();
+    }
+  });
+});

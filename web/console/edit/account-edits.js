@@ -1,0 +1,78 @@
+/** What people do with their own account. */
+import { messageOf } from '../client.js';
+import { ask } from '../forms/ask.js';
+import { openEdit } from '../forms/edit-dialog.js';
+import { notice } from '../notices.js';
+import { endOneSession } from '../sessions.js';
+import { PASSWORD_HINT } from './user-edits.js';
+
+/** @import { Edit, OwnSession, Session } from '../types.d.ts' */
+
+/** @typedef {{ oldPassword: string, password: string, confirmPassword: string }} PasswordValues */
+
+/** @param {Session} session @param {() => void} after */
+export function changeOwnPassword(session, after) {
+  const { username, email } = session.me.user;
+  /** @type {Edit<PasswordValues>} */
+  const edit = {
+    title: 'Change your password',
+    agree: 'Change',
+    fields: [
+      {
+        name: 'oldPassword',
+        label: 'Password up to now',
+        kind: 'password',
+        required: true,
+        autocomplete: 'current-password',
+      },
+      {
+        name: 'password',
+        label: 'New password',
+        kind: 'password',
+        required: true,
+        autocomplete: 'new-password',
+        hint: PASSWORD_HINT,
+      },
+      {
+        name: 'confirmPassword',
+        label: 'New password again',
+        kind: 'password',
+        required: true,
+        autocomplete: 'new-password',
+      },
+    ],
+    values: { oldPassword: '', password: '', confirmPassword: '' },
+    sentence: () => 'You stay signed in here. Everywhere else you are signed out.',
+    change: (body) => ({ method: 'POST', path: '/user/change-password', body }),
+    send: (change, { password }) =>
+      session.replaceSession(() => session.client.change(change), {
+        username: username ?? email ?? '',
+        password,
+      }),
+    done: () => 'Your password is changed.',
+    after,
+  };
+  return openEdit(session, edit);
+}
+
+/** @param {OwnSession} one @param {() => void} after */
+export async function endSessionOf({ id }, after) {
+  try {
+    await endOneSession(id);
+    notice('done', 'The session is ended.');
+  } catch (error) {
+    notice('refused', messageOf(error));
+  }
+  after();
+}
+
+/** @param {Session} session */
+export async function endEverySession(session) {
+  const agreed = await ask({
+    title: 'End all your sessions?',
+    agree: 'End all',
+    danger: true,
+    body: 'You are signed out in every browser, in this one too. Your tokens go on working.',
+  });
+  if (agreed) await session.signOutEverywhere();
+}
