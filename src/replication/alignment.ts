@@ -42,7 +42,12 @@ export async function align(log: ReplicatedLog, cluster: string, end: JournalEnd
     );
   }
   const common = await lastCommonPlace({ log, cluster, end, from, last: extent.last });
-  if (common !== null && common.id >= end.decidedId) return { place: common, from, last: extent.last };
+  if (common !== null && common.id >= end.decidedId) {
+    // The log may forget what a node with all events up to that place does not need, so this one must not ask for it.
+    const next = await recordBefore(log, { first: from, last: extent.last }, common.id);
+    assert(next !== null, 'the place was found in a record from there on');
+    return { place: common, from: next, last: extent.last };
+  }
   throw new DisagreementError(
     `The journal of this node and the replicated log tell different histories: all up to event ${end.decidedId} was acknowledged here, and the log agrees up to ${common === null ? `no event from ${earliest.id} on` : `event ${common.id} only`}. Either the log has lost records, or this data folder belongs to another cluster. Nothing was changed.`,
   );

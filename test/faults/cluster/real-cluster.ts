@@ -1,12 +1,13 @@
 /** Three servers on three NATS servers, all of them processes of this machine, each of which can be killed, paused or cut off. */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../../../src/control/control-client.ts';
 import { EXIT } from '../../../src/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
+import { LOAD_PROBE, type ProbeReading } from '../server-probe.ts';
 import { LinkProxy } from './link-proxy.ts';
 
 export const NODES = 3;
@@ -64,6 +65,8 @@ export class Cluster {
       REPLICATION_NODE: `node-${at}`,
       REPLICATION_ADDRESS: `http://${this.#nodeLinks[at].address}`,
       PORT: String(this.#ports[at]),
+      NODE_OPTIONS: LOAD_PROBE,
+      PROBE_FILE: this.#probeFile(at),
       ...this.#env,
     });
   }
@@ -103,6 +106,16 @@ export class Cluster {
   /** Takes away the folder of a node that does not run. */
   wipe(at: number): void {
     rmSync(this.#folder(at), { recursive: true, force: true });
+  }
+
+  /** The most processor time that one turn of a node's event loop has taken, but for the first seconds; null before they are over. */
+  loopBusyMostMs(at: number): number | null {
+    const file = this.#probeFile(at);
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ProbeReading).loopBusyMostMs : null;
+  }
+
+  #probeFile(at: number): string {
+    return join(this.#root, `probe-${at}.json`);
   }
 
   #folder(at: number): string {

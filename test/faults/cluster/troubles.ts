@@ -131,6 +131,8 @@ export interface TroubleResult {
   readonly repeated: number;
   /** Of each round, in milliseconds, ascending: the longest time without a success of any writer. */
   readonly gapsMs: readonly number[];
+  /** The longest turn of the event loop of whoever leads at the end, in milliseconds of processor time. */
+  readonly loopBusyMostMs: number;
 }
 
 /** Throws when a change is lost or there twice, or the nodes differ. */
@@ -150,9 +152,10 @@ export function makeTrouble(name: string, rounds: number, count: number): Promis
         gapsMs.push(writers.longestGapMs);
         await cluster.startDeposed();
       }
+      const loopBusyMostMs = cluster.loopBusyMostMs(await cluster.leader()) ?? 0;
       await writers.finish();
       const { acknowledged, repeated } = writers;
-      return { rounds, acknowledged, repeated, gapsMs: gapsMs.sort((a, b) => a - b) };
+      return { rounds, acknowledged, repeated, gapsMs: gapsMs.sort((a, b) => a - b), loopBusyMostMs };
     },
     { env: trouble.env ?? {} },
   );
@@ -169,10 +172,10 @@ async function main(): Promise<void> {
   });
   for (const name of values.only?.split(',') ?? Object.keys(TROUBLES)) {
     const result = await makeTrouble(name, Number(values.rounds), Number(values.writers));
-    const { rounds, acknowledged, repeated, gapsMs } = result;
+    const { rounds, acknowledged, repeated, gapsMs, loopBusyMostMs } = result;
     const median = gapsMs[Math.floor(gapsMs.length / 2)] ?? 0;
     process.stdout.write(
-      `${name}: ${rounds} rounds, ${acknowledged} changes acknowledged, none lost and none twice, ${repeated} requests repeated; longest time without a success ${Math.round(median)} ms (median), ${Math.round(gapsMs.at(-1) ?? 0)} ms (worst)\n`,
+      `${name}: ${rounds} rounds, ${acknowledged} changes acknowledged, none lost and none twice, ${repeated} requests repeated; longest time without a success ${Math.round(median)} ms (median), ${Math.round(gapsMs.at(-1) ?? 0)} ms (worst); longest turn of the leader's event loop ${loopBusyMostMs.toFixed(1)} ms of processor time\n`,
     );
   }
 }

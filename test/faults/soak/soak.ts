@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
 import {
@@ -19,9 +19,9 @@ import {
   spawnServer,
   temporaryFolder,
 } from '../../support/server.ts';
+import { LOAD_PROBE, PROBE_BOUNDS, type ProbeReading } from '../server-probe.ts';
 import { FriendlyClient } from './friendly.ts';
 import type { HostileTally, HostileTarget } from './hostile.ts';
-import { PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
 
 const FRIENDLY_CLIENTS = 8;
 const HEAP_MIB = 512;
@@ -38,7 +38,6 @@ const FRIENDLY_ROUTES = [
   'GET /api/admin/projects/:projectId/features',
   'GET /api/client/features',
 ];
-const PROBE_FILE = fileURLToPath(new URL('./server-probe.ts', import.meta.url));
 
 /** So many nearly fill a flag. */
 const LARGE_STRATEGIES = 4;
@@ -133,8 +132,8 @@ class SoakRun {
   async #start(): Promise<ServerProcess> {
     this.server = await spawnServer(this.folder, {
       // The second as `npm start` does.
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64 --import tsx --import ${PROBE_FILE}`,
-      SOAK_PROBE_FILE: this.#probeFile,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB} --max-semi-space-size=64 ${LOAD_PROBE}`,
+      PROBE_FILE: this.#probeFile,
       INIT_CLIENT_API_TOKENS: `${CLIENT_TOKEN},${HOSTILE_CLIENT_TOKEN}`,
       INIT_FRONTEND_API_TOKENS: FRONTEND_TOKEN,
     });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { dataFolder } from '../../../src/persistence/disk/data-folder.ts';
-import { align } from '../../../src/replication/alignment.ts';
+import { readJournalEnd } from '../../../src/persistence/recovery/journal-end.ts';
+import { align, recordBefore } from '../../../src/replication/alignment.ts';
 import { firstRun, readArchiveIndex } from '../../../src/replication/archive/archive-index.ts';
 import { LogDamageError } from '../../../src/replication/record-format.ts';
 import { createFlag, FOLDER } from '../../support/engine.ts';
@@ -206,6 +207,25 @@ describe('a cluster with an archive', () => {
       const fails = align({ extent, read: async () => null } as never, CLUSTER, end);
       await assert.rejects(fails, (error) => error instanceof LogDamageError === isDamage);
     }
+  });
+
+  it('begins to read where the leader lets the log begin for a node that is so far', async () => {
+    const cluster = await clusterOf(2);
+    const [follower] = cluster.nodes.filter((node) => !node.isLeading);
+    await write(cluster);
+    await cluster.caughtUp();
+    follower!.crash();
+    await write(cluster);
+    const end = await readJournalEnd(follower!.disk, dataFolder(FOLDER));
+    assert(end.places.length > 1, 'the last batch can be looked into');
+    const link = cluster.log.connect();
+    const outcome = Promise.all([align(link, CLUSTER, end), link.extent()]);
+    await cluster.pass(1_000);
+    const [{ place, from }, extent] = await outcome;
+    const kept = recordBefore(link, extent, place.id);
+    await cluster.pass(1_000);
+    assert.equal(from, await kept);
+    assert(from > extent.first);
   });
 
   it('archives and forgets nothing where the archive tells another history', async () => {

@@ -1,23 +1,33 @@
 /**
- * Loaded before the server of the soak: how long requests of friendly clients take from their arrival in the process to their
- * response, and how late the event loop is. Clients see more than that, because they and those who attack share the cores of one
- * machine with the server. Written once a second to SOAK_PROBE_FILE, since the process is killed.
+ * Loaded before a server under test: how long requests take from their arrival in the process to their response, and how late the
+ * event loop is. Clients see more than that, because they share the cores of one machine with the server. Written once a second to
+ * PROBE_FILE, since the process is killed.
  */
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { Distribution, RouteMeter } from '../../../src/http/dispatch/meters.ts';
+import { Distribution, RouteMeter } from '../../src/http/dispatch/meters.ts';
 
 export interface ProbeReading {
   /** Milliseconds, by the route: how many requests took up to each bound, and how many took longer. */
   readonly routes: Readonly<Record<string, readonly number[]>>;
   readonly loopDelayP99Ms: number;
   readonly loopDelayMostMs: number;
+  /** Of the processor's time, which the loop has where others want the core too: the most that one turn of it took. */
+  readonly loopBusyMostMs: number;
 }
+
+/** For NODE_OPTIONS. */
+export const LOAD_PROBE = `--import tsx --import ${import.meta.url}`;
 
 /** In milliseconds. */
 export const PROBE_BOUNDS = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1_000];
 
 const TICK_MS = 1;
+
+/** How long this thread has had a core. */
+function busyMs(): number {
+  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+}
 
 function startProbe(file: string): void {
   const routes = new Map<string, Distribution>();
@@ -36,6 +46,13 @@ function startProbe(file: string): void {
   // The start itself is not asked about.
   const begunAt = performance.now();
   let isReset = false;
+  let loopBusyMostMs = 0;
+  let wasBusyMs = busyMs();
+  setInterval(() => {
+    const before = wasBusyMs;
+    wasBusyMs = busyMs();
+    if (isReset) loopBusyMostMs = Math.max(loopBusyMostMs, wasBusyMs - before);
+  }, TICK_MS).unref();
   setInterval(() => {
     if (!isReset && performance.now() - begunAt > 3_000) {
       isReset = true;
@@ -45,11 +62,12 @@ function startProbe(file: string): void {
       routes: Object.fromEntries([...routes].map(([name, { counts }]) => [name, [...counts]])),
       loopDelayP99Ms: delay.percentile(99) / 1e6 - TICK_MS,
       loopDelayMostMs: delay.max / 1e6 - TICK_MS,
+      loopBusyMostMs,
     };
     writeFileSync(`${file}.part`, JSON.stringify(reading));
     renameSync(`${file}.part`, file);
   }, 1_000).unref();
 }
 
-const { SOAK_PROBE_FILE } = process.env;
-if (SOAK_PROBE_FILE !== undefined) startProbe(SOAK_PROBE_FILE);
+const { PROBE_FILE } = process.env;
+if (PROBE_FILE !== undefined) startProbe(PROBE_FILE);
