@@ -7,7 +7,7 @@ import { EXIT } from '../../../src/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';
-import { LOAD_PROBE, type ProbeReading } from '../server-probe.ts';
+import { LOAD_PROBE, type ProbeReading } from '../soak/server-probe.ts';
 import { LinkProxy } from './link-proxy.ts';
 
 export const NODES = 3;
@@ -65,7 +65,8 @@ export class Cluster {
       REPLICATION_NODE: `node-${at}`,
       REPLICATION_ADDRESS: `http://${this.#nodeLinks[at].address}`,
       PORT: String(this.#ports[at]),
-      NODE_OPTIONS: LOAD_PROBE,
+      // The first as `npm start` does.
+      NODE_OPTIONS: `--max-semi-space-size=64 ${LOAD_PROBE}`,
       PROBE_FILE: this.#probeFile(at),
       ...this.#env,
     });

@@ -79,6 +79,7 @@ export class Writers {
   async finish(): Promise<void> {
     this.#isOver = true;
     await this.#writing;
+    await this.#cluster.startDeposed();
     const histories: string[] = [];
     for (const [at, node] of this.#cluster.nodes.entries()) {
       for (const [writer, sent] of this.#sent.entries()) {

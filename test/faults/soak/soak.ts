@@ -19,9 +19,9 @@ import {
   spawnServer,
   temporaryFolder,
 } from '../../support/server.ts';
-import { LOAD_PROBE, PROBE_BOUNDS, type ProbeReading } from '../server-probe.ts';
 import { FriendlyClient } from './friendly.ts';
 import type { HostileTally, HostileTarget } from './hostile.ts';
+import { LOAD_PROBE, PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
 
 const FRIENDLY_CLIENTS = 8;
 const HEAP_MIB = 512;

@@ -5,7 +5,7 @@
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { Distribution, RouteMeter } from '../../src/http/dispatch/meters.ts';
+import { Distribution, RouteMeter } from '../../../src/http/dispatch/meters.ts';
 
 export interface ProbeReading {
   /** Milliseconds, by the route: how many requests took up to each bound, and how many took longer. */
