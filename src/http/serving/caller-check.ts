@@ -29,10 +29,11 @@ export class CallerCheck {
   ): Caller | Refusal {
     const { access } = bound.surface;
     if (access === null) return NOBODY;
-    const session = this.#sessionOf(head, access);
+    const authorization = head.header('authorization');
+    const session = this.#sessionOf(head, access, authorization);
     const caller =
       session === null
-        ? this.#authenticator.authenticate(head.header('authorization'))
+        ? this.#authenticator.authenticate(authorization)
         : this.#authenticator.authenticateSession(session.secret);
     if (caller === null) {
       if (access.isOptional !== true) return access.unauthenticated;
@@ -47,13 +48,19 @@ export class CallerCheck {
 
   /** The event that began the request's session, where the session is not known here; null otherwise. */
   unknownSession(head: TransportRequestHead, { surface }: BoundRoute): number | null {
-    const session = surface.access === null ? null : this.#sessionOf(head, surface.access);
+    const { access } = surface;
+    const session = access === null ? null : this.#sessionOf(head, access, head.header('authorization'));
     if (session === null || this.#authenticator.authenticateSession(session.secret) !== null) return null;
     return session.eventId;
   }
 
-  #sessionOf(head: TransportRequestHead, { takesSessions }: SurfaceAccess): SessionCookie | null {
-    if (takesSessions !== true || head.header('authorization') !== '') return null;
+  /** Who sends a token is not asked for a cookie. */
+  #sessionOf(
+    head: TransportRequestHead,
+    { takesSessions }: SurfaceAccess,
+    authorization: string,
+  ): SessionCookie | null {
+    if (takesSessions !== true || authorization !== '') return null;
     return this.#cookies.read(head.header('cookie'));
   }
 
