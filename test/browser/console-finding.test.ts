@@ -1,7 +1,7 @@
 /** Finding, looking back and asking why in the console. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
+import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
 /** More than any screen shows. */
@@ -32,6 +32,45 @@ describeConsole('finding in the console', (shared) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Far away' }).waitFor();
     await ending(opened);
+  });
+
+  it('puts what is called so before what was found by its description, and begins actions', async () => {
+    await makeFlag(shared.server.call, 'a-flag', { description: 'Beside the ranked one.' });
+    await makeFlag(shared.server.call, 'very-ranked');
+    await makeFlag(shared.server.call, 'ranked');
+    const opened = await shared.signedIn({ place: '#/projects/default' });
+    const { page } = opened;
+    await page.getByRole('heading', { name: 'Default' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const dialog = page.getByRole('dialog', { name: 'Find' });
+    await page.keyboard.type('ranked');
+    await dialog.getByRole('option', { name: 'a-flag' }).waitFor();
+    assert.deepEqual(await dialog.locator('.hit-name').allTextContents(), [
+      'ranked',
+      'very-ranked',
+      'a-flag',
+    ]);
+    await dialog.getByRole('combobox').fill('new flag');
+    await dialog.getByRole('option', { name: 'New flag in default' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'New flag' }).getByLabel('Name').fill('begun-from-anywhere');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'begun-from-anywhere' }).waitFor();
+    await ending(opened);
+  });
+
+  it('opens the view of a list within the window, at every width', async () => {
+    await makeFlag(shared.server.call, 'listed');
+    for (const width of [1280, 820, 390, 320]) {
+      const opened = await shared.signedIn({ place: '#/projects/default', width });
+      for (const title of ['View', 'More filters']) {
+        await opened.page.locator('summary').filter({ hasText: title }).click();
+        await opened.page.locator('.popover[open] .popover-content').waitFor();
+        await fitsTheWidth(opened.page, `${title} at ${width} pixels`);
+        await opened.page.keyboard.press('Escape');
+      }
+      await ending(opened);
+    }
   });
 
   it('draws only the rows in sight of a long list, and the others as it is scrolled', async () => {

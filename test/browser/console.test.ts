@@ -180,6 +180,10 @@ describeConsole('the console', (shared) => {
     await makeFlag(shared.server.call, 'made-while-watched');
     const first = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem').first();
     await first.filter({ hasText: 'made-while-watched' }).waitFor();
+    const strategy = { name: 'flexibleRollout', title: 'A quarter', parameters: { rollout: '25' } };
+    await addStrategy(shared.server.call, 'made-while-watched', strategy);
+    await first.filter({ hasText: 'A quarter: 25 % of users' }).waitFor();
+    await page.getByText('signed in with a token').first().waitFor();
     await page.getByRole('status').filter({ hasText: 'made-while-watched' }).waitFor({ state: 'attached' });
 
     await page.getByRole('searchbox', { name: 'Search events' }).fill('project-created');

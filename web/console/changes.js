@@ -99,7 +99,12 @@ export async function mayChangeProduction(session, { environment, affected, of, 
     agree: `${agree} in ${environment}`,
     danger: true,
     body: [
-      h('p', null, h('code', null, of?.name ?? ''), ` in ${environment}, which is production.`),
+      h(
+        'p',
+        null,
+        h('code', null, of?.name ?? ''),
+        environment === 'production' ? ' in production.' : ` in ${environment}, which is production.`,
+      ),
       h('div', null, sentence),
       who === null ? null : h('p', null, who),
     ],

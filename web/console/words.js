@@ -3,7 +3,7 @@
 /** @import { Constraint, ConstraintInput, LoggedEvent } from './types.d.ts' */
 
 /**
- * Of events about flags and projects; others are told by their type.
+ * Where the type of an event does not say it; sessions are recorded as tokens are.
  * @type {Readonly<Partial<Record<LoggedEvent['type'], string>>>}
  */
 const DEEDS = {
@@ -31,12 +31,38 @@ const DEEDS = {
   'feature-dependency-added': 'dependency added',
   'feature-dependency-removed': 'dependency removed',
   'feature-dependencies-removed': 'dependencies removed',
+  'api-token-created': 'API token created',
+  'api-token-updated': 'API token changed',
+  'api-token-deleted': 'API token deleted',
+  'pat-created': 'personal token created',
+  'pat-deleted': 'personal token deleted',
+  'public-signup-token-created': 'invitation made',
+  'public-signup-token-updated': 'invitation changed',
+  'public-signup-token-user-added': 'came by an invitation',
 };
 
-/** @param {Pick<LoggedEvent, 'type' | 'environment'>} event */
+/** How a session of the log has begun. @type {Readonly<Record<string, string>>} */
+const SIGN_INS = { password: 'a password', provider: 'OpenID Connect', token: 'a token' };
+
+/** @param {Pick<LoggedEvent, 'type' | 'environment' | 'data' | 'preData'>} event */
 export function deedOf(event) {
+  const session = (event.data ?? event.preData)?.['session'];
+  if (typeof session === 'string') {
+    return event.type === 'pat-created' ? `signed in with ${SIGN_INS[session] ?? session}` : 'session ended';
+  }
   const deed = DEEDS[event.type] ?? event.type.replaceAll('-', ' ');
   return event.environment === null ? deed : `${deed} in ${event.environment}`;
+}
+
+/** The fields of records that name what they are about, the best name first. */
+const NAMES = ['name', 'tokenName', 'username', 'email', 'description', 'value'];
+
+/** What an event is about that is about no flag and no project, as far as its record names it. @param {Pick<LoggedEvent, 'data' | 'preData'>} event */
+export function recordNameOf({ data, preData }) {
+  const record = data ?? preData ?? {};
+  if ('session' in record) return null;
+  const names = NAMES.map((field) => record[field]);
+  return names.find((name) => typeof name === 'string' && name !== '') ?? null;
 }
 
 /** How the dot beside an event looks. @param {LoggedEvent} event */

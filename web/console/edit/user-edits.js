@@ -19,6 +19,12 @@ const INVITATION_DAYS = 7;
 /** Of the role that new users have unless something else is chosen. */
 const VIEWER_ROLE_ID = 3;
 
+/** @param {Session} session */
+export async function createUser(session) {
+  const { rootRoles } = await session.client.get('/user-admin');
+  await editUser(session, null, rootRoles);
+}
+
 /** @param {Session} session @param {User | null} user null for a new one @param {readonly Role[]} rootRoles */
 export function editUser(session, user, rootRoles) {
   /** @type {UserValues} */

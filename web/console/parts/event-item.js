@@ -1,11 +1,12 @@
 /** One event in a list: what was done to what, by whom and when, with everything that is recorded behind a click. */
 import { h } from 'preact';
+import { audienceOf } from '../audience.js';
 import { hrefOf } from '../place.js';
-import { changesOf, deedOf, toneOf } from '../words.js';
+import { changesOf, deedOf, recordNameOf, toneOf } from '../words.js';
 import { TimeAgo } from './time-ago.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { LoggedEvent } from '../types.d.ts' */
+/** @import { LoggedEvent, StrategyInput } from '../types.d.ts' */
 
 /** How many changed fields are told without a click. */
 const FIELDS_SHOWN = 4;
@@ -26,6 +27,7 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
       'div',
       { class: 'event-text' },
       h('div', null, isAboutFlag ? null : h(Subject, { of: event }), h('span', null, deedOf(event))),
+      h(WhichStrategy, { of: event }),
       h(Changes, { of: event }),
       h(
         'div',
@@ -41,8 +43,12 @@ export function EventItem({ event, isFresh = false, isAboutFlag = false, action 
 }
 
 /** @param {{ of: LoggedEvent }} props */
-function Subject({ of: { project, featureName, type } }) {
-  if (featureName === null) return project === null ? null : h('span', { class: 'event-subject' }, project);
+function Subject({ of }) {
+  const { project, featureName, type } = of;
+  if (featureName === null) {
+    const name = project ?? recordNameOf(of);
+    return name === null ? null : h('span', { class: 'event-subject' }, name);
+  }
   // A deleted flag can be read nowhere any more.
   if (project === null || type === 'feature-deleted')
     return h('code', { class: 'event-subject' }, featureName);
@@ -61,10 +67,25 @@ export function PlannedEvents({ events }) {
         { key: index },
         planned.featureName ? h('code', { class: 'event-subject' }, planned.featureName) : null,
         deedOf(planned),
+        h(WhichStrategy, { of: planned }),
         h(Changes, { of: planned }),
       ),
     ),
   );
+}
+
+/** No segment is named: the record has their ids only, and they may be others by now. */
+const NO_NAMES = new Map();
+
+/** The strategy that an event is about: by its title, and for whom it is where it came or went. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */
+function WhichStrategy({ of: { type, data, preData } }) {
+  if (!/^feature-strategy-(?:add|update|remove)$/.test(type)) return null;
+  const strategy = /** @type {StrategyInput | null} */ (data ?? preData);
+  if (strategy === null) return null;
+  const { title } = strategy;
+  const audience = data === null || preData === null ? audienceOf(strategy, NO_NAMES) : null;
+  const words = [title || null, audience].filter((part) => part !== null).join(': ');
+  return words === '' ? null : h('div', { class: 'event-field' }, words);
 }
 
 /** What an event changed, field by field. @param {{ of: Pick<LoggedEvent, 'type' | 'data' | 'preData'> }} props */

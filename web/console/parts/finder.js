@@ -1,7 +1,10 @@
-/** Finds flags of all projects, projects and pages by a few letters: Ctrl or ⌘ with K, or the button in the menu. */
+/** Finds flags of all projects, projects, pages and actions by a few letters: Ctrl or ⌘ with K, or the button in the menu. */
 import { h } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
+import { messageOf } from '../client.js';
+import { actionsOf } from '../edit/actions.js';
 import { Modal, openDialog } from '../forms/dialogs.js';
+import { notice } from '../notices.js';
 import { flagsOf, hrefOf } from '../place.js';
 import { useSession } from '../session.js';
 
@@ -12,8 +15,10 @@ import { useSession } from '../session.js';
 const TYPING_MS = 120;
 /** Of each kind that are shown. */
 const SHOWN_MAX = 8;
+/** Flags among which those are chosen. */
+const FOUND_MAX = 100;
 
-/** @typedef {{ href: string, name: string, kind: string }} Hit */
+/** @typedef {{ key: string, name: string, kind: string, open: () => unknown }} Hit */
 
 /** @type {readonly (readonly [string, Place])[]} */
 const PAGES = [
@@ -70,7 +75,10 @@ function Finder({ session, close }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const flags = useFoundFlags(session, text);
-  const hits = [...flags, ...projectsFor(session, text), ...pagesFor(session, text)];
+  const hits = best(
+    [...flags, ...projectsFor(session, text), ...pagesFor(session, text), ...actionsFor(session, text)],
+    text,
+  );
   const list = useId();
   /** @param {TargetedEvent<HTMLInputElement>} event */
   const onInput = (event) => {
@@ -81,7 +89,7 @@ function Finder({ session, close }) {
   const open = (hit) => {
     if (hit === undefined) return;
     close();
-    location.hash = hit.href;
+    void Promise.resolve(hit.open()).catch((error) => notice('refused', messageOf(error)));
   };
   /** @param {TargetedKeyboardEvent<HTMLInputElement>} event */
   const onKeyDown = (event) => {
@@ -99,7 +107,7 @@ function Finder({ session, close }) {
       class: 'input',
       'data-first': true,
       role: 'combobox',
-      'aria-label': 'Find flags, projects and pages',
+      'aria-label': 'Find flags, projects, pages and actions',
       'aria-expanded': hits.length > 0,
       'aria-controls': list,
       'aria-activedescendant': hits.length > 0 ? `${list}-${chosen}` : undefined,
@@ -117,7 +125,7 @@ function Finder({ session, close }) {
         h(
           'li',
           {
-            key: hit.href,
+            key: hit.key,
             id: `${list}-${index}`,
             role: 'option',
             'aria-selected': index === chosen,
@@ -140,12 +148,12 @@ function useFoundFlags({ client }, text) {
     // A response that comes after more was typed is of no use.
     let isWanted = true;
     const timer = setTimeout(async () => {
-      const query = new URLSearchParams({ query: wanted, limit: String(SHOWN_MAX) });
+      const query = new URLSearchParams({ query: wanted, limit: String(FOUND_MAX), sortBy: 'name' });
       const { features } =
         wanted === ''
           ? { features: [] }
           : await client.get(`/search/features?${query}`).catch(() => ({ features: [] }));
-      if (isWanted) setFound(features.map(hitOf));
+      if (isWanted) setFound(best(features.map(hitOf), wanted).slice(0, SHOWN_MAX));
     }, TYPING_MS);
     return () => {
       isWanted = false;
@@ -155,26 +163,48 @@ function useFoundFlags({ client }, text) {
   return found;
 }
 
-/** @param {FoundFlag} flag @returns {Hit} */
-const hitOf = ({ name, project }) => ({
-  href: hrefOf({ view: 'flag', project, flag: name }),
-  name,
-  kind: `flag of ${project}`,
+/** @param {string} key @param {string} name @param {string} kind @returns {Hit} */
+const placeHit = (key, name, kind) => ({
+  ...{ key, name, kind },
+  open: () => {
+    location.hash = key;
+  },
 });
 
-/** @param {Session} session @param {string} text @returns {readonly Hit[]} */
+/** @param {FoundFlag} flag */
+const hitOf = ({ name, project }) =>
+  placeHit(hrefOf({ view: 'flag', project, flag: name }), name, `flag of ${project}`);
+
+/** @param {Session} session @param {string} text */
 function projectsFor({ projects }, text) {
-  return projects.value
+  const found = projects.value
     .filter(({ id, name }) => isIn(`${name} ${id}`, text))
-    .slice(0, SHOWN_MAX)
-    .map(({ id, name }) => ({ href: hrefOf(flagsOf(id)), name, kind: 'project' }));
+    .map(({ id, name }) => placeHit(hrefOf(flagsOf(id)), name, 'project'));
+  return best(found, text).slice(0, SHOWN_MAX);
 }
 
+/** @param {Session} session @param {string} text */
+const pagesFor = (session, text) =>
+  PAGES.filter(([name, { view }]) => isIn(name, text) && (view !== 'users' || session.may('admin'))).map(
+    ([name, place]) => placeHit(hrefOf(place), name, 'page'),
+  );
+
 /** @param {Session} session @param {string} text @returns {readonly Hit[]} */
-function pagesFor(session, text) {
-  return PAGES.filter(
-    ([name, { view }]) => isIn(name, text) && (view !== 'users' || session.may('admin')),
-  ).map(([name, place]) => ({ href: hrefOf(place), name, kind: 'page' }));
+const actionsFor = (session, text) =>
+  actionsOf(session)
+    .filter(({ name }) => isIn(name, text))
+    .map(({ name, act }) => ({ key: `do ${name}`, name, kind: 'action', open: act }));
+
+/** What is called so goes before what begins so, has it in its name, or was found by something else. @param {readonly Hit[]} hits @param {string} text */
+function best(hits, text) {
+  const wanted = text.trim().toLowerCase();
+  /** @param {Hit} hit */
+  const rank = ({ name }) => {
+    const lower = name.toLowerCase();
+    if (lower === wanted) return 0;
+    return lower.startsWith(wanted) ? 1 : lower.includes(wanted) ? 2 : 3;
+  };
+  return [...hits].sort((one, other) => rank(one) - rank(other));
 }
 
 /** @param {string} name @param {string} text */

@@ -165,7 +165,8 @@ function FlagRow({ table, flag, index }) {
         'div',
         { class: 'flag-line' },
         h(Star, { at: flagPath(project, name), name, isFavorite: flag.favorite }),
-        h('a', { href, title: flag.description || undefined }, h('code', null, name)),
+        // A long name is cut on a narrow screen.
+        h('a', { href, title: [name, flag.description].filter(Boolean).join(': ') }, h('code', null, name)),
         flag.stale ? h('span', { class: 'badge badge-warn' }, 'stale') : null,
       ),
     ),

@@ -28,7 +28,7 @@ export function ListingHead({ title, lead, action = null, crumb = null }) {
   );
 }
 
-/** @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string }} props */
+/** A table, and rows below each other on a phone: the roles say so where styles hide it. @param {{ label: string, columns: readonly Column[], rows: readonly Row[], none: string }} props */
 export function Listing({ label, columns, rows, none }) {
   if (rows.length === 0) return h(Empty, { title: none });
   return h(
@@ -36,30 +36,30 @@ export function Listing({ label, columns, rows, none }) {
     { class: 'listing-scroll', role: 'group', 'aria-label': label, tabIndex: 0 },
     h(
       'table',
-      { class: 'listing', 'aria-label': label },
+      { class: 'listing', role: 'table', 'aria-label': label },
       h(
         'thead',
-        null,
+        { role: 'rowgroup' },
         h(
           'tr',
-          null,
-          columns.map(({ title }) => h('th', { key: title, scope: 'col' }, title)),
-          h('td', null),
+          { role: 'row' },
+          columns.map(({ title }) => h('th', { key: title, role: 'columnheader', scope: 'col' }, title)),
+          h('td', { role: 'cell' }),
         ),
       ),
       h(
         'tbody',
-        null,
+        { role: 'rowgroup' },
         rows.map(({ key, cells, actions = null }) =>
           h(
             'tr',
-            { key, 'data-row': key },
+            { key, role: 'row', 'data-row': key },
             columns.map(({ title, isMain }, index) =>
               isMain === true
-                ? h('th', { key: title, scope: 'row' }, cells[index])
-                : h('td', { key: title }, cells[index]),
+                ? h('th', { key: title, role: 'rowheader', scope: 'row' }, cells[index])
+                : h('td', { key: title, role: 'cell', 'data-label': title }, cells[index]),
             ),
-            h('td', { class: 'listing-actions' }, actions),
+            h('td', { role: 'cell', class: 'listing-actions' }, actions),
           ),
         ),
       ),

@@ -2,7 +2,10 @@
 import { h } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** @import { ComponentChildren, TargetedKeyboardEvent } from 'preact' */
+/** @import { ComponentChildren, TargetedEvent, TargetedKeyboardEvent } from 'preact' */
+
+/** To the edge of the window, in pixels. */
+const MARGIN = 12;
 
 /** @param {{ title: string, children?: ComponentChildren }} props */
 export function Popover({ title, children }) {
@@ -16,6 +19,14 @@ export function Popover({ title, children }) {
     addEventListener('pointerdown', onPress);
     return () => removeEventListener('pointerdown', onPress);
   }, []);
+  /** Keeps what was opened within the window. @param {TargetedEvent<HTMLDetailsElement>} event */
+  function onToggle({ currentTarget }) {
+    const content = currentTarget.querySelector('.popover-content');
+    if (!currentTarget.open || !(content instanceof HTMLElement)) return;
+    content.style.setProperty('--shift', '0px');
+    const over = content.getBoundingClientRect().right + MARGIN - document.documentElement.clientWidth;
+    content.style.setProperty('--shift', `${Math.max(0, over)}px`);
+  }
   /** @param {TargetedKeyboardEvent<HTMLDetailsElement>} event */
   function onKeyDown(event) {
     if (event.key !== 'Escape') return;
@@ -24,7 +35,7 @@ export function Popover({ title, children }) {
   }
   return h(
     'details',
-    { class: 'popover', ref: details, onKeyDown },
+    { class: 'popover', ref: details, onKeyDown, onToggle },
     h('summary', { class: 'button' }, title),
     h('div', { class: 'popover-content' }, children),
   );

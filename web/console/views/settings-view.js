@@ -11,6 +11,7 @@ import {
   setRole,
 } from '../edit/project-edits.js';
 import { useEvents } from '../feed.js';
+import { counted } from '../format.js';
 import { Choice } from '../forms/choice.js';
 import { ProjectCrumb } from '../parts/crumb.js';
 import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js';
@@ -81,9 +82,9 @@ function ProjectActions({ project }) {
 /** @param {{ project: string, access: LoadedAccess, may: boolean }} props */
 function Members({ project, access: { body, etag, since }, may }) {
   const session = useSession();
-  const { users, roles } = body;
+  const { users, groups, roles } = body;
   const read = { project, etag, since };
-  const projectRoles = roles.filter(({ type }) => type === 'project');
+  const projectRoles = roles.filter(({ type }) => type === 'project' || type === 'custom');
   const rows = users.map((member) => ({
     key: String(member.id),
     cells: [memberName(member), h(RoleCell, { read, member, roles: projectRoles, may })],
@@ -94,6 +95,13 @@ function Members({ project, access: { body, etag, since }, may }) {
           act: () => removeMember(session, read, member),
         })
       : null,
+  }));
+  const groupRows = groups.map(({ id, name, userCount, roleId }) => ({
+    key: `group ${id}`,
+    cells: [
+      `${name} (a group of ${counted(userCount, 'user')})`,
+      roles.find((role) => role.id === roleId)?.name ?? String(roleId),
+    ],
   }));
   return h(
     'section',
@@ -109,7 +117,7 @@ function Members({ project, access: { body, etag, since }, may }) {
     h(Listing, {
       label: 'Members',
       columns: [{ title: 'Member', isMain: true }, { title: 'Role' }],
-      rows,
+      rows: [...rows, ...groupRows],
       none: 'Nobody is a member yet',
     }),
   );

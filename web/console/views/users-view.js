@@ -4,6 +4,7 @@ import { path } from '../client.js';
 import { createPersonalToken } from '../edit/token-edits.js';
 import {
   createInvitation,
+  createUser,
   deleteUser,
   editUser,
   setPassword,
@@ -25,12 +26,11 @@ export function UsersView() {
   const session = useSession();
   const loaded = useResource(() => session.client.get('/user-admin'), [session]);
   useEvents(session, () => void loaded.refresh());
-  const { rootRoles = [] } = /** @type {Partial<LoadedUsers>} */ (loaded.loaded.value?.value ?? {});
   return [
     h(ListingHead, {
       key: 'head',
       title: 'Users',
-      action: h(MainAction, { text: 'New user', act: () => editUser(session, null, rootRoles) }),
+      action: h(MainAction, { text: 'New user', act: () => createUser(session) }),
     }),
     whenLoaded(loaded, (/** @type {LoadedUsers} */ of) => h(Users, { key: 'users', ...of })),
     h(Invitations, { key: 'invitations' }),
