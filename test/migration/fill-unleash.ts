@@ -110,3 +110,51 @@ async function fillFlag(client: AdminClient, at: number, segmentId: number): Pro
     });
   if (at % 17 === 16) await client.call('DELETE', path);
 }
+
+/** Changes something of every kind of what `fillUnleash` made; resolves with the number of changes. */
+export async function changeUnleash(client: AdminClient): Promise<number> {
+  const flag = (at: number): string => `/projects/default/features/flag-${String(at).padStart(4, '0')}`;
+  const { segments } = (await client.call('GET', '/segments')) as { segments: { id: number }[] };
+  const { strategies } = (await client.call('GET', `${flag(1)}/environments/production`)) as {
+    strategies: { id: string }[];
+  };
+  const changes: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+    ['POST', '/projects/default/features', { name: 'made-later', type: 'release' }],
+    ['POST', '/projects/default/features/made-later/environments/production/strategies', { name: 'default' }],
+    ['POST', '/projects/default/features/made-later/environments/production/on'],
+    ['POST', `${flag(0)}/environments/production/off`],
+    ['POST', `${flag(1)}/environments/production/on`],
+    [
+      'PUT',
+      `${flag(1)}/environments/production/strategies/${strategies[0]?.id}`,
+      {
+        name: 'flexibleRollout',
+        parameters: { rollout: '100', stickiness: 'userId', groupId: 'changed' },
+        constraints: [],
+      },
+    ],
+    ['DELETE', `${flag(1)}/environments/production/strategies/${strategies[1]?.id}`],
+    ['PUT', flag(2), { type: 'release', description: 'Changed', stale: true, impressionData: true }],
+    [
+      'PUT',
+      `${flag(2)}/environments/production/variants`,
+      [{ name: 'late', weight: 1000, weightType: 'variable', stickiness: 'default' }],
+    ],
+    ['POST', '/features/flag-0002/tags', { type: 'simple', value: 'late' }],
+    ['POST', `${flag(3)}/dependencies`, { feature: 'flag-0000', enabled: true, variants: [] }],
+    ['DELETE', flag(6)],
+    [
+      'PUT',
+      `/segments/${segments[0]?.id}`,
+      { name: 'beta-testers', constraints: [{ contextName: 'userId', operator: 'IN', values: ['1', '7'] }] },
+    ],
+    [
+      'PUT',
+      '/context/country',
+      { name: 'country', description: 'Later', stickiness: true, legalValues: [{ value: 'DE' }] },
+    ],
+    ['POST', '/user-admin', { email: 'late@example.com', name: 'Late', rootRole: 3, sendEmail: false }],
+  ];
+  for (const [method, path, body] of changes) await client.call(method, path, body);
+  return changes.length;
+}

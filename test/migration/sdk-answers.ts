@@ -1,4 +1,4 @@
-/** What applications get: a real SDK that is given the flags of one server instead of asking it. */
+/** What applications get from a server, by a real SDK. */
 import { once } from 'node:events';
 import { type Context, InMemStorageProvider, Unleash } from 'unleash-client';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -27,7 +27,7 @@ export function contexts(count: number, seed: number): readonly SdkContext[] {
   }));
 }
 
-/** For each context, the name of each flag that is on, with the variant's. */
+/** For each context, the name of each flag that is on, with the variant's; of an SDK that is given the flags instead of asking for them. */
 export async function sdkAnswers(
   { features, segments }: ClientFeatures,
   asked: readonly SdkContext[],
@@ -49,7 +49,34 @@ export async function sdkAnswers(
   await client.start();
   await ready;
   const names = features.map(({ name }) => name).toSorted();
-  const answers = asked.map((context) =>
+  const answers = answersOf(client, names, asked);
+  client.destroy();
+  return answers;
+}
+
+/** The same of an SDK that fetches the flags itself, as an application does. */
+export async function fetchedAnswers(
+  { url, token }: { readonly url: string; readonly token: string },
+  asked: readonly SdkContext[],
+): Promise<readonly string[][]> {
+  const client = new Unleash({
+    ...{ url, appName: 'migration', customHeaders: { Authorization: token } },
+    ...{ disableMetrics: true, skipInstanceCountWarning: true },
+    storageProvider: new InMemStorageProvider(),
+  });
+  await once(client, 'synchronized');
+  const names = client.getFeatureToggleDefinitions().map(({ name }) => name);
+  const answers = answersOf(client, names.toSorted(), asked);
+  client.destroy();
+  return answers;
+}
+
+function answersOf(
+  client: Unleash,
+  names: readonly string[],
+  asked: readonly SdkContext[],
+): readonly string[][] {
+  return asked.map((context) =>
     names
       .filter((name) => client.isEnabled(name, context))
       .map((name) => {
@@ -57,6 +84,4 @@ export async function sdkAnswers(
         return `${name}: ${variant} ${payload?.value ?? ''}`;
       }),
   );
-  client.destroy();
-  return answers;
 }

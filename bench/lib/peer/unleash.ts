@@ -13,6 +13,7 @@ import { type Postgres, startPostgres } from './postgres.ts';
 
 const run = promisify(execFile);
 
+/** Unless another one is asked for. */
 const VERSION = '8.2.0';
 
 /** The oldest Node that it takes; where this process runs on an older one, npm's package of Node brings it. */
@@ -26,7 +27,17 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-export async function startUnleash(parentFolder: string, say: (line: string) => void): Promise<Peer> {
+export interface PeerOptions {
+  readonly version?: string;
+  /** Beside its settings. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startUnleash(
+  parentFolder: string,
+  say: (line: string) => void,
+  { version = VERSION, env = {} }: PeerOptions = {},
+): Promise<Peer> {
   const folder = mkdtempSync(join(parentFolder, 'flagstaff-bench-unleash-'));
   let postgres: Postgres | null = null;
   let child: ChildProcess | null = null;
@@ -40,18 +51,18 @@ export async function startUnleash(parentFolder: string, say: (line: string) => 
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    say(`fetches Unleash ${VERSION} from npm`);
-    const node = await fetchUnleash(folder);
+    say(`fetches Unleash ${version} from npm`);
+    const node = await fetchUnleash(folder, version);
     postgres = await startPostgres(parentFolder);
     const port = await freePort();
     child = spawn(node, [join(folder, 'node_modules', 'unleash-server', 'dist', 'server.js')], {
       cwd: folder,
-      env: settings(postgres, port),
+      env: { ...settings(postgres, port), ...env },
       stdio: 'ignore',
     });
     const origin = `http://127.0.0.1:${port}`;
     await untilHealthy(child, `${origin}/health`);
-    const name = `Unleash ${VERSION} on PostgreSQL ${postgres.version}`;
+    const name = `Unleash ${version} on PostgreSQL ${postgres.version}`;
     return { target: { name, origin, basePath: '', token: BENCH_TOKEN }, stop };
   } catch (error) {
     await stop();
@@ -60,10 +71,10 @@ export async function startUnleash(parentFolder: string, say: (line: string) => 
 }
 
 /** The Node to run it with. */
-async function fetchUnleash(folder: string): Promise<string> {
+async function fetchUnleash(folder: string, version: string): Promise<string> {
   const isOldNode = Number(process.versions.node.split('.')[0]) < NODE_MAJOR;
   const nodePackage = `node-${process.platform}-${process.arch}`;
-  const packages = [`unleash-server@${VERSION}`, ...(isOldNode ? [`${nodePackage}@${NODE_MAJOR}`] : [])];
+  const packages = [`unleash-server@${version}`, ...(isOldNode ? [`${nodePackage}@${NODE_MAJOR}`] : [])];
   const flags = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--no-save'];
   await run('npm', ['install', ...flags, '--prefix', folder, ...packages]);
   return isOldNode ? join(folder, 'node_modules', nodePackage, 'bin', 'node') : process.execPath;
