@@ -8,14 +8,8 @@ import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
+import { Pace, type PaceOptions, SLICE_PAUSE_MS } from './pace.ts';
 import { snapshotSections } from './state/world-snapshot.ts';
-
-/**
- * The pause between two slices of a snapshot (5 ms each, see snapshot-writer.ts) while requests are served. A
- * snapshot thus gets at most a ninth of the processor. Without pauses, a snapshot of 100,000 flags took four fifths
- * of the write throughput as long as it lasted, and nobody waits for a snapshot.
- */
-export const SLICE_PAUSE_MS = 40;
 
 /**
  * What the pause shrinks to while events pass, until as many have passed as lie between two snapshots. A snapshot then gets
@@ -23,10 +17,6 @@ export const SLICE_PAUSE_MS = 40;
  * has to replay.
  */
 export const SLICE_PAUSE_MS_MIN = 5;
-
-/** When the process was busy for less than this share of a pause, SLICES_WHEN_IDLE slices follow without a pause. */
-const IDLE_SHARE = 0.3;
-export const SLICES_WHEN_IDLE = 4;
 
 /** Events between snapshots: replaying that many takes well under a second at a start. */
 export const EVENTS_PER_SNAPSHOT = 100_000;
@@ -39,7 +29,7 @@ export interface TakenSnapshot extends WrittenSnapshot {
   readonly at: number;
 }
 
-export interface SnapshotKeeperOptions {
+export interface SnapshotKeeperOptions extends PaceOptions {
   readonly engine: Engine;
   readonly fs: FileSystem;
   /** The folder of the snapshots. */
@@ -51,9 +41,6 @@ export interface SnapshotKeeperOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
-  yieldToEventLoop(): Promise<void>;
-  /** Resolves after that many milliseconds, with the share of them (0 to 1) in which the process was busy. */
-  pause(pauseMs: number): Promise<number>;
   /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too. */
   keepOlder(older: readonly SnapshotFile[]): Promise<readonly SnapshotFile[]>;
   /** Runs after each snapshot; the next snapshot waits for it. */
@@ -69,13 +56,13 @@ export class SnapshotKeeper {
   #lastTaken: TakenSnapshot | null = null;
   #running: Promise<TakenSnapshot | null> | null = null;
   #failures = 0;
-  #hurries = false;
   /** The event that the snapshot under way ends with. */
   #writtenId = 0;
-  #slicesWithoutPause = 0;
+  readonly #pace: Pace;
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
+    this.#pace = new Pace(options);
     assert(options.newestId <= options.engine.durableId, 'no snapshot is ahead of what is on disk');
     assert((options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT) > 0, 'events lie between two snapshots');
     this.#newestId = options.newestId;
@@ -128,16 +115,7 @@ export class SnapshotKeeper {
 
   /** To be called when no requests are served any more: snapshots then take the whole processor. */
   hurry(): void {
-    this.#hurries = true;
-  }
-
-  async #betweenSlices(): Promise<void> {
-    if (this.#hurries || this.#slicesWithoutPause > 0) {
-      this.#slicesWithoutPause -= 1;
-      return this.#options.yieldToEventLoop();
-    }
-    const busyShare = await this.#options.pause(this.#pauseMs());
-    this.#slicesWithoutPause = busyShare < IDLE_SHARE ? SLICES_WHEN_IDLE : 0;
+    this.#pace.hurry();
   }
 
   #pauseMs(): number {
@@ -165,7 +143,7 @@ export class SnapshotKeeper {
       durable: () => engine.journal.flush(),
       monotonicMs,
       keepOlder: this.#options.keepOlder,
-      yieldToEventLoop: () => this.#betweenSlices(),
+      yieldToEventLoop: () => this.#pace.betweenSlices(this.#pauseMs()),
     });
     const taken = { ...(await written), id, at, durationMs: monotonicMs() - startedAt };
     assert(engine.durableId >= id, 'no snapshot is ahead of the journal');

@@ -7,8 +7,9 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import type { GrowthLimits } from '../domain/flags/growth-limits.ts';
 import { stateBytes } from '../domain/state/records.ts';
-import { emptyWorld } from '../domain/state/world.ts';
-import { dataFolder } from '../persistence/disk/data-folder.ts';
+import { emptyWorld, type World } from '../domain/state/world.ts';
+import { DAMAGED_SUFFIX, dataFolder } from '../persistence/disk/data-folder.ts';
+import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import { EventLog } from '../persistence/event-log/event-log.ts';
 import type { LogReader } from '../persistence/event-log/log-reader.ts';
@@ -24,13 +25,17 @@ import {
   recover,
 } from '../persistence/recovery/recovery.ts';
 import { refuseUnfinishedRepair } from '../persistence/recovery/unfinished-repair.ts';
+import { snapshotPath } from '../persistence/snapshots/snapshot-files.ts';
 import { Engine, type EngineClock } from './engine.ts';
 import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
+import { FlagSweep } from './flag-sweep.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
+import { Pace } from './pace.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
-import { assertNotNewer, indexingLoader } from './state/state-loader.ts';
+import { PackedFlags } from './state/packed-flags.ts';
+import { assertNotNewer, startLoader } from './state/state-loader.ts';
 import { auditWorld } from './state/world-audit.ts';
 
 export interface StoreOptions {
@@ -86,24 +91,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { fs, clock, log } = options;
   const folder = dataFolder(options.folder);
   await refuseUnfinishedRepair(fs, options.folder);
-  const world = emptyWorld();
-  const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
-  const eventLog = EventLog.empty({
-    fs,
-    folder: folder.journal,
-    logReader: options.logReader,
-    note: (message) => log.info({}, message),
-    yieldToEventLoop,
-  });
   const recoveryStartedAt = clock.monotonic();
-  const recovery = await recover({
-    fs,
-    folder: options.folder,
-    loader: indexingLoader(world, eventLog),
-    log,
-    beforeReplay: (extent) => eventLog.beforeReplay(extent),
-    ...given('onProgress', options.onProgress),
-  });
+  const recovered = await recoverState(options, folder.journal);
+  stopOnUndecodable(options, recovered);
+  const { world, eventLog, packed, recovery } = recovered;
   const recoveryMs = clock.monotonic() - recoveryStartedAt;
   assertNotNewer(world, recovery.lastId);
   assert(
@@ -162,15 +153,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     log.warn({ stateBytes: stateBytes(world), budgetBytes: engine.memoryBudgetBytes }, warning);
   const onFailed = (error: unknown): void =>
     log.error({ err: error }, 'the snapshot failed; nothing is lost, because the journal has everything');
+  const pacing = { yieldToEventLoop: yieldTo(clock), pause: pauseOf(options.timer) };
+  const sweep = new FlagSweep({ packed, pace: new Pace(pacing), monotonicMs: clock.monotonic });
   const keeper = new SnapshotKeeper({
+    ...pacing,
     engine,
     fs,
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
     now: clock.now,
     monotonicMs: clock.monotonic,
-    yieldToEventLoop,
-    pause: pauseOf(options.timer),
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
@@ -182,7 +174,82 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const reads = new LogReads({ eventLog, history });
-  return { engine, keeper, recovery, recoveryMs, reads, close: () => close(engine, keeper, onFailed) };
+  void sweep.run();
+  return {
+    ...{ engine, keeper, recovery, recoveryMs, reads },
+    close: () => {
+      sweep.stop();
+      return close(engine, keeper, onFailed);
+    },
+  };
+}
+
+interface RecoveredState {
+  readonly world: World;
+  readonly eventLog: EventLog;
+  readonly packed: PackedFlags;
+  readonly recovery: RecoveryReport;
+}
+
+/**
+ * The flags of the snapshot stay undecoded, but for those that the events behind it change. Where one of these does not decode,
+ * all is done again and decoded, which finds the bad snapshot; nothing has been changed on disk by then.
+ */
+async function recoverState(options: StoreOptions, journal: string): Promise<RecoveredState> {
+  const world = emptyWorld();
+  const packed = new PackedFlags(world);
+  try {
+    return await recoverInto({ world, packed }, options, journal);
+  } catch (error) {
+    if (packed.fault === null) throw error;
+    options.log.warn({ err: packed.fault }, 'A flag of the snapshot cannot be decoded; decoding all of it.');
+    const again = emptyWorld();
+    return recoverInto({ world: again, packed: null }, options, journal);
+  }
+}
+
+async function recoverInto(
+  { world, packed }: { readonly world: World; readonly packed: PackedFlags | null },
+  { fs, folder, clock, log, logReader, onProgress }: StoreOptions,
+  journal: string,
+): Promise<RecoveredState> {
+  const eventLog = EventLog.empty({
+    fs,
+    folder: journal,
+    logReader,
+    note: (message) => log.info({}, message),
+    yieldToEventLoop: yieldTo(clock),
+  });
+  const recovery = await recover({
+    fs,
+    folder,
+    loader: startLoader({ world, eventLog, packed }),
+    log,
+    beforeReplay: (extent) => eventLog.beforeReplay(extent),
+    ...given('onProgress', onProgress),
+  });
+  return { world, eventLog, packed: packed ?? new PackedFlags(world), recovery };
+}
+
+const yieldTo = (clock: EngineClock) => (): Promise<void> => new Promise((resolve) => clock.defer(resolve));
+
+/** The snapshot gets another name, so that the next start uses an older one, and replays more. */
+function stopOnUndecodable({ fs, folder, stop }: StoreOptions, { packed, recovery }: RecoveredState): void {
+  packed.onFault = (cause) => {
+    const id = recovery.snapshotId;
+    assert(id !== null, 'packed flags are those of a snapshot');
+    const { snapshots } = dataFolder(folder);
+    const file = snapshotPath(snapshots, id);
+    const aside = async (): Promise<void> => {
+      await fs.rename(file, `${file}${DAMAGED_SUFFIX}`);
+      await fs.syncFolder(snapshots);
+    };
+    const problem = `The snapshot cannot be decoded although its checksums hold, and was set aside: ${cause.message}`;
+    const advice =
+      'Start the server again: it uses an older snapshot, and the journal, which has the same events.';
+    const error = new DataFolderError(problem, { file, advice, cause });
+    aside().then(() => stop(error), stop);
+  };
 }
 
 /**

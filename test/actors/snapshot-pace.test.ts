@@ -1,12 +1,8 @@
 /** How a snapshot shares the processor with requests: pauses while they are served, none at a stop. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  SLICE_PAUSE_MS,
-  SLICE_PAUSE_MS_MIN,
-  SLICES_WHEN_IDLE,
-  SnapshotKeeper,
-} from '../../src/actors/snapshot-keeper.ts';
+import { SLICE_PAUSE_MS, SLICES_WHEN_IDLE } from '../../src/actors/pace.ts';
+import { SLICE_PAUSE_MS_MIN, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
 import { createFlag, openTestEngine, settle } from '../support/engine.ts';
 
 const EVENTS_PER_SNAPSHOT = 10;

@@ -65,7 +65,7 @@ describe('flagstaff', () => {
   it('status says what a stopped folder holds', async () => {
     const status = await outputOf(['status', '-d', past.folder]);
     const newest = past.moments.at(-1)?.id;
-    assert.deepEqual([status.formats, status.server], [{ journal: 2, snapshot: 2 }, null]);
+    assert.deepEqual([status.formats, status.server], [{ journal: 2, snapshot: 3 }, null]);
     assert.deepEqual([status.journal.firstEvent.id, status.journal.lastEvent.id], [1, newest]);
     assert.equal(status.journal.segments, segmentsIn(past.folder).length);
     assert.equal(status.journal.bytes, bytesOf(segmentsIn(past.folder)));

@@ -90,6 +90,7 @@ export class Life implements Service {
     await settled();
     while (await this.#goesOn());
     if (this.#fault !== null) throw this.#fault;
+    this.#around.witness.compareLeft();
     assert(this.#end !== null, 'nothing is left to happen, and yet somebody waits for a response');
     this.#around.wallMs = this.#time.wallMs;
     this.#around.trace(
@@ -177,7 +178,7 @@ export class Life implements Service {
       reserveBytes,
       memoryBudgetBytes: this.#around.memoryBudgetBytes,
       mailboxLengthMax,
-      audited: true,
+      audited: this.#plan.audited,
     });
   }
 
@@ -205,7 +206,7 @@ export class Life implements Service {
       const walk = { from: firstId, to: engine.durableId };
       for await (const event of engine.eventLog.iterate(walk)) events.push(event);
     }
-    this.#around.witness.recovered(engine, events);
+    this.#around.witness.recovered(engine, { events, compares: this.#plan.audited ? 'now' : 'later' });
   }
 
   /** What the feed tells is shown: no crash may take it back. Events come whole, each once, in order. */

@@ -7,10 +7,17 @@ import type { World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import type { RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
+import type { PackedRecords } from '../../persistence/snapshots/packed-records.ts';
+import { FlagOutlines, type FlagSnapshotRecord, isSameRecord, outlineOf } from './flag-outlines.ts';
+import type { PackedFlags } from './packed-flags.ts';
 import { PART_SIZE_MIN } from './shared-parts.ts';
-import { clearWorld, loadSnapshotRecord, shareParts } from './world-snapshot.ts';
+import { shareInEvents } from './shared-values.ts';
+import { clearWorld, loadSnapshotRecord } from './world-snapshot.ts';
 
-/** Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. */
+/**
+ * Loads what a snapshot and a journal hold into `world`, by the functions that live commands use. Decodes all of it, and
+ * insists on what outlines say.
+ */
 export function loaderOf(world: World): Loader {
   // Under load many frames share a millisecond, and formatting it each time took a twentieth of a replay.
   let at = Number.NaN;
@@ -18,8 +25,9 @@ export function loaderOf(world: World): Loader {
   return {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
+    loadOutlined: (section, outline, records) => loadDecoded(world, section, { outline, records }),
     replay: (frame, position) => {
-      if (position.length >= PART_SIZE_MIN) shareParts(frame.events);
+      if (position.length >= PART_SIZE_MIN) shareInEvents(frame.events);
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
       at = frame.at;
       replayFrame(world, frame, createdAt);
@@ -27,15 +35,44 @@ export function loaderOf(world: World): Loader {
   };
 }
 
-/** The same, and indexes what it replays, so that a start reads the end of the journal once for both. */
-export function indexingLoader(world: World, eventLog: EventLog): Loader {
+function loadDecoded(
+  world: World,
+  section: string,
+  { outline, records }: { readonly outline: unknown; readonly records: PackedRecords },
+): boolean {
+  const outlines = section === 'flags' ? FlagOutlines.of(outline, records.count) : null;
+  if (outlines === null) return false;
+  for (let at = 0; at < records.count; at += 1) {
+    const record = records.unpack(at) as FlagSnapshotRecord;
+    assert(isSameRecord(outlineOf(record), outlines.at(at)), 'a flag is that of its outline');
+    loadSnapshotRecord(world, section, record);
+  }
+  return true;
+}
+
+export interface StartLoaderOptions {
+  readonly world: World;
+  readonly eventLog: EventLog;
+  /** Takes flags undecoded; null where all are to be decoded at once. */
+  readonly packed: PackedFlags | null;
+}
+
+/** The same for a start, which indexes what it replays, so that it reads the end of the journal once for both. */
+export function startLoader({ world, eventLog, packed }: StartLoaderOptions): Loader {
   const loader = loaderOf(world);
+  const replay: Loader['replay'] = (frame, position) => {
+    loader.replay(frame, position);
+    eventLog.replayed(frame, position);
+  };
+  if (packed === null) return { ...loader, replay };
   return {
     ...loader,
-    replay: (frame, position) => {
-      loader.replay(frame, position);
-      eventLog.replayed(frame, position);
+    replay,
+    reset: () => {
+      loader.reset();
+      packed.forget();
     },
+    loadOutlined: (section, outline, records) => section === 'flags' && packed.take(outline, records),
   };
 }
 

@@ -13,7 +13,7 @@ import type { Invitation, PasswordLink } from '../../domain/access/links.ts';
 import type { CustomRole } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import type { ContextField } from '../../domain/flags/context-field.ts';
-import { type Flag, type Tag, tagKey } from '../../domain/flags/flag.ts';
+import { type Tag, tagKey } from '../../domain/flags/flag.ts';
 import type { Completion } from '../../domain/flags/lifecycle.ts';
 import type { Segment } from '../../domain/flags/segment.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
@@ -21,10 +21,9 @@ import type { StrategyType } from '../../domain/flags/strategy-type.ts';
 import type { TagType } from '../../domain/flags/tag-type.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
-import { ProjectFlags } from '../../domain/state/project-flags.ts';
+import { ProjectFlags, type ShelvedFlags } from '../../domain/state/project-flags.ts';
 import { noteFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
-import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type {
   ApiToken,
   DirectoryState,
@@ -40,8 +39,8 @@ import type {
 } from '../../domain/state/world.ts';
 import { emptyWorld, identityKey } from '../../domain/state/world.ts';
 import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
-import { SharedParts } from './shared-parts.ts';
-import { SharedStrings } from './shared-strings.ts';
+import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
+import { shareInFlag } from './shared-values.ts';
 
 /** The counters of the directory: revisions, and the last ids, which are never reused. */
 type Counters = Pick<
@@ -69,13 +68,6 @@ interface ProjectRecord {
   readonly environmentsRevision: number;
 }
 
-interface FlagSnapshotRecord {
-  readonly flag: Flag;
-  readonly revision: number;
-  /** Absent in snapshots that are older than the field. */
-  readonly createdBy?: number | null;
-}
-
 /** What a snapshot holds: the state, and the lineage of the events that led to it. */
 export function snapshotSections(world: World): SnapshotSection[] {
   return [...stateSections(world), { name: 'lineage', records: world.lineage.recorded }];
@@ -84,9 +76,7 @@ export function snapshotSections(world: World): SnapshotSection[] {
 /** The state alone, without what tells histories apart that come to the same state. */
 export function stateSections({ directory, projects }: World): SnapshotSection[] {
   const all = [...projects.values()];
-  const flags = all.map((project) =>
-    [...project.flags.values()].map(({ flag, revision, createdBy }) => ({ flag, revision, createdBy })),
-  );
+  const shelves = all.flatMap((project) => project.flags.shelved());
   return [
     { name: 'counters', records: [countersOf(directory)] },
     { name: 'environments', records: directory.environments },
@@ -119,13 +109,23 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
         }),
       ),
     },
-    { name: 'flags', records: flags.flat() },
+    { name: 'flags', records: flagRecords(shelves), outlineOf: outlinesOf },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
     { name: 'completions', records: [...directory.completions.values()] },
     { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
 }
+
+/** Flags that are not decoded yet are decoded on the way. Can be read again. */
+const flagRecords = (shelves: readonly ShelvedFlags[]): Iterable<FlagSnapshotRecord> => ({
+  *[Symbol.iterator]() {
+    for (const { flags, revisions, records } of shelves) {
+      for (const [at, { createdBy }] of records.entries())
+        yield { flag: flags[at]!, revision: revisions[at]!, createdBy };
+    }
+  },
+});
 
 function countersOf(directory: DirectoryState): Counters {
   const { lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId } = directory;
@@ -134,18 +134,6 @@ function countersOf(directory: DirectoryState): Counters {
     ...{ lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId },
     ...{ revision, environmentsRevision, accessRevision, sessionsRevision },
   };
-}
-
-/** Shared by all states that this process loads; a server loads one. */
-const strings = new SharedStrings();
-const parts = new SharedParts();
-
-/** To be called with the events of a frame before they are applied. */
-export function shareParts(events: readonly RecordedEvent[]): void {
-  for (const { data, hidden } of events) {
-    parts.shareIn(data);
-    parts.shareIn(hidden);
-  }
 }
 
 /** Puts one record of a snapshot into the state. Throws on a section that this version does not know. */
@@ -226,8 +214,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       const project = projects.get(flag.project);
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
       assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
-      strings.shareIn(flag.environments);
-      parts.shareIn(flag.environments);
+      shareInFlag(flag);
       project.flags.add({ flag, revision, createdBy });
       directory.flagProjects.set(flag.name, flag.project);
       noteFlag(world, null, flag);

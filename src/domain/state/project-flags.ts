@@ -6,6 +6,7 @@
  * Written only by `apply` (invariant 1).
  */
 import type { Flag } from '../flags/flag.ts';
+import { PackedFlag } from '../flags/packed-flag.ts';
 import type { ProjectionHolder } from './flag-projection.ts';
 
 /** Few enough to show in less than a millisecond, and few shelves to go through. */
@@ -16,6 +17,7 @@ const JOINED_FLAGS_MAX = SHELF_FLAGS_MAX / 2;
 
 /** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
 export interface FlagRecord extends ProjectionHolder {
+  /** Decoded by whoever looks first, where the flag comes from a snapshot. */
   flag: Flag;
   /** Id of the last event that changed the flag. */
   revision: number;
@@ -24,10 +26,51 @@ export interface FlagRecord extends ProjectionHolder {
   shelf: FlagShelf;
 }
 
+/** The only place that tells decoded flags from others. */
+class ShelvedRecord implements FlagRecord {
+  projections: ProjectionHolder['projections'] = null;
+  revision: number;
+  readonly createdBy: number | null;
+  shelf: FlagShelf;
+  #flag: Flag | null;
+  #packed: PackedFlag | null;
+
+  constructor(
+    kept: Flag | PackedFlag,
+    { revision, createdBy }: Pick<FlagRecord, 'revision' | 'createdBy'>,
+    shelf: FlagShelf,
+  ) {
+    this.revision = revision;
+    this.createdBy = createdBy;
+    this.shelf = shelf;
+    const isPacked = kept instanceof PackedFlag;
+    this.#flag = isPacked ? null : kept;
+    this.#packed = isPacked ? kept : null;
+  }
+
+  get flag(): Flag {
+    return this.#flag ?? this.#unpacked();
+  }
+
+  set flag(flag: Flag) {
+    this.#flag = flag;
+    this.#packed = null;
+  }
+
+  get kept(): Flag | PackedFlag {
+    return this.#flag ?? this.#packed!;
+  }
+
+  #unpacked(): Flag {
+    this.flag = this.#packed!.flag;
+    return this.flag;
+  }
+}
+
 /** What surfaces keep of a shelf stays when a flag on it changes: most of it can be used again. */
 export class FlagShelf implements ProjectionHolder {
   projections: ProjectionHolder['projections'] = null;
-  readonly records: FlagRecord[] = [];
+  readonly records: ShelvedRecord[] = [];
   #now: ShelvedFlags | null = null;
 
   /** To be called whenever the records change, or the flag in one of them. */
@@ -37,11 +80,7 @@ export class FlagShelf implements ProjectionHolder {
 
   /** The same object until something changes. */
   get now(): ShelvedFlags {
-    this.#now ??= {
-      shelf: this,
-      records: [...this.records],
-      flags: this.records.map((record) => record.flag),
-    };
+    this.#now ??= new ShelfNow(this);
     return this.#now;
   }
 }
@@ -52,10 +91,37 @@ export interface ShelvedFlags {
   readonly records: readonly FlagRecord[];
   /** Those of the records at that moment. */
   readonly flags: readonly Flag[];
+  readonly revisions: readonly number[];
+}
+
+class ShelfNow implements ShelvedFlags {
+  readonly shelf: FlagShelf;
+  readonly records: readonly FlagRecord[];
+  readonly revisions: readonly number[];
+  readonly #kept: readonly (Flag | PackedFlag)[];
+  #flags: readonly Flag[] | null = null;
+
+  constructor(shelf: FlagShelf) {
+    this.shelf = shelf;
+    this.records = [...shelf.records];
+    this.revisions = shelf.records.map(({ revision }) => revision);
+    this.#kept = shelf.records.map(({ kept }) => kept);
+  }
+
+  get flags(): readonly Flag[] {
+    this.#flags ??= this.#kept.every((kept): kept is Flag => !(kept instanceof PackedFlag))
+      ? this.#kept
+      : this.#kept.map((kept) => (kept instanceof PackedFlag ? kept.flag : kept));
+    return this.#flags;
+  }
+}
+
+export interface NamedRecord extends Pick<FlagRecord, 'revision' | 'createdBy'> {
+  readonly name: string;
 }
 
 export class ProjectFlags {
-  readonly #byName = new Map<string, FlagRecord>();
+  readonly #byName = new Map<string, ShelvedRecord>();
   readonly #shelves: FlagShelf[] = [];
 
   get size(): number {
@@ -88,12 +154,13 @@ export class ProjectFlags {
     return this.#shelves.map((shelf) => shelf.now);
   }
 
-  add({ flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): void {
-    const shelf = this.#shelfWithRoom();
-    const record: FlagRecord = { flag, revision, createdBy, projections: null, shelf };
-    this.#byName.set(flag.name, record);
-    shelf.records.push(record);
-    shelf.changed();
+  add({ flag, ...about }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): void {
+    this.#add(flag.name, flag, about);
+  }
+
+  /** A flag of that name, which is decoded when its record is asked for it. */
+  addPacked(packed: PackedFlag, { name, ...about }: NamedRecord): FlagRecord {
+    return this.#add(name, packed, about);
   }
 
   delete(name: string): void {
@@ -104,6 +171,15 @@ export class ProjectFlags {
     shelf.records.splice(shelf.records.indexOf(record), 1);
     shelf.changed();
     this.#tidy(this.#shelves.indexOf(shelf));
+  }
+
+  #add(name: string, kept: Flag | PackedFlag, about: Pick<FlagRecord, 'revision' | 'createdBy'>): FlagRecord {
+    const shelf = this.#shelfWithRoom();
+    const record = new ShelvedRecord(kept, about, shelf);
+    this.#byName.set(name, record);
+    shelf.records.push(record);
+    shelf.changed();
+    return record;
   }
 
   #shelfWithRoom(): FlagShelf {

@@ -41,6 +41,11 @@ export class References {
       if (!old.has(key) && !wasThere(key, one)) this.#count(key, after!.project, 1);
   }
 
+  /** `flagCount` flags of the project refer to `keys`, as `referenceKeys` lists them. */
+  addAll(project: string, keys: readonly string[], flagCount: number): void {
+    for (const key of keys) this.#count(key, project, flagCount);
+  }
+
   /** Numbers of flags that refer to it, by project id. */
   flagCounts(kind: ReferenceKind, name: string | number): ReadonlyMap<string, number> {
     return this.#counts.get(`${kind}:${name}`) ?? NONE;
@@ -56,7 +61,7 @@ export class References {
     this.#bytes = 0;
   }
 
-  #count(key: string, project: string, change: 1 | -1): void {
+  #count(key: string, project: string, change: number): void {
     let counts = this.#counts.get(key);
     if (counts === undefined) {
       counts = new Map();
@@ -74,6 +79,11 @@ export class References {
     this.#bytes -= ENTRY_BYTES + CHARACTER_BYTES * key.length;
   }
 }
+
+/** What the flag refers to, each once: kind and name, as in `segment:3`. */
+export const referenceKeys = (flag: Flag): string[] => [...referencesOf(strategiesOf(flag)).keys()];
+
+const strategiesOf = (flag: Flag): Strategy[] => flag.environments.flatMap(({ strategies }) => strategies);
 
 const NO_ENVIRONMENTS: Flag['environments'] = [];
 
@@ -155,7 +165,7 @@ const FEW = 8;
 /** Whether strategies of the flag refer to something, for a caller that asks `count` times. */
 function lookUpIn(flag: Flag | null, count: number): (key: string, one: Reference) => boolean {
   if (flag === null || count <= FEW) return (_key, one) => refersTo(flag, one);
-  const all = referencesOf(flag.environments.flatMap(({ strategies }) => strategies));
+  const all = referencesOf(strategiesOf(flag));
   return (key) => all.has(key);
 }
 

@@ -22,6 +22,11 @@ export class StateMemory {
     else this.#bytes += memoryGrowth(before, after);
   }
 
+  /** A record of that size, as `recordSize` counts. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
   clear(): void {
     this.#bytes = 0;
   }

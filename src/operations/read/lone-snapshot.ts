@@ -22,7 +22,12 @@ export interface LoadedSnapshot {
 /** Loads a snapshot and forgets the state again. Only this shows that a start could use it. */
 export function tryState(fs: FileSystem, path: string): Promise<SnapshotReading> {
   const loader = loaderOf(emptyWorld());
-  return readSnapshot({ fs, path, onRecord: (section, record) => loader.load(section, record) });
+  return readSnapshot({
+    fs,
+    path,
+    onRecord: (section, record) => loader.load(section, record),
+    onOutlined: loader.loadOutlined,
+  });
 }
 
 /** Throws `DataFolderError` when the file is not a whole snapshot. */

@@ -5,10 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
+import { CHUNK_BYTES } from '../disk/file-window.ts';
 import { FRAME_FORMATS, type FrameFormat, frameEnd, type RawFrame } from './frame-format.ts';
 import { beginsLikePayload, PAYLOAD_MARK } from './frame-payload.ts';
 import type { OpenSegment } from './segment-file.ts';
-import { CHUNK_BYTES, isBatchStart, type ScanEnd } from './segment-scan.ts';
+import { isBatchStart, type ScanEnd } from './segment-scan.ts';
 
 export type SegmentEnd =
   | { readonly kind: 'whole' }

@@ -9,13 +9,11 @@ import assert from 'node:assert/strict';
 import { RULES_VERSION } from '../../domain/state/upgrade/replay-rules.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { type DataFolderError, newerFormat } from '../disk/data-folder-error.ts';
-import { type OpenFile, readLeniently, UNREADABLE } from '../disk/file-system.ts';
+import { UNREADABLE } from '../disk/file-system.ts';
+import { FileWindow } from '../disk/file-window.ts';
 import { type FrameFormat, frameEnd, isNewer, type RawFrame } from './frame-format.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
 import type { OpenSegment } from './segment-file.ts';
-
-/** Large enough to read at the disk's pace, small enough to stay in the processor's cache while it is verified. */
-export const CHUNK_BYTES = 1024 * 1024;
 
 /** Called for each frame in order; `payload` is valid during the call only. Return false to stop the scan. */
 export type VisitFrame = (frame: RawFrame, payload: Buffer) => boolean | undefined;
@@ -59,39 +57,6 @@ export interface ScanProblem {
 const torn = (what: string): ScanProblem => ({ what, tornLike: true });
 const notTorn = (what: string): ScanProblem => ({ what, tornLike: false });
 
-/** A window over a file that slides forward; `bytes` holds the file from `start` on. */
-class Window {
-  readonly #file: OpenFile;
-  readonly size: number;
-  #buffer = Buffer.alloc(0);
-  bytes: Buffer = this.#buffer.subarray(0, 0);
-  start = 0;
-  /** Where the disk could not read the last time; null where it could. */
-  unreadableAt: number | null = null;
-
-  constructor(file: OpenFile, size: number) {
-    this.#file = file;
-    this.size = size;
-  }
-
-  has(offset: number, count: number): boolean {
-    return offset >= this.start && offset + count <= this.start + this.bytes.length;
-  }
-
-  /** Makes `count` bytes from `offset` on available, and as many more as fit. The caller has checked the size. */
-  async slide(offset: number, count: number): Promise<void> {
-    const wanted = Math.min(Math.max(count, CHUNK_BYTES), this.size - offset);
-    assert(wanted >= count, 'nothing is looked for behind the end of the file');
-    // A buffer that grew for one huge frame is freed.
-    const fits = this.#buffer.length >= wanted && this.#buffer.length <= Math.max(wanted, CHUNK_BYTES);
-    if (!fits) this.#buffer = Buffer.allocUnsafe(wanted);
-    const { count: read, unreadableAt } = await readLeniently(this.#file, this.#buffer, wanted, offset);
-    this.start = offset;
-    this.unreadableAt = unreadableAt;
-    this.bytes = this.#buffer.subarray(0, unreadableAt === null ? read : unreadableAt - offset);
-  }
-}
-
 /**
  * Verifies the frames of a segment from `start` to the end of the file or to the first bad one. Throws when a newer
  * version wrote one of them.
@@ -101,7 +66,7 @@ export async function scanFrames(
   start: ScanStart,
   visit: VisitFrame,
 ): Promise<ScanEnd> {
-  const window = new Window(file, await file.size());
+  const window = new FileWindow(file, await file.size());
   const { format } = start;
   let { offset, chain } = start;
   assert(offset >= SEGMENT_HEADER_BYTES, 'a scan begins behind the header');
@@ -137,7 +102,10 @@ export async function scanFrames(
 }
 
 /** The verified frame at `offset`; or how many bytes the window must hold to tell; or what is wrong. */
-function nextFrame(window: Window, { format, offset, chain }: ScanStart): RawFrame | number | ScanProblem {
+function nextFrame(
+  window: FileWindow,
+  { format, offset, chain }: ScanStart,
+): RawFrame | number | ScanProblem {
   const left = window.size - offset;
   if (left < format.headerBytes) return torn('a frame header is cut short');
   if (!window.has(offset, format.headerBytes)) return format.headerBytes;

@@ -1,13 +1,17 @@
 /** The snapshots of a folder, by their names. */
 import { join } from 'node:path';
 import { type FileSystem, isMissing, readLeniently, withFile } from '../disk/file-system.ts';
-import { idInFileName } from '../journal/segment.ts';
+import { idInFileName, paddedId } from '../journal/segment.ts';
 import {
   decodeSnapshotHeader,
   SNAPSHOT_HEADER_BYTES,
   SNAPSHOT_SUFFIX,
   type SnapshotHeader,
 } from './snapshot-format.ts';
+
+/** Of the snapshot of the state as of that event. */
+export const snapshotPath = (folder: string, id: number): string =>
+  join(folder, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
 
 export interface SnapshotFile {
   /** Id of the last event that the state contains, from the name. */

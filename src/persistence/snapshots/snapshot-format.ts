@@ -1,11 +1,11 @@
 /**
  * The format of a snapshot: the whole state as of one event, `<id of that event, 20 digits>.snapshot`.
  *
- * Format 2. Every number is little-endian. A header of 64 bytes:
+ * Format 3. Every number is little-endian. A header of 64 bytes:
  *
  *   offset  bytes  what
  *        0      8  magic: "FLAGSNAP"
- *        8      4  format version: 2
+ *        8      4  format version: 3
  *       12      4  checksum of the journal frame that holds the event (the chain value): where the journal goes on
  *       16      8  id of the last event that the state contains
  *       24      8  its time, milliseconds since 1970, as a float 64
@@ -18,13 +18,22 @@
  *   offset  bytes  what
  *        0      4  payload length in bytes, at most BLOCK_BYTES_MAX
  *        4      4  CRC-32 of bytes 0–3 followed by bytes 8 to the end of the payload
- *        8      4  kind: 1 section begins, 2 records, 3 section ends, 4 the end
+ *        8      4  kind: 1 section begins, 2 records, 3 section ends, 4 the end, 5 outlined records
  *       12      4  count, see below
  *
  *   kind 1  payload: the section's name in UTF-8; count 0
  *   kind 2  payload: a MessagePack array (always array 32) of records; count: records in it
  *   kind 3  no payload; count: records in the section
  *   kind 4  payload: CRC-32 of every byte of the file before this block, 4 bytes; count: sections. Nothing follows it
+ *   kind 5  payload: records, and before them what a start has to know of them, so that it need not decode them:
+ *             4 bytes           length of the outline
+ *             that many         the outline, one MessagePack value; what it holds is the section's business
+ *             4 bytes a record  where it ends, counted from the beginning of the first one
+ *             the rest          the records, each a MessagePack value
+ *           count: records in it. Blocks of both kinds may stand in one section
+ *
+ * A file of format 3 gets its name only when every record in it has been decoded, and each outline compared with its
+ * records (snapshot-writer.ts). So bytes whose checksums hold are known to decode, and a start may put it off.
  *
  * Sample, a section `a` with the one record `1`, from offset 64 on (event 5, time 1000, chain value 7):
  *   01 00 00 00 | 8a da 2c ff | 01 00 00 00 | 00 00 00 00 | 61
@@ -32,8 +41,11 @@
  *   00 00 00 00 | e9 a6 e6 4d | 03 00 00 00 | 01 00 00 00
  *   04 00 00 00 | ac 90 b4 23 | 04 00 00 00 | 01 00 00 00 | 50 d9 5d cc
  *
- * History: 1, of release 0.1.0: zeros instead of the content version, which was 1. 2: the content version. A newer
- * version of either is refused by name.
+ * Sample of a block of kind 5, two records, `1` and `2`, with the outline `"o"`:
+ *   10 00 00 00 | 7f 0e 02 4b | 05 00 00 00 | 02 00 00 00 | 02 00 00 00 | a1 6f | 01 00 00 00 02 00 00 00 | 01 02
+ *
+ * History: 1, of release 0.1.0: zeros instead of the content version, which was 1. 2: the content version. 3: blocks of
+ * kind 5; decoded before it is published. A newer version of either is refused by name.
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
@@ -42,14 +54,16 @@ import { newerFormat } from '../disk/data-folder-error.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
+/** From this one on, records were decoded before the file got its name. */
+const DECODED_VERSION = 3;
 export const SNAPSHOT_HEADER_BYTES = 64;
 export const BLOCK_HEADER_BYTES = 16;
 
 /** Protects the reader's memory: no length field makes it allocate more. One record can be as large as one frame. */
 export const BLOCK_BYTES_MAX = FRAME_BYTES_MAX;
 
-export const BLOCK_KINDS = { sectionBegins: 1, records: 2, sectionEnds: 3, end: 4 } as const;
+export const BLOCK_KINDS = { sectionBegins: 1, records: 2, sectionEnds: 3, end: 4, outlined: 5 } as const;
 
 const MAGIC = Buffer.from('FLAGSNAP', 'latin1');
 const CHECKSUM_AT = 60;
@@ -65,6 +79,8 @@ export interface SnapshotStamp {
 
 export interface SnapshotHeader extends SnapshotStamp {
   readonly contentVersion: number;
+  /** Whether whoever wrote it had decoded every record before it got its name. */
+  readonly wasDecoded: boolean;
 }
 
 export function encodeSnapshotHeader({ id, at, chain }: SnapshotStamp): Buffer {
@@ -93,7 +109,13 @@ export function decodeSnapshotHeader(bytes: Buffer, file: string): SnapshotHeade
     throw newerFormat('The snapshot', { ...details, of: 'content version' });
   }
   const id = Number(bytes.readBigUInt64LE(16));
-  return { id, at: bytes.readDoubleLE(24), chain: bytes.readUInt32LE(12), contentVersion };
+  return {
+    id,
+    at: bytes.readDoubleLE(24),
+    chain: bytes.readUInt32LE(12),
+    contentVersion,
+    wasDecoded: version >= DECODED_VERSION,
+  };
 }
 
 export interface BlockHeader {
@@ -107,7 +129,7 @@ export interface BlockHeader {
 export function sealBlock(block: Buffer, kind: number, count: number): void {
   assert(block.length - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
   assert(
-    kind >= BLOCK_KINDS.sectionBegins && kind <= BLOCK_KINDS.end && count >= 0,
+    kind >= BLOCK_KINDS.sectionBegins && kind <= BLOCK_KINDS.outlined && count >= 0,
     'a block that the reader knows',
   );
   block.writeUInt32LE(block.length - BLOCK_HEADER_BYTES, 0);

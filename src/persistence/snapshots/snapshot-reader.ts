@@ -4,14 +4,16 @@
  *
  * The caller gets records while the file is still being read. When a problem is found later, it has to discard what
  * was loaded so far. A snapshot is good when all of it could be decoded: a checksum only says that the bytes are those
- * that were written. A start checks only the checksums beforehand (`checkSnapshotFile`), because it decodes every
- * record right afterwards, and has an older snapshot if that fails.
+ * that were written. Of format 3 that is enough, because its writer had decoded them; so a caller may take outlined records
+ * undecoded, and has to say what it does should they not decode after all (`src/actors/state/packed-flags.ts`).
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgrade.ts';
 import { guard, unpack } from '../codec/message-pack.ts';
 import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
+import { FileWindow } from '../disk/file-window.ts';
+import { LENGTH_BYTES, PackedRecords } from './packed-records.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
@@ -36,6 +38,11 @@ export interface ReadSnapshotOptions {
   readonly fs: FileSystem;
   readonly path: string;
   readonly onRecord: (section: string, record: unknown) => void;
+  /**
+   * Offered records that need not be decoded, with the outline of them; false when they are to be decoded all the same. Only
+   * where all of the content is as this build records it.
+   */
+  readonly onOutlined?: ((section: string, outline: unknown, records: PackedRecords) => boolean) | undefined;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
   /** Awaited after each block, for a caller that must not hold up others. */
   readonly afterBlock?: () => Promise<void>;
@@ -66,21 +73,26 @@ export function verifySnapshotFile(options: Omit<ReadSnapshotOptions, 'onRecord'
 
 /** Verifies checksums, counts and order of a snapshot without decoding its records. */
 export function checkSnapshotFile(
-  options: Pick<ReadSnapshotOptions, 'fs' | 'path'>,
+  options: Pick<ReadSnapshotOptions, 'fs' | 'path' | 'afterBlock'>,
 ): Promise<SnapshotReading> {
   return readSnapshot({ ...options, onRecord: CHECK_ONLY });
 }
 
 const CHECK_ONLY = (): void => undefined;
 
+const OUTSIDE = 'records outside a section';
+
+/** A part of the file at the current offset that the disk cannot read. */
+class UnreadablePlace extends Error {}
+
 class SnapshotReader {
-  readonly #file: OpenFile;
+  readonly #window: FileWindow;
   readonly #size: number;
   readonly #options: ReadSnapshotOptions;
-  #block = Buffer.allocUnsafe(256 * 1024);
   #offset = 0;
   #checksum = 0;
   #contentVersion = CONTENT_VERSION;
+  #wasDecoded = false;
   #section: string | null = null;
   #sectionRecords = 0;
   #sections = 0;
@@ -88,7 +100,7 @@ class SnapshotReader {
   #ended = false;
 
   constructor(file: OpenFile, size: number, options: ReadSnapshotOptions) {
-    this.#file = file;
+    this.#window = new FileWindow(file, size);
     this.#size = size;
     this.#options = options;
   }
@@ -97,7 +109,8 @@ class SnapshotReader {
     try {
       return await this.#readAll();
     } catch (error) {
-      if (isUnreadable(error)) return { problem: UNREADABLE, offset: this.#offset };
+      if (isUnreadable(error) || error instanceof UnreadablePlace)
+        return { problem: UNREADABLE, offset: this.#offset };
       throw error;
     }
   }
@@ -123,16 +136,19 @@ class SnapshotReader {
     if (bytes === null || header === null) return null;
     this.#checksum = crc32(bytes);
     this.#contentVersion = header.contentVersion;
+    this.#wasDecoded = header.wasDecoded;
     this.#offset = SNAPSHOT_HEADER_BYTES;
     return header;
   }
 
-  /** Reads `count` bytes from the current offset into the block buffer; null when there are fewer. */
+  /** `count` bytes from the current offset on; null when there are fewer. */
   async #readBytes(count: number): Promise<Buffer | null> {
-    if (this.#offset + count > this.#size) return null;
-    if (count > this.#block.length) this.#block = Buffer.allocUnsafe(count);
-    const read = await this.#file.read(this.#block, 0, count, this.#offset);
-    return read === count ? this.#block.subarray(0, count) : null;
+    const offset = this.#offset;
+    if (offset + count > this.#size) return null;
+    if (!this.#window.has(offset, count)) await this.#window.slide(offset, count);
+    if (this.#window.has(offset, count)) return this.#window.at(offset, count);
+    if (this.#window.unreadableAt !== null) throw new UnreadablePlace();
+    return null;
   }
 
   async #readBlock(): Promise<string | null> {
@@ -159,6 +175,8 @@ class SnapshotReader {
         return this.#beginSection(payload);
       case BLOCK_KINDS.records:
         return this.#takeRecords(count, payload);
+      case BLOCK_KINDS.outlined:
+        return this.#takeOutlined(count, payload);
       case BLOCK_KINDS.sectionEnds:
         return this.#endSection(count, payload);
       case BLOCK_KINDS.end:
@@ -176,21 +194,62 @@ class SnapshotReader {
   }
 
   #takeRecords(count: number, payload: Buffer): string | null {
-    if (this.#section === null) return 'records outside a section';
-    this.#sectionRecords += count;
-    this.#records += count;
+    if (!this.#counted(count)) return OUTSIDE;
     if (this.#options.onRecord === CHECK_ONLY) return null;
     const verdict = guard(payload);
     if (verdict.problem !== null) return verdict.problem;
-    try {
+    return this.#attempt((section) => {
       const records = unpack(payload);
       if (!Array.isArray(records) || records.length !== count) return 'a wrong count of records';
-      for (const record of records)
-        this.#options.onRecord(this.#section, upgradeRecord(this.#section, record, this.#contentVersion));
+      for (const record of records) this.#give(section, record);
       return null;
+    });
+  }
+
+  #takeOutlined(count: number, payload: Buffer): string | null {
+    if (!this.#counted(count)) return OUTSIDE;
+    if (!this.#wasDecoded) return 'records with an outline in a format that has none';
+    if (this.#options.onRecord === CHECK_ONLY) return null;
+    const outlineBytes = payload.length < LENGTH_BYTES ? 0 : payload.readUInt32LE(0);
+    const records = PackedRecords.in(payload, LENGTH_BYTES + outlineBytes, count);
+    if (records === null) return 'the ends of records do not fit their block';
+    return this.#attempt((section) => {
+      if (this.#isLeftPacked(section, payload.subarray(LENGTH_BYTES, LENGTH_BYTES + outlineBytes), records))
+        return null;
+      for (let at = 0; at < count; at += 1) this.#give(section, records.unpack(at));
+      return null;
+    });
+  }
+
+  #isLeftPacked(section: string, outline: Buffer, records: PackedRecords): boolean {
+    const { onOutlined } = this.#options;
+    if (onOutlined === undefined || this.#contentVersion !== CONTENT_VERSION) return false;
+    const { problem } = guard(outline);
+    if (problem !== null) throw new Error(`the outline: ${problem}`);
+    const isTaken = onOutlined(section, unpack(outline), records);
+    if (isTaken) this.#window.leaveBytes();
+    return isTaken;
+  }
+
+  /** False outside of a section. */
+  #counted(count: number): boolean {
+    this.#sectionRecords += count;
+    this.#records += count;
+    return this.#section !== null;
+  }
+
+  #give(section: string, record: unknown): void {
+    this.#options.onRecord(section, upgradeRecord(section, record, this.#contentVersion));
+  }
+
+  /** What `take` throws is a problem of the snapshot. */
+  #attempt(take: (section: string) => string | null): string | null {
+    const section = this.#section!;
+    try {
+      return take(section);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      return `a record of section "${this.#section}" does not fit: ${reason}`;
+      return `a record of section "${section}" does not fit: ${reason}`;
     }
   }
 

@@ -1,33 +1,37 @@
 /**
  * Writes a snapshot. At any moment the folder has the old one or the new one, and never half of one.
  *
- * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; the
- * event it ends with is awaited on disk, so that no snapshot is ever ahead of the journal; then rename and sync of
- * the folder; then the file is read back and decoded from its new name; only then are old snapshots removed.
+ * Order, and why: a temporary file is written and synced, so that the name never points at less than all of it; it is read
+ * back and decoded, so that a start may take the file's word for what it does not decode; the event it ends with is awaited
+ * on disk, so that no snapshot is ever ahead of the journal; then rename and sync of the folder; then the checksums are
+ * verified under the new name; only then are old snapshots removed.
  *
  * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
  */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { FIRST } from '../codec/first-bytes.ts';
 import { guard, pack, VALUES_MAX } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
-import { paddedId } from '../journal/segment.ts';
-import { listSnapshots, type SnapshotFile } from './snapshot-files.ts';
+import { LENGTH_BYTES, RECORD_DEPTH } from './packed-records.ts';
+import { listSnapshots, type SnapshotFile, snapshotPath } from './snapshot-files.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
   SNAPSHOT_HEADER_BYTES,
-  SNAPSHOT_SUFFIX,
   type SnapshotStamp,
   sealBlock,
 } from './snapshot-format.ts';
-import { verifySnapshotFile } from './snapshot-reader.ts';
+import {
+  checkSnapshotFile,
+  type ReadSnapshotOptions,
+  type SnapshotReading,
+  verifySnapshotFile,
+} from './snapshot-reader.ts';
 
 /** A slice of work between two turns of the event loop: a request waits this much longer at most. */
 export const SLICE_MS = 5;
@@ -41,21 +45,20 @@ const BLOCK_BYTES_TARGET = 128 * 1024;
 /** The newest, and two more in case it goes bad on the disk: what retention leaves of the journal may need them. */
 export const SNAPSHOTS_KEPT = 3;
 
-/** A record stands in the array of its block. */
-const RECORD_DEPTH = 1;
-
 /** `array 32` and its count, before the records of a block. */
 const ARRAY_HEAD_BYTES = 5;
 
 export interface SnapshotSection {
   readonly name: string;
   readonly records: Iterable<unknown>;
+  /** What a start has to know of these records so that it need not decode them. Pure. */
+  readonly outlineOf?: (records: readonly unknown[]) => unknown;
 }
 
 export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly fs: FileSystem;
   readonly folder: string;
-  readonly sections: Iterable<SnapshotSection>;
+  readonly sections: readonly SnapshotSection[];
   /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too, oldest first; none unless given. */
   readonly keepOlder?: (older: readonly SnapshotFile[]) => Promise<readonly SnapshotFile[]>;
   /** Resolves once the event `id` is on disk. */
@@ -77,10 +80,11 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 /** Writes, verifies and publishes a snapshot. On any error the snapshots that were there are still there. */
 export async function writeSnapshot(options: WriteSnapshotOptions): Promise<WrittenSnapshot> {
   const { fs, folder, id } = options;
-  const path = join(folder, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
+  const path = snapshotPath(folder, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
-  const writer = await writeTemporary(temporary, options).catch(async (error: unknown) => {
+  const damaged = `${path}${DAMAGED_SUFFIX}`;
+  const writer = await writeDecodable({ path: temporary, damaged }, options).catch(async (error: unknown) => {
     // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
     await fs.remove(temporary).catch(() => undefined);
     throw error;
@@ -88,14 +92,21 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   await options.durable();
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
-  await verifyOrSetAside(options, path, writer);
+  await verifyOrSetAside({ path, damaged }, options, writer, checkSnapshotFile);
   await removeOldSnapshots(options);
   assert(writer.bytes > SNAPSHOT_HEADER_BYTES, 'a snapshot is more than its header');
   return { path, bytes: writer.bytes, records: writer.records };
 }
 
-async function writeTemporary(temporary: string, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
-  const file = await options.fs.open(temporary, 'create');
+interface Paths {
+  readonly path: string;
+  /** Its name once it is known to be bad. */
+  readonly damaged: string;
+}
+
+/** Writes the file, and reads all of it back. */
+async function writeDecodable(paths: Paths, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
+  const file = await options.fs.open(paths.path, 'create');
   const writer = new SnapshotWriter(file, options);
   try {
     await writer.writeAll();
@@ -103,18 +114,21 @@ async function writeTemporary(temporary: string, options: WriteSnapshotOptions):
   } finally {
     await file.close();
   }
+  const onOutlined = outlineCheck(options.sections);
+  await verifyOrSetAside(paths, options, writer, (read) => verifySnapshotFile({ ...read, onOutlined }));
   return writer;
 }
 
-/** Decodes every record, because a snapshot that cannot be loaded must not replace one that can. */
+/** A snapshot that cannot be loaded must not replace one that can. */
 async function verifyOrSetAside(
+  { path, damaged }: Paths,
   options: WriteSnapshotOptions,
-  path: string,
   written: SnapshotWriter,
+  verify: (file: Pick<ReadSnapshotOptions, 'fs' | 'path' | 'afterBlock'>) => Promise<SnapshotReading>,
 ): Promise<void> {
   const { fs } = options;
   const slices = new Slices(options);
-  const reading = await verifySnapshotFile({ fs, path, afterBlock: () => slices.endIfDue() });
+  const reading = await verify({ fs, path, afterBlock: () => slices.endIfDue() });
   if (reading.problem === null) {
     const { header, records, bytes } = reading;
     const { id, at, chain } = header;
@@ -126,10 +140,20 @@ async function verifyOrSetAside(
     );
     return;
   }
-  await fs.rename(path, `${path}${DAMAGED_SUFFIX}`);
+  await fs.rename(path, damaged);
   throw new Error(
     `The snapshot ${path} could not be read back: ${reading.problem} at offset ${reading.offset}`,
   );
+}
+
+/** Compares outlines with those of the decoded records. */
+function outlineCheck(sections: readonly SnapshotSection[]): ReadSnapshotOptions['onOutlined'] {
+  const known = new Map(sections.map((section) => [section.name, section]));
+  return (name, outline, packed) => {
+    const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(at));
+    assert.deepEqual(outline, known.get(name)?.outlineOf?.(records), 'an outline is that of its records');
+    return true;
+  };
 }
 
 const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
@@ -176,6 +200,11 @@ class SnapshotWriter {
   #blockRecords = 0;
   /** What the reader's guard will count in it: the array and all in it. */
   #blockValues = 1;
+  /** Of the section that is being written; null where its records are not outlined. */
+  #outlineOf: NonNullable<SnapshotSection['outlineOf']> | null = null;
+  /** In the block, and where each ends, counted from the first; empty where records are not outlined. */
+  #outlined: unknown[] = [];
+  #ends: number[] = [];
   #checksum = 0;
   bytes = 0;
   records = 0;
@@ -199,7 +228,8 @@ class SnapshotWriter {
     await this.#writeBlock(BLOCK_KINDS.end, checksum, sections);
   }
 
-  async #writeSection({ name, records }: SnapshotSection): Promise<void> {
+  async #writeSection({ name, records, outlineOf }: SnapshotSection): Promise<void> {
+    this.#outlineOf = outlineOf ?? null;
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
     assert(this.#blockRecords === 0, 'a block holds the records of one section');
     const before = this.records;
@@ -224,6 +254,10 @@ class SnapshotWriter {
     }
     if (!this.#hasRoom(packed.length, verdict.values)) return false;
     this.#put(packed, verdict.values);
+    if (this.#outlineOf !== null) {
+      this.#outlined.push(record);
+      this.#ends.push(this.#blockBytes - BLOCK_HEADER_BYTES - ARRAY_HEAD_BYTES);
+    }
     return true;
   }
 
@@ -251,15 +285,34 @@ class SnapshotWriter {
     if (this.#blockRecords === 0) return;
     assert(this.#blockValues > this.#blockRecords, 'the values of a block are its list and its records');
     assert(this.#blockBytes - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
-    const block = this.#block.subarray(0, this.#blockBytes);
-    block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
-    block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
-    sealBlock(block, BLOCK_KINDS.records, this.#blockRecords);
-    await this.#write(block);
+    const outlined = this.#outlinedPayload();
+    if (outlined === null) {
+      const block = this.#block.subarray(0, this.#blockBytes);
+      block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
+      block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
+      sealBlock(block, BLOCK_KINDS.records, this.#blockRecords);
+      await this.#write(block);
+    } else await this.#writeBlock(BLOCK_KINDS.outlined, outlined, this.#blockRecords);
+    this.#outlined = [];
+    this.#ends = [];
     this.#blockBytes = BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES;
     this.#blockRecords = 0;
     this.#blockValues = 1;
     this.#options.onProgress?.(this.records);
+  }
+
+  /** Null where the records have no outline, or where it has no room in their block: they are decoded at a start then. */
+  #outlinedPayload(): Buffer | null {
+    if (this.#outlineOf === null) return null;
+    const outline = pack(this.#outlineOf(this.#outlined));
+    if (guard(outline).problem !== null) return null;
+    const head = Buffer.alloc(LENGTH_BYTES + outline.length + LENGTH_BYTES * this.#ends.length);
+    head.writeUInt32LE(outline.length, 0);
+    head.set(outline, LENGTH_BYTES);
+    for (const [at, end] of this.#ends.entries())
+      head.writeUInt32LE(end, LENGTH_BYTES + outline.length + LENGTH_BYTES * at);
+    const records = this.#block.subarray(BLOCK_HEADER_BYTES + ARRAY_HEAD_BYTES, this.#blockBytes);
+    return head.length + records.length <= BLOCK_BYTES_MAX ? Buffer.concat([head, records]) : null;
   }
 
   async #writeBlock(kind: number, payload: Buffer, count: number): Promise<void> {

@@ -11,11 +11,10 @@ import { type DataFolder, TEMPORARY_SUFFIX } from '../../persistence/disk/data-f
 import type { FileSystem } from '../../persistence/disk/file-system.ts';
 import { replaceFile } from '../../persistence/disk/replace-file.ts';
 import { writeFully } from '../../persistence/disk/write-fully.ts';
-import { paddedId, segmentFileName } from '../../persistence/journal/segment.ts';
+import { segmentFileName } from '../../persistence/journal/segment.ts';
 import { listSegments } from '../../persistence/journal/segment-file.ts';
 import { cutJournal, type JournalEnd, type JournalPlace } from '../../persistence/recovery/journal-end.ts';
-import { listSnapshots } from '../../persistence/snapshots/snapshot-files.ts';
-import { SNAPSHOT_SUFFIX } from '../../persistence/snapshots/snapshot-format.ts';
+import { listSnapshots, snapshotPath } from '../../persistence/snapshots/snapshot-files.ts';
 import { verifySnapshotFile } from '../../persistence/snapshots/snapshot-reader.ts';
 import { type ArchivedRun, type ArchivedSnapshot, firstRun, readArchiveIndex } from './archive-index.ts';
 import { ArchiveDamageError, chainsOf, contentBehind, framesOf } from './archived-frames.ts';
@@ -105,7 +104,7 @@ async function fetchSnapshot(
   { id, parts }: ArchivedSnapshot,
 ): Promise<boolean> {
   if ((await listSnapshots(fs, folder.snapshots)).some((own) => own.id >= id)) return false;
-  const path = join(folder.snapshots, `${paddedId(id)}${SNAPSHOT_SUFFIX}`);
+  const path = snapshotPath(folder.snapshots, id);
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
   const file = await fs.open(temporary, 'create');

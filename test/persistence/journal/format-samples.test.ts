@@ -64,3 +64,13 @@ test('the sample of a snapshot is what is written', async () => {
   const blocks = fs.bytesOf(path).subarray(64).toString('hex');
   assert.equal(blocks, sampleIn('snapshots/snapshot-format.ts', /^ \* {3}0[0-9a-f] 00 00 00 \|/));
 });
+
+test('the sample of outlined records is what is written', async () => {
+  const fs = new MemoryFileSystem();
+  await fs.makeFolder(SNAPSHOTS);
+  const sections = [{ name: 'a', records: [1, 2], outlineOf: () => 'o' }];
+  const about = { id: 5, at: 1_000, chain: 7, durable: () => Promise.resolve() };
+  const { path } = await writeSnapshot({ fs, folder: SNAPSHOTS, sections, ...about });
+  const sample = sampleIn('snapshots/snapshot-format.ts', /^ \* {3}10 00 00 00 \|/);
+  assert(fs.bytesOf(path).toString('hex').includes(sample));
+});

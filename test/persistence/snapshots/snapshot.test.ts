@@ -6,13 +6,19 @@ import fc from 'fast-check';
 import { CONTENT_VERSION } from '../../../src/domain/state/upgrade/upgrade.ts';
 import { VALUES_MAX } from '../../../src/persistence/codec/message-pack.ts';
 import { DataFolderError } from '../../../src/persistence/disk/data-folder-error.ts';
+import type { PackedRecords } from '../../../src/persistence/snapshots/packed-records.ts';
 import {
+  BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
   sealBlock,
 } from '../../../src/persistence/snapshots/snapshot-format.ts';
-import { readSnapshot, verifySnapshotFile } from '../../../src/persistence/snapshots/snapshot-reader.ts';
+import {
+  type ReadSnapshotOptions,
+  readSnapshot,
+  verifySnapshotFile,
+} from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
   SLICE_MS,
   type WriteSnapshotOptions,
@@ -64,7 +70,8 @@ test('a snapshot comes out as it went in, section by section, with its place in 
   assert.equal(problem, null);
   assert.deepStrictEqual(loaded, { projects: SECTIONS[0]!.records, flags: SECTIONS[1]!.records });
   const verified = await verifySnapshotFile({ fs, path: PATH });
-  const header = { id: 7, at: 1_234.5, chain: 0xfeedface, contentVersion: CONTENT_VERSION };
+  const stamp = { id: 7, at: 1_234.5, chain: 0xfeedface };
+  const header = { ...stamp, contentVersion: CONTENT_VERSION, wasDecoded: true };
   assert.deepEqual(verified, { problem: null, header, records: 51, bytes: fs.bytesOf(PATH).length });
 });
 
@@ -123,6 +130,108 @@ test('every flipped bit of a snapshot shows', async () => {
   }
 });
 
+/** Records of a section whose outline is the names of those in a block. */
+const OUTLINED = {
+  name: 'named',
+  records: Array.from({ length: 400 }, (_, index) => ({ name: `n${index}`, text: 'x'.repeat(4 * index) })),
+  outlineOf: (records: readonly unknown[]) => records.map((record) => (record as { name: string }).name),
+};
+
+test('outlined records are offered with the outline of their block, and come out as they went in', async () => {
+  const fs = await emptyDisk();
+  await write(fs, { sections: [OUTLINED] });
+  const offered: unknown[] = [];
+  const names: unknown[] = [];
+  const onOutlined: ReadSnapshotOptions['onOutlined'] = (section, outline, packed) => {
+    assert.equal(section, 'named');
+    names.push(outline);
+    // From the last to the first: each can be decoded by itself.
+    const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(packed.count - 1 - at));
+    offered.push(...records.reverse());
+    return true;
+  };
+  const { problem } = await readSnapshot({
+    fs,
+    path: PATH,
+    onRecord: () => assert.fail('taken'),
+    onOutlined,
+  });
+  assert.deepEqual(
+    [problem, offered, names.flat()],
+    [null, OUTLINED.records, OUTLINED.outlineOf(OUTLINED.records)],
+  );
+  assert(names.length > 1, 'in several blocks');
+  assert.deepEqual(
+    (await read(fs)).loaded,
+    { named: OUTLINED.records },
+    'who takes none packed gets them decoded',
+  );
+});
+
+test('records that were taken packed can be decoded when all of the file has been read', async () => {
+  const fs = await emptyDisk();
+  const texts = Array.from({ length: 6 }, (_, index) => String(index).repeat(400_000));
+  await write(fs, { sections: [{ name: 's', records: texts, outlineOf: () => null }] });
+  const blocks: PackedRecords[] = [];
+  const onOutlined: ReadSnapshotOptions['onOutlined'] = (_section, _outline, packed) =>
+    blocks.push(packed) > 0;
+  await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
+  assert.deepEqual(
+    blocks.flatMap((packed) => Array.from({ length: packed.count }, (_, at) => packed.unpack(at))),
+    texts,
+  );
+});
+
+test('every flipped bit of a block with an outline shows', async () => {
+  const fs = await emptyDisk();
+  await write(fs, { sections: [{ ...OUTLINED, records: OUTLINED.records.slice(0, 4) }] });
+  const bytes = fs.bytesOf(PATH);
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const flipped = Buffer.from(bytes);
+    flipped[bit >> 3]! ^= 1 << (bit & 7);
+    fs.put(PATH, flipped);
+    const onOutlined = (): boolean => true;
+    const { problem } = await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
+    assert.notEqual(problem, null, `bit ${bit}`);
+  }
+});
+
+test('an outline that its records read back do not have fails the snapshot', async () => {
+  const fs = await emptyDisk();
+  let calls = 0;
+  const outlineOf = (): number => {
+    calls += 1;
+    return calls;
+  };
+  const sections = [{ name: 's', records: [1], outlineOf }];
+  await assert.rejects(write(fs, { sections }), /an outline is that of its records/);
+  assert(!(await fs.exists(PATH)), 'it never got its name');
+});
+
+test('a block too large for its outline has none, and is decoded', async () => {
+  const fs = await emptyDisk();
+  const text = 'x'.repeat(BLOCK_BYTES_MAX - 20);
+  const sections = [{ name: 's', records: [text], outlineOf: () => 'an outline' }];
+  await write(fs, { sections });
+  const loaded: unknown[] = [];
+  const { problem } = await readSnapshot({
+    ...{ fs, path: PATH, onRecord: (_, record) => loaded.push(record) },
+    onOutlined: () => assert.fail('offered'),
+  });
+  assert.deepEqual([problem, loaded.length], [null, 1]);
+  assert(loaded[0] === text);
+});
+
+test('a snapshot gets its name only when every record in it has been decoded', async () => {
+  const fs = await emptyDisk();
+  let readBytes = 0;
+  fs.beforeCall = ({ kind }) => {
+    if (kind === 'rename') readBytes = fs.bytesRead.get(`${PATH}.tmp`) ?? 0;
+  };
+  await write(fs);
+  assert(readBytes >= fs.bytesOf(PATH).length, 'it was read back before');
+});
+
 test('10,000 random flips in a larger snapshot show, header bits among them', async () => {
   const seed = 7_001;
   const random = seededRandom(seed);
@@ -175,12 +284,12 @@ test('a snapshot of a newer format is refused by name', async () => {
   const fs = await emptyDisk();
   await write(fs);
   const bytes = fs.bytesOf(PATH);
-  bytes.writeUInt32LE(3, 8);
+  bytes.writeUInt32LE(4, 8);
   bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
   fs.put(PATH, bytes);
   await assert.rejects(verifySnapshotFile({ fs, path: PATH }), (error) => {
     assert(error instanceof DataFolderError);
-    assert.match(error.message, /format 3, this server knows 2/);
+    assert.match(error.message, /format 4, this server knows 3/);
     return true;
   });
 });
@@ -300,15 +409,15 @@ test('writing yields to the event loop whenever a slice of time is used up', asy
 });
 
 /** A snapshot with one block of records, every checksum right, whatever the records are. */
-function forgedSnapshot(payload: Buffer, count: number): Buffer {
+function forgedSnapshot(payload: Buffer, count: number, kind: number = BLOCK_KINDS.records): Buffer {
   const parts = [encodeSnapshotHeader({ id: 7, at: 1, chain: 1 })];
-  const add = (kind: number, content: Buffer, number: number): void => {
+  const add = (blockKind: number, content: Buffer, number: number): void => {
     const block = Buffer.concat([Buffer.alloc(BLOCK_HEADER_BYTES), content]);
-    sealBlock(block, kind, number);
+    sealBlock(block, blockKind, number);
     parts.push(block);
   };
   add(BLOCK_KINDS.sectionBegins, Buffer.from('s'), 0);
-  add(BLOCK_KINDS.records, payload, count);
+  add(kind, payload, count);
   add(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), count);
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32LE(crc32(Buffer.concat(parts)));
@@ -325,6 +434,27 @@ test('a snapshot whose checksums are right and whose records cannot be decoded i
   assert.equal(await forged(Buffer.from([0xdd, 0, 0, 0, 1, 1]), 1), null);
   assert.equal(await forged(Buffer.from([0xdd, 0, 0, 0, 1, 1]), 2), 'a wrong count of records');
   assert.match((await forged(Buffer.from([0xdd, 0, 0, 0, 1, 0xc1]), 1)) ?? '', /not a kind of value/);
+});
+
+test('a block with an outline whose checksums are right and whose parts do not fit is not a good one', async () => {
+  const fs = await emptyDisk();
+  const forged = async (payload: readonly number[], count: number): Promise<string | null> => {
+    fs.put(PATH, forgedSnapshot(Buffer.from(payload), count, BLOCK_KINDS.outlined));
+    return (await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined: () => true }))
+      .problem;
+  };
+  const outline = [1, 0, 0, 0, 0xc0];
+  assert.equal(await forged([...outline, 1, 0, 0, 0, 7], 1), null);
+  const misfit = 'the ends of records do not fit their block';
+  assert.equal(await forged([...outline, 2, 0, 0, 0, 7], 1), misfit, 'an end behind the block');
+  assert.equal(await forged([...outline, 1, 0, 0, 0, 7, 7], 1), misfit, 'bytes behind the last record');
+  assert.equal(await forged([...outline, 1, 0, 0, 0, 1, 0, 0, 0, 7], 2), misfit, 'a record of no bytes');
+  assert.equal(await forged([...outline, 1, 0, 0, 0, 7], 2), misfit, 'fewer records than counted');
+  assert.equal(await forged([9, 0, 0, 0, 0xc0], 1), misfit, 'an outline behind the block');
+  assert.match(
+    (await forged([1, 0, 0, 0, 0xc1, 1, 0, 0, 0, 7], 1)) ?? '',
+    /the outline: not a kind of value/,
+  );
 });
 
 test('records that the reader would refuse in one block are written in two', async () => {

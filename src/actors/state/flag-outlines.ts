@@ -1,0 +1,143 @@
+/**
+ * What a start has to know of the flags in a block of a snapshot while they are not decoded: a column for each field. Names,
+ * projects, revisions and authors are those of the records; what flags take of memory and refer to is derived from them, may
+ * be counted otherwise by a later build, and is corrected when a flag is decoded (packed-flags.ts).
+ */
+import type { Flag } from '../../domain/flags/flag.ts';
+import { referenceKeys } from '../../domain/state/references.ts';
+import { recordSize } from '../../domain/state/state-memory.ts';
+
+/** A record of the section `flags`. */
+export interface FlagSnapshotRecord {
+  readonly flag: Flag;
+  readonly revision: number;
+  /** Absent in snapshots that are older than the field. */
+  readonly createdBy?: number | null;
+}
+
+export interface FlagOutline {
+  readonly name: string;
+  readonly project: string;
+  readonly revision: number;
+  readonly createdBy: number | null;
+  readonly memoryBytes: number;
+  /** As `referenceKeys` lists them. */
+  readonly references: readonly string[];
+}
+
+/** All lists are as long as the block has flags, but for `projects` and `references`, which hold what they refer to once. */
+interface OutlineColumns {
+  readonly names: readonly string[];
+  readonly revisions: readonly number[];
+  readonly createdBy: readonly (number | null)[];
+  readonly memoryBytes: readonly number[];
+  readonly projects: readonly string[];
+  readonly projectAt: readonly number[];
+  readonly references: readonly (readonly string[])[];
+  readonly referencesAt: readonly number[];
+}
+
+export function outlineOf({ flag, revision, createdBy = null }: FlagSnapshotRecord): FlagOutline {
+  return {
+    name: flag.name,
+    project: flag.project,
+    revision,
+    createdBy,
+    memoryBytes: recordSize(flag),
+    references: referenceKeys(flag),
+  };
+}
+
+/** The outline of a block, as it is written. */
+export function outlinesOf(records: readonly unknown[]): OutlineColumns {
+  const outlines = (records as readonly FlagSnapshotRecord[]).map(outlineOf);
+  const projects = new Places<string>();
+  const references = new Places<readonly string[]>();
+  return {
+    names: outlines.map(({ name }) => name),
+    revisions: outlines.map(({ revision }) => revision),
+    createdBy: outlines.map(({ createdBy }) => createdBy),
+    memoryBytes: outlines.map(({ memoryBytes }) => memoryBytes),
+    projectAt: outlines.map(({ project }) => projects.of(project, project)),
+    projects: projects.all,
+    referencesAt: outlines.map((outline) => references.of(outline.references.join('\n'), outline.references)),
+    references: references.all,
+  };
+}
+
+/** Numbers different things in the order in which they come. */
+class Places<T> {
+  readonly #places = new Map<string, number>();
+  readonly all: T[] = [];
+
+  of(key: string, value: T): number {
+    let place = this.#places.get(key);
+    if (place === undefined) {
+      place = this.all.push(value) - 1;
+      this.#places.set(key, place);
+    }
+    return place;
+  }
+}
+
+/** The outlines of the flags in a block, as they were read. */
+export class FlagOutlines {
+  readonly #columns: OutlineColumns;
+
+  private constructor(columns: OutlineColumns) {
+    this.#columns = columns;
+  }
+
+  /** Null for anything else than what `outlinesOf` makes of `count` flags, such as what a later build makes. */
+  static of(written: unknown, count: number): FlagOutlines | null {
+    const columns = written as OutlineColumns;
+    return isOutline(columns, count) ? new FlagOutlines(columns) : null;
+  }
+
+  at(at: number): FlagOutline {
+    const { names, revisions, createdBy, memoryBytes, projects, projectAt, references, referencesAt } =
+      this.#columns;
+    return {
+      name: names[at]!,
+      project: projects[projectAt[at]!]!,
+      revision: revisions[at]!,
+      createdBy: createdBy[at]!,
+      memoryBytes: memoryBytes[at]!,
+      references: references[referencesAt[at]!]!,
+    };
+  }
+}
+
+function isOutline(columns: OutlineColumns, count: number): boolean {
+  if (typeof columns !== 'object' || columns === null) return false;
+  const { names, revisions, createdBy, memoryBytes, projects, projectAt, references, referencesAt } = columns;
+  const isPlaceIn = (list: readonly unknown[]) => (at: unknown) =>
+    isInteger(at) && at >= 0 && at < list.length;
+  return (
+    isListOf(projects, isText) &&
+    isListOf(references, (keys) => isListOf(keys, isText)) &&
+    [names, revisions, createdBy, memoryBytes, projectAt, referencesAt].every(
+      (list) => Array.isArray(list) && list.length === count,
+    ) &&
+    names.every(isText) &&
+    revisions.every(isInteger) &&
+    createdBy.every((id) => id === null || isInteger(id)) &&
+    memoryBytes.every(isInteger) &&
+    projectAt.every(isPlaceIn(projects)) &&
+    referencesAt.every(isPlaceIn(references))
+  );
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+
+const isListOf = (value: unknown, isOne: (item: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.every(isOne);
+
+/** Whether both are of one record; what is derived from it may differ. */
+export const isSameRecord = (one: FlagOutline, other: FlagOutline): boolean =>
+  one.name === other.name &&
+  one.project === other.project &&
+  one.revision === other.revision &&
+  one.createdBy === other.createdBy;

@@ -1,0 +1,146 @@
+/**
+ * The flags that a start leaves undecoded: put into the state by their outlines, decoded when somebody looks at them, and all the
+ * others in the background (`sweep`). Nobody who asks a record for its flag can tell.
+ *
+ * The snapshot was decoded before it got its name, so a flag that does not decode now, or is not that of its outline, is a
+ * fault of this build or a file that somebody forged. It is told of once, and whoever asked gets an error: the server then
+ * sets the snapshot aside and ends, and the next start uses an older one (store.ts). Nothing was decided on that flag.
+ */
+import assert from 'node:assert/strict';
+import type { Flag } from '../../domain/flags/flag.ts';
+import { type FlagSource, PackedFlag } from '../../domain/flags/packed-flag.ts';
+import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { World } from '../../domain/state/world.ts';
+import type { PackedRecords } from '../../persistence/snapshots/packed-records.ts';
+import {
+  type FlagOutline,
+  FlagOutlines,
+  type FlagSnapshotRecord,
+  isSameRecord,
+  outlineOf,
+} from './flag-outlines.ts';
+import { shareInFlag } from './shared-values.ts';
+
+/** A flag of the snapshot that the server started from cannot be decoded. */
+export class UndecodableFlagError extends Error {
+  override readonly name = 'UndecodableFlagError';
+}
+
+export class PackedFlags {
+  readonly #world: World;
+  /** Those that may still be undecoded, in the order of the snapshot. */
+  #records: FlagRecord[] = [];
+  #fault: UndecodableFlagError | null = null;
+  /** Told once of the first flag that does not decode. */
+  onFault: (error: UndecodableFlagError) => void = () => undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get fault(): UndecodableFlagError | null {
+    return this.#fault;
+  }
+
+  /** Takes a block of the section `flags`; false when its outline says too little, so that the flags have to be decoded. */
+  take(outline: unknown, packed: PackedRecords): boolean {
+    const outlines = FlagOutlines.of(outline, packed.count);
+    if (outlines === null) return false;
+    const block = new PackedBlock(this.#world, { outlines, packed }, (error) => this.#failed(error));
+    for (let at = 0; at < packed.count; at += 1) {
+      this.#records.push(addPacked(this.#world, outlines.at(at), new PackedFlag(block, at)));
+    }
+    return true;
+  }
+
+  forget(): void {
+    this.#records = [];
+  }
+
+  /**
+   * Decodes what nobody has looked at, a few flags at a time. `goOn` is awaited in between; once it gives false, the sweep is
+   * over. The memory of the bytes is given back block by block.
+   */
+  async sweep(goOn: () => Promise<boolean>): Promise<void> {
+    const records = this.#records.reverse();
+    this.#records = [];
+    while (records.length > 0 && this.#fault === null && (await goOn())) {
+      try {
+        for (const { flag } of records.splice(-FLAGS_AT_ONCE))
+          assert(flag.name.length > 0, 'a flag has a name');
+      } catch (error) {
+        if (!(error instanceof UndecodableFlagError)) throw error;
+      }
+    }
+  }
+
+  #failed(error: UndecodableFlagError): void {
+    if (this.#fault !== null) return;
+    this.#fault = error;
+    this.onFault(error);
+  }
+}
+
+/** Between two looks at the clock: some 0.2 ms. */
+const FLAGS_AT_ONCE = 16;
+
+function addPacked(world: World, outline: FlagOutline, packed: PackedFlag): FlagRecord {
+  const { name, memoryBytes, references } = outline;
+  const project = world.projects.get(outline.project);
+  if (project === undefined) throw new Error(`the snapshot has the flag ${name} of no project`);
+  assert(!world.directory.flagProjects.has(name), 'a flag is recorded once');
+  const { id } = project.settings;
+  world.directory.flagProjects.set(name, id);
+  world.memory.add(memoryBytes);
+  world.references.addAll(id, references, 1);
+  return project.flags.addPacked(packed, outline);
+}
+
+class PackedBlock implements FlagSource {
+  readonly #world: World;
+  readonly #outlines: FlagOutlines;
+  readonly #packed: PackedRecords;
+  readonly #onFault: (error: UndecodableFlagError) => void;
+
+  constructor(
+    world: World,
+    { outlines, packed }: { readonly outlines: FlagOutlines; readonly packed: PackedRecords },
+    onFault: (error: UndecodableFlagError) => void,
+  ) {
+    this.#world = world;
+    this.#outlines = outlines;
+    this.#packed = packed;
+    this.#onFault = onFault;
+  }
+
+  unpack(at: number): Flag {
+    const outlined = this.#outlines.at(at);
+    try {
+      return this.#decoded(at, outlined);
+    } catch (cause) {
+      const message = `The flag ${outlined.name} of the project ${outlined.project} cannot be decoded`;
+      const error = new UndecodableFlagError(message, { cause });
+      this.#onFault(error);
+      throw error;
+    }
+  }
+
+  #decoded(at: number, outlined: FlagOutline): Flag {
+    const record = this.#packed.unpack(at) as FlagSnapshotRecord;
+    const { flag } = record;
+    const outline = outlineOf(record);
+    assert(isSameRecord(outline, outlined), 'a flag is that of its outline');
+    this.#correct(outlined, outline);
+    shareInFlag(flag);
+    return flag;
+  }
+
+  /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. */
+  #correct(before: FlagOutline, after: FlagOutline): void {
+    const { memory, references } = this.#world;
+    memory.add(after.memoryBytes - before.memoryBytes);
+    if (before.references.join() === after.references.join()) return;
+    references.addAll(after.project, before.references, -1);
+    references.addAll(after.project, after.references, 1);
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * A flag as the bytes of a snapshot, decoded when somebody first looks at it: a start that decoded all flags before it was ready
+ * would take several times as long. Whoever holds one gets the same flag each time, as the flag would be the same object had
+ * it been decoded at once.
+ */
+import assert from 'node:assert/strict';
+import type { Flag } from './flag.ts';
+
+/** The flags of one block of a snapshot. */
+export interface FlagSource {
+  /** The flag in that place. Called once for each. Throws when the bytes hold no such flag. */
+  unpack(at: number): Flag;
+}
+
+export class PackedFlag {
+  /** Null once the flag has been decoded, so that the bytes can go. */
+  #source: FlagSource | null;
+  readonly #at: number;
+  #flag: Flag | null = null;
+
+  constructor(source: FlagSource, at: number) {
+    this.#source = source;
+    this.#at = at;
+  }
+
+  get flag(): Flag {
+    if (this.#flag !== null) return this.#flag;
+    assert(this.#source !== null, 'a packed flag has its bytes until it is decoded');
+    this.#flag = this.#source.unpack(this.#at);
+    this.#source = null;
+    return this.#flag;
+  }
+}
