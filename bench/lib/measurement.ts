@@ -13,6 +13,7 @@ export const TABLES = [
   'beside-streams',
   'usage',
   'sdk-reads',
+  'one-core',
   'workers',
   'peer',
   'cluster',

@@ -13,6 +13,7 @@ import { growthProjects } from './growth-projects.ts';
 import { holds } from './holds.ts';
 import { metrics } from './metrics.ts';
 import { micro } from './micro.ts';
+import { oneCore } from './one-core.ts';
 import { overview } from './overview.ts';
 import { sdkReads } from './sdk-reads.ts';
 import { strategyPatch } from './strategy-patch.ts';
@@ -38,6 +39,8 @@ export const SCENARIOS: readonly Scenario[] = [
   usage,
   sdkReads,
   workers,
+  // Where processes can be held to a processor.
+  ...(process.platform === 'linux' ? [oneCore] : []),
   micro,
   growthFlags,
   holds,

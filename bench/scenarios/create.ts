@@ -7,7 +7,7 @@ export const create = httpScenario({
   name: 'create',
   title: 'Create a flag',
   limit: 'group-commit',
-  goalConnections: [64],
+  goalConnections: [64, 256],
   prepare: async () => ({
     requests: [
       {

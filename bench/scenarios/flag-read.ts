@@ -6,6 +6,6 @@ export const flagRead = httpScenario({
   name: 'flag-read',
   title: 'Read a flag',
   limit: 'bare',
-  goalConnections: [64],
+  goalConnections: [64, 1],
   prepare: async () => ({ requests: [{ method: 'GET', path: flagPath(0) }] }),
 });

@@ -19,7 +19,7 @@ export const strategyPatch = httpScenario({
   name: 'strategy-patch',
   title: 'Patch a strategy',
   limit: 'group-commit',
-  goalConnections: [64],
+  goalConnections: [64, 256],
   async prepare(target, load) {
     const paths = await strategyPaths(target, flagsInTurn(load));
     const patch = (value: string) => [{ op: 'replace', path: '/parameters/rollout', value }];

@@ -156,6 +156,20 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
+    name: 'one-core',
+    title: 'On one processor',
+    note: 'The server, and the limit of the same operation, are held to one processor with all their threads, in runs that alternate; the clients take the others. The share is the median over neighbouring pairs.',
+    what: 'operation',
+    at: 'connections',
+    columns: [
+      column('perSecond', 'requests/s', 'rate'),
+      column('theirs', 'limit/s', 'rate'),
+      column('share', 'share', 'percent'),
+      column('p50', 'p50', 'ms'),
+      column('theirP50', 'limit p50', 'ms'),
+    ],
+  },
+  {
     name: 'peer',
     title: 'Beside another server',
     note: 'One process each, filled with the same flags over HTTP, and sent the same requests in alternating runs while the other one idles. The other server has its default settings, but no limits of rates; its database has its own, and syncs each change as this server does. The ratio is ours to theirs. The last section names the other server and its version.',

@@ -45,6 +45,8 @@ async function build(folder: string, set: DataSet): Promise<void> {
       throw error;
     },
     announceToken: () => undefined,
+    // One at the end is all that anybody reads.
+    store: { eventsPerSnapshot: Number.MAX_SAFE_INTEGER },
   });
   const { engine } = server.store;
   // One kind after the other: commands of different projects do not wait for each other.
