@@ -49,22 +49,7 @@ export class AdminClient {
   /** Resolves with the parsed body, null for none. Throws `AdminCallError`. */
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const url = `${this.#base}${path}`;
-    let response: Response;
-    try {
-      response = await fetch(url, {
-        method,
-        headers: {
-          authorization: this.#token,
-          accept: 'application/json',
-          'content-type': 'application/json',
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        redirect: 'error',
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-    } catch (error) {
-      throw new AdminCallError(0, `${method} ${url} got no response: ${reasonOf(error)}`);
-    }
+    const response = await this.#sent(method, url, body);
     const text = await textOf(response);
     if (!response.ok)
       throw new AdminCallError(response.status, `${method} ${path}: ${response.status} ${messageOf(text)}`);
@@ -76,6 +61,28 @@ export class AdminClient {
         response.status,
         `${method} ${url} did not answer with JSON; is ${this.#base} the address of an Unleash server?`,
       );
+    }
+  }
+
+  /** A read is sent twice if need be: a server may close an idle connection just when it is used again. */
+  async #sent(method: string, url: string, body: unknown): Promise<Response> {
+    for (let isAgain = method !== 'GET'; ; isAgain = true) {
+      try {
+        return await fetch(url, {
+          method,
+          headers: {
+            authorization: this.#token,
+            accept: 'application/json',
+            'content-type': 'application/json',
+          },
+          body: body === undefined ? null : JSON.stringify(body),
+          redirect: 'error',
+          signal: AbortSignal.timeout(TIMEOUT_MS),
+        });
+      } catch (error) {
+        if (isAgain || isTimeout(error))
+          throw new AdminCallError(0, `${method} ${url} got no response: ${reasonOf(error)}`);
+      }
     }
   }
 }
@@ -91,6 +98,8 @@ async function textOf(response: Response): Promise<string> {
   }
   return Buffer.concat(chunks).toString('utf8');
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
 
 /** What fetch says is "fetch failed"; the reason stands in its cause. */
 function reasonOf(error: unknown): string {

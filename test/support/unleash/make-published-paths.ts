@@ -17,7 +17,6 @@ interface Operation {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-const PREFIX = '/api/admin';
 
 const document = JSON.parse(readFileSync(process.argv[2] ?? 'openapi.json', 'utf8')) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -25,7 +24,6 @@ const document = JSON.parse(readFileSync(process.argv[2] ?? 'openapi.json', 'utf
 
 const lines: string[] = [];
 for (const [path, operations] of Object.entries(document.paths)) {
-  if (!path.startsWith(`${PREFIX}/`)) continue;
   for (const method of METHODS) {
     const responses = Object.entries(operations[method]?.responses ?? {}).filter(
       ([status]) => status < '300',
@@ -35,7 +33,7 @@ for (const [path, operations] of Object.entries(document.paths)) {
       const reference = content?.['application/json']?.schema?.$ref ?? '';
       return [status, reference === '' ? null : reference.slice(reference.lastIndexOf('/') + 1)];
     });
-    const name = `${method.toUpperCase()} ${path.slice(PREFIX.length).replace(/\/$/, '')}`;
+    const name = `${method.toUpperCase()} ${path.replace(/\/$/, '')}`;
     lines.push(`${JSON.stringify(name)}: ${JSON.stringify(Object.fromEntries(bodies))}`);
   }
 }

@@ -1,6 +1,8 @@
 /** The paths that Unleash 6.10 publishes and this server has too, and whether a response is what it publishes of them. */
 import { readFileSync } from 'node:fs';
-import { ROUTES } from '../../../src/http/admin/routes.ts';
+import { probeSurface } from '../../../src/http/probes/probes.ts';
+import { passwordSurface } from '../../../src/http/sign-in/password-surface.ts';
+import { SURFACES } from '../../../src/http/surfaces.ts';
 import { conformsToPublished } from './published-schemas.ts';
 
 /** By method and path: the statuses of successes, each with the name of the schema of its body, or null. */
@@ -17,7 +19,14 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** With whatever names the parameters have. */
 const shapeOf = (operation: string): string => operation.replaceAll(/\{[^}]*\}|:[^/]+/g, '*');
 
-const OWN = new Set(ROUTES.map(({ method, path }) => shapeOf(`${method} ${path}`)));
+/** Only their routes are looked at, none of which is called. */
+const MADE_AT_START = [passwordSurface(undefined as never), probeSurface({ metrics: null } as never)];
+
+const OWN = new Set(
+  [...SURFACES, ...MADE_AT_START].flatMap(({ prefix, routes }) =>
+    routes.map(({ method, path }) => shapeOf(`${method} ${prefix}${path}`)),
+  ),
+);
 
 /** Operations that both have. */
 export const SHARED: readonly string[] = Object.keys(PUBLISHED).filter((one) => OWN.has(shapeOf(one)));
