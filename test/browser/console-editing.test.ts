@@ -309,9 +309,9 @@ describeConsole('editing in the console', (shared) => {
       .getByText('varied has 3 variants: one for 33.4 %, two for 33.3 %, three for 33.3 %.')
       .waitFor();
     await dialog.getByRole('group', { name: 'Variant 1' }).getByLabel('Payload').selectOption('json');
-    await dialog.getByLabel('Value of the payload').fill('{"colour":');
+    await dialog.getByLabel('Value of the payload').fill('{"color":');
     await dialog.getByText('This is no JSON yet.').waitFor();
-    await dialog.getByLabel('Value of the payload').fill('{"colour":"blue"}');
+    await dialog.getByLabel('Value of the payload').fill('{"color":"blue"}');
     const second = dialog.getByRole('group', { name: 'Variant 2' });
     await press(second, 'Always for somebody');
     await second.getByLabel('Values, separated by commas').fill('ada, grace');

@@ -4,6 +4,10 @@ import { it } from 'node:test';
 import { describeConsole, ending, fitsTheWidth, isAccessible } from '../support/browser/console.ts';
 import { addStrategy, FEATURES, makeFlag } from '../support/interface.ts';
 
+/** Of a small laptop, and how many flags are seen at once there. */
+const HEIGHT = 800;
+const ROWS_SEEN_MIN = 12;
+
 /** More than any screen shows. */
 const MANY = 150;
 
@@ -78,11 +82,14 @@ describeConsole('finding in the console', (shared) => {
     for (let index = 0; index < MANY; index += 1) {
       await shared.server.call('POST', '/projects/long/features', { name: `row-${index}` });
     }
-    const opened = await shared.signedIn({ place: '#/projects/long' });
+    const opened = await shared.signedIn({ place: '#/projects/long', width: 1280, height: HEIGHT });
     const { page } = opened;
     await page.getByRole('link', { name: `row-${MANY - 1}`, exact: true }).waitFor();
     const drawn = await page.getByRole('rowheader').count();
     assert(drawn > 10 && drawn < MANY / 2, `${drawn} rows of ${MANY} are drawn`);
+    const boxes = await Promise.all((await page.locator('[data-row]').all()).map((row) => row.boundingBox()));
+    const whole = boxes.filter((box) => box !== null && box.y + box.height <= HEIGHT);
+    assert(whole.length >= ROWS_SEEN_MIN, `${whole.length} rows are seen`);
     assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), String(MANY + 1));
     await page.keyboard.press('End');
     await page.getByRole('link', { name: 'row-0', exact: true }).waitFor();

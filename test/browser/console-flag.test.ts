@@ -30,7 +30,7 @@ describeConsole('the page of a flag', (shared) => {
     assert.deepEqual(names, ['production', 'development']);
     for (const forcedColors of ['none', 'active'] as const) {
       await page.emulateMedia({ forcedColors });
-      await isAccessible(page, `the flag with forced colours: ${forcedColors}`);
+      await isAccessible(page, `the flag with forced colors: ${forcedColors}`);
     }
     const variant = (name: string) => [{ name, weight: 1000, weightType: 'variable', stickiness: 'default' }];
     for (const [environment, name] of Object.entries({ development: 'blue', production: 'green' })) {

@@ -1,5 +1,5 @@
 /**
- * Every page of the console, in each look that people have: light, dark and forced colours, on a desk, at 320 pixels and enlarged to
+ * Every page of the console, in each look that people have: light, dark and forced colors, on a desk, at 320 pixels and enlarged to
  * 200 %. The accessibility checker finds nothing, and nothing is wider than the window.
  */
 import assert from 'node:assert/strict';
@@ -36,11 +36,11 @@ const PAGES: Readonly<Record<string, readonly [place: string, content: string]>>
   nothing: ['#/no/such/place', '.empty'],
 };
 
-/** Each colour scheme at one width, because colours are the same at each; the narrow widths with the menu that they have. */
+/** Each color scheme at one width, because colors are the same at each; the narrow widths with the menu that they have. */
 const LOOKS = [
   { look: 'light on a desk', width: 1280 },
   { look: 'dark on a phone', width: 390, colorScheme: 'dark' },
-  { look: 'forced colours on a desk', width: 1280, forcedColors: 'active' },
+  { look: 'forced colors on a desk', width: 1280, forcedColors: 'active' },
   { look: 'light at 320 pixels', width: 320 },
   // A browser that enlarges 1280 pixels to 200 % lays the page out for 640.
   { look: 'light at 200 %', width: 640 },

@@ -54,6 +54,25 @@ for (const basePath of ['', '/flags']) {
       await close();
     });
 
+    it('finds operations by a part of their words, whatever the case', async () => {
+      const { page, faults, close } = await openPage(browser, { origin: server.origin });
+      await page.goto(`${server.origin}${basePath}/docs`);
+      await page.locator('.opblock').first().waitFor();
+      const filter = page.locator('.operation-filter-input');
+      await filter.fill('strateg');
+      await page.locator('[id$="-getProjects"]').waitFor({ state: 'detached' });
+      await page.locator('[id$="-addFeatureStrategy"]').waitFor();
+      await filter.fill('ROLLBACK');
+      await page.locator('[id$="-addFeatureStrategy"]').waitFor({ state: 'detached' });
+      assert(
+        (await page.locator('.opblock-summary-path').allTextContents()).every((path) =>
+          /rollback/i.test(path.replaceAll('\u200b', '')),
+        ),
+      );
+      assert.deepEqual(faults, []);
+      await close();
+    });
+
     it('keeps the token in memory only: nothing is stored, and a reload has forgotten it', async () => {
       const { page, faults, close } = await openPage(browser, { origin: server.origin });
       await page.goto(`${server.origin}${basePath}/docs`);

@@ -62,6 +62,8 @@ export function Modal({ title, close, isWide = false, children }) {
     const first = element?.querySelector('[data-first]');
     if (first instanceof HTMLElement) first.focus();
     return () => {
+      // As long as it is open, nothing beside it takes the focus.
+      element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
