@@ -4,7 +4,7 @@ import { type Command, decide } from '../../src/domain/decide/decide.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../src/domain/flags/growth-limits.ts';
 import { apply } from '../../src/domain/state/apply.ts';
 import type { DomainEvent } from '../../src/domain/state/events.ts';
-import type { FlagRecord } from '../../src/domain/state/project-flags.ts';
+import type { FlagRecord } from '../../src/domain/state/flag-record.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { seedEvents } from '../../src/domain/state/seed-events.ts';
 import { RULES_VERSION } from '../../src/domain/state/upgrade/replay-rules.ts';

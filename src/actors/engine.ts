@@ -15,7 +15,7 @@ import type { Actor } from '../domain/decision/decision.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { RememberedResponse } from '../domain/state/idempotency-cache.ts';
 import { type Refusal, refuse } from '../domain/state/refusal.ts';
-import type { World } from '../domain/state/world.ts';
+import { settleFlags, type World } from '../domain/state/world.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import { type FrameBody, isNewer, ownBody } from '../persistence/journal/frame-format.ts';
@@ -47,6 +47,9 @@ export const UNSYNCED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** How long commands run before other requests are let in between. */
 const TURN_MS = 5;
+
+/** Flags that lose an environment between two rounds of the event loop: less than a millisecond's work. */
+const FLAGS_SETTLED_AT_ONCE = 64;
 
 export interface EngineClock {
   /** Milliseconds since 1970. The clock may jump, but recorded times never go backwards. */
@@ -90,6 +93,7 @@ export class Engine {
   /** When the turn that runs now began; null between turns. All of its commands share it. */
   #turnTime: TurnTime | null = null;
   #refusedCount = 0;
+  #isSettling = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -120,11 +124,13 @@ export class Engine {
         assert(this.#turnTime !== null, 'a turn that ran something has a time');
         this.#turnTime = null;
         options.journal.commit();
+        this.#settle();
         if (options.audited) this.#audit();
       },
       defer: options.clock.defer,
       ...(options.mailboxLengthMax === undefined ? {} : { mailboxLengthMax: options.mailboxLengthMax }),
     });
+    this.#settle();
   }
 
   /** Id of the newest event, durable or not. */
@@ -187,6 +193,7 @@ export class Engine {
     this.#recorder.apply(events, new Date(at).toISOString());
     this.#recorder.append(change, undefined, ownBody(payload));
     this.journal.commit();
+    this.#settle();
     return new Promise((resolve) => this.whenDurable(this.lastId, resolve));
   }
 
@@ -210,6 +217,7 @@ export class Engine {
     this.#recorder.apply(change.events as readonly DomainEvent[], new Date(change.at).toISOString(), rules);
     this.#recorder.append(change, response as RememberedResponse | undefined, body);
     this.journal.commit();
+    this.#settle();
   }
 
   /**
@@ -236,6 +244,17 @@ export class Engine {
     this.#durabilityWaiters.advance(id);
     assert(this.#durabilityWaiters.durableId === this.durableId, 'the waiters know of all that is on disk');
     this.#scheduler.wake();
+  }
+
+  /** Goes through what is unsettled, a few flags in each round of the event loop. */
+  #settle(): void {
+    if (this.world.unsettled.size === 0 || this.#isSettling) return;
+    this.#isSettling = true;
+    this.#options.clock.defer(() => {
+      this.#isSettling = false;
+      settleFlags(this.world, FLAGS_SETTLED_AT_ONCE);
+      this.#settle();
+    });
   }
 
   #audit(): void {

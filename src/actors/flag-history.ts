@@ -243,7 +243,7 @@ class PastWorld {
   #ensureFlag(name: string, id: number): void {
     const project = this.#world.projects.get(this.#projectId);
     if (project === undefined || project.flags.has(name)) return;
-    project.flags.add({ flag: standIn(name, this.#projectId), revision: id, createdBy: null });
+    project.flags.add({ flag: standIn(name, this.#projectId), revision: id, createdBy: null, bytes: 0 });
   }
 }
 

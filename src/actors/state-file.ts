@@ -23,7 +23,7 @@ import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
-import type { FlagRecord } from '../domain/state/project-flags.ts';
+import type { FlagRecord } from '../domain/state/flag-record.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
 import type { DirectoryState, ProjectState, User, World } from '../domain/state/world.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';

@@ -63,7 +63,7 @@ describe('a document beyond the longest string', () => {
     // All share one text in memory; in the document each has its own.
     const flag = { ...one.flag, description: 'x'.repeat(MIB) };
     for (let index = 0; index < FLAGS; index += 1) {
-      flags.add({ ...one, flag: { ...flag, name: `flag-${index}` } });
+      flags.add({ revision: 1, createdBy: null, bytes: 0, flag: { ...flag, name: `flag-${index}` } });
     }
     const before = peakBytes();
     let characters = 0;

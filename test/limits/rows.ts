@@ -17,7 +17,11 @@ import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.t
 import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/domain/decide/import-issues.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
-import { DEFAULT_STRATEGY_BYTES_MAX } from '../../src/domain/decide/project-commands.ts';
+import {
+  DEFAULT_STRATEGY_BYTES_MAX,
+  FLAGS_DELETED_WITH_PROJECT_MAX,
+} from '../../src/domain/decide/project-commands.ts';
+import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
 import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
@@ -305,6 +309,17 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('operations in a JSON Patch', number(PATCH_OPERATIONS_MAX), '400'),
       row('a patched document and all that is put into it', bytes(PATCH_SIZE_MAX), '400'),
       row('flags in a request for many', number(BULK_FLAGS_MAX), '400'),
+      row(
+        'flags in a request about tags, times the tags that it adds or removes',
+        number(TAG_CHANGES_MAX),
+        '409',
+      ),
+      row(
+        'archived flags that are deleted with their project',
+        number(FLAGS_DELETED_WITH_PROJECT_MAX),
+        '409',
+      ),
+      row('flags that lose a tag when it is deleted', number(BULK_FLAGS_MAX), '409'),
       row(
         'applications, and counts, in a bulk report',
         `${number(BULK_APPLICATIONS_MAX)}, ${number(BULK_COUNTS_MAX)}`,

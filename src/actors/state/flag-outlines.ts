@@ -4,7 +4,7 @@
  * be counted otherwise by a later build, and is corrected when a flag is decoded (packed-flags.ts).
  */
 import type { Flag } from '../../domain/flags/flag.ts';
-import { referenceKeys } from '../../domain/state/references.ts';
+import { referenceUses } from '../../domain/state/references.ts';
 import { recordSize } from '../../domain/state/state-memory.ts';
 
 /** A record of the section `flags`. */
@@ -21,11 +21,13 @@ export interface FlagOutline {
   readonly revision: number;
   readonly createdBy: number | null;
   readonly memoryBytes: number;
-  /** As `referenceKeys` lists them. */
+  /** As `referenceUses` lists them. */
   readonly references: readonly string[];
+  /** Names of the environments in which the flag is enabled; null for one that is archived. */
+  readonly enabledIn: readonly string[] | null;
 }
 
-/** All lists are as long as the block has flags, but for `projects` and `references`, which hold what they refer to once. */
+/** All lists are as long as the block has flags, but for `projects`, `references` and `enabledIn`, which hold what they refer to once. */
 interface OutlineColumns {
   readonly names: readonly string[];
   readonly revisions: readonly number[];
@@ -35,6 +37,8 @@ interface OutlineColumns {
   readonly projectAt: readonly number[];
   readonly references: readonly (readonly string[])[];
   readonly referencesAt: readonly number[];
+  readonly enabledIn: readonly (readonly string[] | null)[];
+  readonly enabledInAt: readonly number[];
 }
 
 export function outlineOf({ flag, revision, createdBy = null }: FlagSnapshotRecord): FlagOutline {
@@ -44,7 +48,11 @@ export function outlineOf({ flag, revision, createdBy = null }: FlagSnapshotReco
     revision,
     createdBy,
     memoryBytes: recordSize(flag),
-    references: referenceKeys(flag),
+    references: referenceUses(flag),
+    enabledIn:
+      flag.archivedAt === null
+        ? flag.environments.filter(({ enabled }) => enabled).map(({ name }) => name)
+        : null,
   };
 }
 
@@ -53,6 +61,7 @@ export function outlinesOf(records: readonly unknown[]): OutlineColumns {
   const outlines = (records as readonly FlagSnapshotRecord[]).map(outlineOf);
   const projects = new Places<string>();
   const references = new Places<readonly string[]>();
+  const enabledIn = new Places<readonly string[] | null>();
   return {
     names: outlines.map(({ name }) => name),
     revisions: outlines.map(({ revision }) => revision),
@@ -62,6 +71,10 @@ export function outlinesOf(records: readonly unknown[]): OutlineColumns {
     projects: projects.all,
     referencesAt: outlines.map((outline) => references.of(outline.references.join('\n'), outline.references)),
     references: references.all,
+    enabledInAt: outlines.map((outline) =>
+      enabledIn.of(outline.enabledIn?.join(' ') ?? '-', outline.enabledIn),
+    ),
+    enabledIn: enabledIn.all,
   };
 }
 
@@ -95,8 +108,8 @@ export class FlagOutlines {
   }
 
   at(at: number): FlagOutline {
-    const { names, revisions, createdBy, memoryBytes, projects, projectAt, references, referencesAt } =
-      this.#columns;
+    const { names, revisions, createdBy, memoryBytes } = this.#columns;
+    const { projects, projectAt, references, referencesAt, enabledIn, enabledInAt } = this.#columns;
     return {
       name: names[at]!,
       project: projects[projectAt[at]!]!,
@@ -104,19 +117,22 @@ export class FlagOutlines {
       createdBy: createdBy[at]!,
       memoryBytes: memoryBytes[at]!,
       references: references[referencesAt[at]!]!,
+      enabledIn: enabledIn[enabledInAt[at]!]!,
     };
   }
 }
 
 function isOutline(columns: OutlineColumns, count: number): boolean {
   if (typeof columns !== 'object' || columns === null) return false;
-  const { names, revisions, createdBy, memoryBytes, projects, projectAt, references, referencesAt } = columns;
+  const { names, revisions, createdBy, memoryBytes } = columns;
+  const { projects, projectAt, references, referencesAt, enabledIn, enabledInAt } = columns;
   const isPlaceIn = (list: readonly unknown[]) => (at: unknown) =>
     isInteger(at) && at >= 0 && at < list.length;
   return (
     isListOf(projects, isText) &&
     isListOf(references, (keys) => isListOf(keys, isText)) &&
-    [names, revisions, createdBy, memoryBytes, projectAt, referencesAt].every(
+    isListOf(enabledIn, (names) => names === null || isListOf(names, isText)) &&
+    [names, revisions, createdBy, memoryBytes, projectAt, referencesAt, enabledInAt].every(
       (list) => Array.isArray(list) && list.length === count,
     ) &&
     names.every(isText) &&
@@ -124,7 +140,8 @@ function isOutline(columns: OutlineColumns, count: number): boolean {
     createdBy.every((id) => id === null || isInteger(id)) &&
     memoryBytes.every(isInteger) &&
     projectAt.every(isPlaceIn(projects)) &&
-    referencesAt.every(isPlaceIn(references))
+    referencesAt.every(isPlaceIn(references)) &&
+    enabledInAt.every(isPlaceIn(enabledIn))
   );
 }
 
@@ -140,4 +157,5 @@ export const isSameRecord = (one: FlagOutline, other: FlagOutline): boolean =>
   one.name === other.name &&
   one.project === other.project &&
   one.revision === other.revision &&
-  one.createdBy === other.createdBy;
+  one.createdBy === other.createdBy &&
+  one.enabledIn?.join(' ') === other.enabledIn?.join(' ');

@@ -7,9 +7,9 @@
  * sets the snapshot aside and ends, and the next start uses an older one (store.ts). Nothing was decided on that flag.
  */
 import assert from 'node:assert/strict';
-import type { Flag } from '../../domain/flags/flag.ts';
-import { type FlagSource, PackedFlag } from '../../domain/flags/packed-flag.ts';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import { type FlagSource, PackedFlag, type Unpacked } from '../../domain/flags/packed-flag.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
+import { useWithout } from '../../domain/state/references.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { PackedRecords } from '../../persistence/snapshots/packed-records.ts';
 import {
@@ -93,7 +93,7 @@ function addPacked(world: World, outline: FlagOutline, packed: PackedFlag): Flag
   world.directory.flagProjects.set(name, id);
   world.memory.add(memoryBytes);
   world.references.addAll(id, references, 1);
-  return project.flags.addPacked(packed, outline);
+  return project.flags.addPacked(packed, { ...outline, bytes: memoryBytes });
 }
 
 class PackedBlock implements FlagSource {
@@ -113,7 +113,7 @@ class PackedBlock implements FlagSource {
     this.#onFault = onFault;
   }
 
-  unpack(at: number): Flag {
+  unpack(at: number): Unpacked {
     const outlined = this.#outlines.at(at);
     try {
       return this.#decoded(at, outlined);
@@ -125,14 +125,14 @@ class PackedBlock implements FlagSource {
     }
   }
 
-  #decoded(at: number, outlined: FlagOutline): Flag {
+  #decoded(at: number, outlined: FlagOutline): Unpacked {
     const record = this.#packed.unpack(at) as FlagSnapshotRecord;
     const { flag } = record;
     const outline = outlineOf(record);
     assert(isSameRecord(outline, outlined), 'a flag is that of its outline');
     this.#correct(outlined, outline);
     shareInFlag(flag);
-    return flag;
+    return { flag, growth: outline.memoryBytes - outlined.memoryBytes };
   }
 
   /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. */
@@ -140,7 +140,12 @@ class PackedBlock implements FlagSource {
     const { memory, references } = this.#world;
     memory.add(after.memoryBytes - before.memoryBytes);
     if (before.references.join() === after.references.join()) return;
-    references.addAll(after.project, before.references, -1);
-    references.addAll(after.project, after.references, 1);
+    const { drops } = this.#world.projects.get(after.project)!.flags;
+    // Of none of them the flag has been told: it was not decoded.
+    const dropped = new Set(drops.list.map(({ environment }) => environment));
+    const left = (uses: readonly string[]): string[] =>
+      uses.map((use) => useWithout(use, dropped)).filter((use) => use !== null);
+    references.addAll(after.project, left(before.references), -1);
+    references.addAll(after.project, left(after.references), 1);
   }
 }

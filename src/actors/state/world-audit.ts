@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { INVITATIONS_MAX } from '../../domain/access/links.ts';
 import { parsePasswordHash } from '../../domain/access/password-hash.ts';
 import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
+import { environmentOf } from '../../domain/flags/flag.ts';
 import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
 import type { DirectoryState, ProjectState, World } from '../../domain/state/world.ts';
@@ -24,6 +25,7 @@ export function auditWorld(world: World, lastId: number): void {
   }
   assert.equal(world.directory.flagProjects.size, flags, 'the names of flags that are taken');
   auditReferences(world);
+  auditFavorites(world);
 }
 
 function auditDirectory({ directory, lineage }: World, lastId: number): void {
@@ -127,6 +129,12 @@ function auditProject({ directory }: World, project: ProjectState, lastId: numbe
 }
 
 function auditFlags({ directory }: World, { settings, revision, flags }: ProjectState): void {
+  const active = [...flags.values()].map(({ flag }) => flag).filter(({ archivedAt }) => archivedAt === null);
+  assert.equal(flags.activeCount, active.length, `flags of ${settings.id} that are not archived`);
+  for (const name of settings.environments) {
+    const enabled = active.filter((flag) => environmentOf(flag, name).enabled);
+    assert.equal(flags.enabledCount(name), enabled.length, `flags of ${settings.id} enabled in ${name}`);
+  }
   for (const [name, record] of flags) {
     const { flag } = record;
     assert(flag.name === name && flag.project === settings.id, `flag ${name} is kept in its place`);
@@ -137,6 +145,17 @@ function auditFlags({ directory }: World, { settings, revision, flags }: Project
       assert(children?.includes(name), `flag ${feature} does not list ${name}, which depends on it`);
     }
   }
+}
+
+/** How many users favor what, against what they have marked. */
+function auditFavorites({ directory, favoredBy }: World): void {
+  const counted = new Map<string, number>();
+  for (const { projects, flags } of directory.favorites.values()) {
+    const keys = [...projects.map((id) => `projects ${id}`), ...flags.map((name) => `flags ${name}`)];
+    for (const key of keys) counted.set(key, (counted.get(key) ?? 0) + 1);
+  }
+  assert.equal(favoredBy.size, counted.size, 'what is a favorite of anybody');
+  for (const [key, count] of counted) assert.equal(favoredBy.get(key), count, `users who favor ${key}`);
 }
 
 /** The counts that events keep up to date against those of the flags as they are. */

@@ -19,10 +19,12 @@ import type { Segment } from '../../domain/flags/segment.ts';
 import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { StrategyType } from '../../domain/flags/strategy-type.ts';
 import type { TagType } from '../../domain/flags/tag-type.ts';
+import { loadFavorites } from '../../domain/state/favorites.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
-import { ProjectFlags, type ShelvedFlags } from '../../domain/state/project-flags.ts';
-import { noteFlag, putRecord } from '../../domain/state/records.ts';
+import { ProjectFlags } from '../../domain/state/project-flags.ts';
+import { putFlag, putRecord } from '../../domain/state/records.ts';
 import type { Setting } from '../../domain/state/settings.ts';
 import type {
   ApiToken,
@@ -163,7 +165,7 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       putRecord(world, directory.tags, tagKey(record as Tag), record as Tag);
       return;
     case 'favorites':
-      putRecord(world, directory.favorites, (record as Favorites).userId, record as Favorites);
+      loadFavorites(world, record as Favorites);
       return;
     case 'settings':
       putRecord(world, directory.settings, (record as Setting).id, record as Setting);
@@ -215,9 +217,8 @@ export function loadSnapshotRecord(world: World, section: string, record: unknow
       if (project === undefined) throw new Error(`the snapshot has the flag ${flag.name} of no project`);
       assert(!directory.flagProjects.has(flag.name), 'a flag is recorded once');
       shareInFlag(flag);
-      project.flags.add({ flag, revision, createdBy });
+      putFlag(world, project, { flag, revision, createdBy });
       directory.flagProjects.set(flag.name, flag.project);
-      noteFlag(world, null, flag);
       return;
     }
     case 'potentiallyStale': {
@@ -260,6 +261,8 @@ export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
   world.references.clear();
+  world.favoredBy.clear();
+  world.unsettled.clear();
   world.memory.clear();
   world.lineage.clear();
   for (const part of Object.values(world.directory)) {

@@ -3,7 +3,7 @@
 import type { Decision } from '../decision/decision.ts';
 import { environmentForgotten } from '../people/role-commands.ts';
 import { type DomainEvent, inProjectEnvironment, ofEnvironment } from '../state/events.ts';
-import { enabledFlagCount, locateEnvironment } from '../state/locate.ts';
+import { locateEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
 import type { Environment, World } from '../state/world.ts';
 import { tokensOfEnvironmentDeleted } from './token-commands.ts';
@@ -123,7 +123,7 @@ function refuseInUse(world: World, name: string): Refusal | null {
   const users: string[] = [];
   for (const project of world.projects.values()) {
     if (!project.settings.environments.includes(name)) continue;
-    const count = enabledFlagCount(project, name);
+    const count = project.flags.enabledCount(name);
     if (count > 0) users.push(`${count} in the project "${project.settings.id}"`);
   }
   if (users.length === 0) return null;

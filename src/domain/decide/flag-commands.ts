@@ -13,8 +13,8 @@ import {
 import { isJsonObject, type JsonValue, jsonEqual } from '../json/json.ts';
 import { applyPatch, type PatchOperation } from '../json/json-patch.ts';
 import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/events.ts';
+import type { FlagRecord } from '../state/flag-record.ts';
 import { firstEnvironment, type LocatedFlag, locateFlag, locateProject } from '../state/locate.ts';
-import type { FlagRecord } from '../state/project-flags.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, World } from '../state/world.ts';
 import { refuseArchived, refuseTakenName, unlessArchived } from './guards.ts';

@@ -10,7 +10,7 @@ import { jsonEqual } from '../json/json.ts';
 import { membershipData } from '../people/membership-commands.ts';
 import { knownRole } from '../people/roles-and-groups.ts';
 import { type DomainEvent, inProject, inProjectEnvironment } from '../state/events.ts';
-import { enabledFlagCount, locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
+import { locateEnvironment, locateProject, noEnvironment } from '../state/locate.ts';
 import { didYouMean } from '../state/nearest-name.ts';
 import {
   invalid,
@@ -112,6 +112,9 @@ export function updateProject(world: World, command: UpdateProject, context: Dec
   return [{ type: 'project-updated', ...inProject(data.id), data, preData }];
 }
 
+/** Archived flags that are deleted with their project: as many as a request for many flags may name, and for the same reason. */
+export const FLAGS_DELETED_WITH_PROJECT_MAX = 1_000;
+
 export interface DeleteProject {
   readonly type: 'delete-project';
   readonly project: string;
@@ -125,15 +128,19 @@ export function deleteProject(world: World, command: DeleteProject): Decision {
   if (settings.id === DEFAULT_PROJECT) {
     return invalidOperation(`The project "${DEFAULT_PROJECT}" is always there and cannot be deleted.`);
   }
-  const records = [...project.flags.values()];
-  const activeCount = records.filter(({ flag }) => flag.archivedAt === null).length;
+  const { activeCount, size } = project.flags;
   if (activeCount > 0) {
     return invalidOperation(
       `The project "${settings.id}" has flags that are not archived: ${activeCount}. Archive them before deleting it.`,
     );
   }
+  if (size > FLAGS_DELETED_WITH_PROJECT_MAX) {
+    return invalidOperation(
+      `The project "${settings.id}" has ${size} archived flags; at most ${FLAGS_DELETED_WITH_PROJECT_MAX} are deleted with a project. Delete others before it, up to 1000 in each POST to /api/admin/projects/${settings.id}/delete.`,
+    );
+  }
   return [
-    ...records.map((record) => flagDeleted(world, { project, record })),
+    ...[...project.flags.values()].map((record) => flagDeleted(world, { project, record })),
     ...tokensOfProjectChanged(world, settings.id),
     ...segmentsOfProjectDeleted(world, settings.id),
     { type: 'project-deleted', ...inProject(settings.id), data: null, preData: settings },
@@ -181,7 +188,7 @@ export function removeProjectEnvironment(world: World, command: RemoveProjectEnv
       `The project "${id}" has no environment "${environment}".${didYouMean(environment, environments)}`,
     );
   }
-  const enabledCount = enabledFlagCount(project, environment);
+  const enabledCount = project.flags.enabledCount(environment);
   if (enabledCount > 0) {
     return invalidOperation(
       `The project "${id}" has flags that are enabled in "${environment}": ${enabledCount}. Disable them before removing it.`,

@@ -55,6 +55,9 @@ export function untagFlag(world: World, { project, flag: name, tag }: UntagFlag)
   return [{ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData }];
 }
 
+/** Flags times tags of one request: as many changes take some 15 ms of the event loop. */
+export const TAG_CHANGES_MAX = 2_000;
+
 export interface ChangeTags {
   readonly type: 'change-tags';
   readonly project: string;
@@ -68,16 +71,23 @@ export interface ChangeTags {
 export function changeTags(world: World, { project, flags, added, removed }: ChangeTags): Decision {
   const located = locateFlags(world, { project, flags });
   if (isRefusal(located)) return located;
+  const [gone, come] = [different(removed), different(added)];
+  const count = located.length * (gone.length + come.length);
+  if (count > TAG_CHANGES_MAX) {
+    return invalidOperation(
+      `The request adds or removes ${gone.length + come.length} tags of ${located.length} flags, which makes ${count} changes; at most ${TAG_CHANGES_MAX} are made at once. Name fewer tags or fewer flags.`,
+    );
+  }
   const events: DomainEvent[] = [];
   for (const { record } of located) {
     const { flag } = record;
     const archived = refuseArchived(flag);
     if (archived !== null) return archived;
-    for (const tag of different(removed)) {
-      if (hasTag(flag, tag) && !added.some((one) => isSame(one, tag)))
+    for (const tag of gone) {
+      if (hasTag(flag, tag) && !come.some((one) => isSame(one, tag)))
         events.push({ type: 'feature-untagged', ...aboutFlag(flag), data: null, preData: tag });
     }
-    for (const tag of different(added)) {
+    for (const tag of come) {
       if (!hasTag(flag, tag))
         events.push({ type: 'feature-tagged', ...aboutFlag(flag), data: tag, preData: null });
     }

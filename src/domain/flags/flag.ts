@@ -110,6 +110,29 @@ export function flagOf(
   };
 }
 
+/** Parts that whole lists of flags are changed in at once. */
+export type FlagParts = Partial<Pick<Flag, 'stale' | 'archivedAt' | 'tags'>>;
+
+export function withParts(flag: Flag, { stale, archivedAt, tags }: FlagParts): Flag {
+  const body: FlagBody = {
+    name: flag.name,
+    project: flag.project,
+    createdAt: flag.createdAt,
+    archivedAt: archivedAt === undefined ? flag.archivedAt : archivedAt,
+    environments: flag.environments,
+    tags: tags ?? flag.tags,
+    dependencies: flag.dependencies,
+    children: flag.children,
+  };
+  return flagOf(body, stale === undefined ? flag : { ...flag, stale }, flag.environments);
+}
+
+/** The same flag where it has nothing in the environment. */
+export function withoutEnvironment(flag: Flag, environment: string): Flag {
+  const left = flag.environments.filter(({ name }) => name !== environment);
+  return left.length === flag.environments.length ? flag : flagOf(flag, flag, left);
+}
+
 /** What names a flag, and when it was created. */
 type FlagIdentity = Pick<Flag, 'name' | 'project' | 'createdAt'>;
 

@@ -9,14 +9,20 @@ import type { Flag } from './flag.ts';
 /** The flags of one block of a snapshot. */
 export interface FlagSource {
   /** The flag in that place. Called once for each. Throws when the bytes hold no such flag. */
-  unpack(at: number): Flag;
+  unpack(at: number): Unpacked;
+}
+
+export interface Unpacked {
+  readonly flag: Flag;
+  /** By how many bytes of memory it counts for more than it did while it was packed. */
+  readonly growth: number;
 }
 
 export class PackedFlag {
   /** Null once the flag has been decoded, so that the bytes can go. */
   #source: FlagSource | null;
   readonly #at: number;
-  #flag: Flag | null = null;
+  #unpacked: Unpacked | null = null;
 
   constructor(source: FlagSource, at: number) {
     this.#source = source;
@@ -24,10 +30,18 @@ export class PackedFlag {
   }
 
   get flag(): Flag {
-    if (this.#flag !== null) return this.#flag;
+    return this.#decoded().flag;
+  }
+
+  get growth(): number {
+    return this.#decoded().growth;
+  }
+
+  #decoded(): Unpacked {
+    if (this.#unpacked !== null) return this.#unpacked;
     assert(this.#source !== null, 'a packed flag has its bytes until it is decoded');
-    this.#flag = this.#source.unpack(this.#at);
+    this.#unpacked = this.#source.unpack(this.#at);
     this.#source = null;
-    return this.#flag;
+    return this.#unpacked;
   }
 }

@@ -55,6 +55,8 @@ function growthByEvent(world: World, event: DomainEvent): number {
       return memoryGrowth(event.preData, event.data) + recordSize(event.hidden.identity);
     case 'public-signup-token-user-added':
       return memoryGrowth(null, event.data.userId);
+    // What goes may be large, and need not be looked at to say that it makes nothing larger.
+    case 'feature-deleted':
     case 'feature-project-change':
     case 'feature-unfavorited':
     case 'project-unfavorited':

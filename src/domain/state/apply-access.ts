@@ -1,7 +1,7 @@
 /** `apply` for events that change rights: users, their passwords and links, roles, groups, tokens and sessions. */
 import { makingRoom, type Session } from '../access/sessions.ts';
-import type { EventStamp } from './event-stamp.ts';
-import type { AccessEvent, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
+import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
+import { dropFavorites } from './favorites.ts';
 import { dropRecord, putRecord } from './records.ts';
 import { identityKey, type World } from './world.ts';
 
@@ -44,7 +44,7 @@ export function applyAccessEvent(world: World, event: AccessEvent): void {
     case 'service-account-deleted':
     case 'user-deleted':
       dropRecord(world, directory.users, event.preData.id);
-      dropRecord(world, directory.favorites, event.preData.id);
+      dropFavorites(world, event.preData.id);
       dropSessions(world, ({ userId }) => userId === event.preData.id);
       dropRecord(world, directory.passwords, event.preData.id);
       dropPasswordLinks(world, event.preData.id);

@@ -1,8 +1,7 @@
 /** `apply` for events that belong to no project: environments, and what strategies refer to. */
 import { tagKey } from '../flags/flag.ts';
 import { applyAccessEvent } from './apply-access.ts';
-import type { EventStamp } from './event-stamp.ts';
-import type { DirectoryEvent } from './events.ts';
+import type { DirectoryEvent, EventStamp } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
 import type { Environment, World } from './world.ts';
 

@@ -2,19 +2,26 @@
  * `apply` for events about one flag. It changes that flag and, for dependencies, its parent, but never the whole
  * project.
  *
- * Events about a flag in one environment are the most frequent ones, and copy the flag environment by hand. The
- * others use immer. Drafts would make a switch three times as expensive as deciding, copying and rendering it
+ * Events about a flag in one environment are the most frequent ones, and copy the flag environment by hand; so do those that come
+ * for a thousand flags at once. The others use immer. Drafts would make a switch three times as expensive as deciding, copying and rendering it
  * together, because immer searches everything that a recipe adds, constraints and variants included, for more drafts.
  */
 import { type Draft, produce, setAutoFreeze } from 'immer';
-import { type Dependency, environmentOf, type Flag, type FlagEnvironment, flagOf } from '../flags/flag.ts';
+import {
+  type Dependency,
+  environmentOf,
+  type Flag,
+  type FlagEnvironment,
+  type FlagParts,
+  flagOf,
+  withParts,
+} from '../flags/flag.ts';
 import { endOfLife } from '../flags/lifetime.ts';
 import { bySortOrder, type Strategy } from '../flags/strategy.ts';
-import type { EventStamp } from './event-stamp.ts';
-import type { FlagEvent, StrategyData } from './events.ts';
+import type { EventStamp, FlagEvent, StrategyData } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
-import type { FlagRecord } from './project-flags.ts';
-import { dropRecord, noteEnvironments, noteFlag, putRecord } from './records.ts';
+import type { FlagRecord } from './flag-record.ts';
+import { dropFlag, dropRecord, noteEnvironments, noteFlag, putFlag, putRecord } from './records.ts';
 import { type StrategyEvent, strategiesAfter } from './strategy-run.ts';
 import type { ProjectState, World } from './world.ts';
 
@@ -35,8 +42,9 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
     case 'feature-deleted':
       return remove(world, project, event.featureName);
     case 'feature-project-change':
+      // When it leaves, its name stays taken, and what is noted of it by its name stays: it arrives elsewhere with the next event.
       return event.hidden === undefined
-        ? leave(world, project, recordOf(project, event.featureName, stamp).flag)
+        ? dropFlag(world, project, recordOf(project, event.featureName, stamp))
         : arrive(world, project, event.hidden, stamp);
     case 'feature-potentially-stale-on':
       return note(world, recordOf(project, event.featureName, stamp).flag);
@@ -73,21 +81,21 @@ export function applyFlagEvent(world: World, event: FlagEvent, stamp: EventStamp
   }
   const record = recordOf(project, event.featureName, stamp);
   const flag = changed(record.flag, event, project, stamp);
-  noteChange(world, event, { before: record.flag, after: flag });
-  setFlag(record, { flag, revision: stamp.id });
+  const growth = noteChange(world, event, { before: record.flag, after: flag });
+  record.replace({ flag, revision: stamp.id, growth });
 }
 
-/** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. */
+/** `noteFlag` for what the event can have changed, since most changes are switches and changes of one strategy. By how many bytes the flag has grown. */
 function noteChange(
   world: World,
   { type, environment }: ChangeEvent,
   { before, after }: { readonly before: Flag; readonly after: Flag },
-): void {
+): number {
   if (environment === null) return noteFlag(world, before, after);
   const isSwitch = type === 'feature-environment-enabled' || type === 'feature-environment-disabled';
   // The first change of a flag in an environment makes an entry for it.
-  if (isSwitch && before.environments.length === after.environments.length) return;
-  noteEnvironments(world, before, after);
+  if (isSwitch && before.environments.length === after.environments.length) return 0;
+  return noteEnvironments(world, before, after);
 }
 
 /** Applies a run of events at once. False when it has to be applied one by one; nothing has changed then. */
@@ -125,7 +133,10 @@ type ChangeEvent = Exclude<
 function changed(flag: Flag, event: ChangeEvent, project: ProjectState, stamp: EventStamp): Flag {
   if (event.environment !== null) return withEnvironment(flag, event.environment, changesOf(flag, event));
   if (event.type === 'feature-metadata-updated') return flagOf(flag, event.data, flag.environments);
-  if (event.type !== 'feature-variants-updated') return produce(flag, recipeOf(event, stamp));
+  if (event.type !== 'feature-variants-updated') {
+    const parts = partsOf(flag, event, stamp);
+    return parts === null ? produce(flag, recipeOf(event)) : withParts(flag, parts);
+  }
   const { variants } = event.data;
   return project.settings.environments.reduce(
     (after, name) => withEnvironment(after, name, { variants }),
@@ -202,40 +213,36 @@ function strategyOf(data: StrategyData): Strategy {
   return { id, name, title, disabled, constraints, parameters, variants, segments, sortOrder };
 }
 
+/** What the event makes of one part of the flag; null for an event that does something else. */
+function partsOf(flag: Flag, event: ChangeEvent, { createdAt }: EventStamp): FlagParts | null {
+  switch (event.type) {
+    case 'feature-stale-on':
+      return { stale: true };
+    case 'feature-stale-off':
+      return { stale: false };
+    case 'feature-archived':
+      return { archivedAt: event.hidden?.archivedAt ?? createdAt };
+    case 'feature-revived':
+      return { archivedAt: null };
+    case 'feature-tagged':
+      return { tags: [...flag.tags, { type: event.data.type, value: event.data.value }] };
+    case 'feature-untagged': {
+      const { type, value } = event.preData;
+      return { tags: flag.tags.filter((tag) => tag.type !== type || tag.value !== value) };
+    }
+    default:
+      return null;
+  }
+}
+
 /** The effect of any other event on the flag that it names. */
 function recipeOf(
   event: Exclude<
     ChangeEvent,
     FlagEnvironmentEvent | { type: 'feature-metadata-updated' | 'feature-variants-updated' }
   >,
-  stamp: EventStamp,
 ): Recipe {
   switch (event.type) {
-    case 'feature-stale-on':
-      return (flag) => {
-        flag.stale = true;
-      };
-    case 'feature-stale-off':
-      return (flag) => {
-        flag.stale = false;
-      };
-    case 'feature-archived':
-      return (flag) => {
-        flag.archivedAt = event.hidden?.archivedAt ?? stamp.createdAt;
-      };
-    case 'feature-revived':
-      return (flag) => {
-        flag.archivedAt = null;
-      };
-    case 'feature-tagged':
-      return (flag) => {
-        flag.tags.push({ type: event.data.type, value: event.data.value });
-      };
-    case 'feature-untagged':
-      return (flag) => {
-        const { type, value } = event.preData;
-        flag.tags = flag.tags.filter((tag) => tag.type !== type || tag.value !== value);
-      };
     case 'feature-dependency-added':
       return (flag) => {
         flag.dependencies.push(event.data as Draft<Dependency>);
@@ -280,26 +287,18 @@ function create(
     variants,
   }));
   const flag = flagOf(body, data, flagEnvironments);
-  project.flags.add({ flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
-  noteFlag(world, null, flag);
+  putFlag(world, project, { flag, revision: stamp.id, createdBy: hidden?.createdBy ?? null });
   world.directory.flagProjects.set(flag.name, data.project);
 }
 
 function remove(world: World, project: ProjectState, name: string): void {
   const record = project.flags.get(name);
   if (record === undefined) throw new Error(`the flag ${name} is deleted, but does not exist`);
-  project.flags.delete(name);
+  dropFlag(world, project, record);
   world.directory.flagProjects.delete(name);
   dropRecord(world, world.directory.potentiallyStale, name);
   dropRecord(world, world.directory.completions, name);
   forgetFavorite(world, 'flags', name);
-  noteFlag(world, record.flag, null);
-}
-
-/** Its name stays taken, and what is noted of it by its name stays: it arrives elsewhere with the next event. */
-function leave(world: World, project: ProjectState, flag: Flag): void {
-  project.flags.delete(flag.name);
-  noteFlag(world, flag, null);
 }
 
 function arrive(
@@ -309,8 +308,7 @@ function arrive(
   stamp: EventStamp,
 ): void {
   if (project.flags.has(flag.name)) throw new Error(`the flag ${flag.name} is in its new project already`);
-  project.flags.add({ flag, revision: stamp.id, createdBy });
-  noteFlag(world, null, flag);
+  putFlag(world, project, { flag, revision: stamp.id, createdBy });
   world.directory.flagProjects.set(flag.name, project.settings.id);
 }
 
@@ -333,7 +331,7 @@ function complete(
       flag: name,
       at: event.hidden?.completedAt ?? stamp.createdAt,
     });
-  setFlag(record, { flag: record.flag, revision: stamp.id });
+  record.replace({ flag: record.flag, revision: stamp.id, growth: 0 });
 }
 
 /** A flag of another type may outlive that one later, and is then noted again. */
@@ -375,21 +373,12 @@ function recordOf(project: ProjectState, name: string, stamp: EventStamp): FlagR
 }
 
 /** Replaces the old flag by the new one and drops the cached bytes of the old one. */
-export function replaceFlag(
+function replaceFlag(
   world: World,
   record: FlagRecord,
   { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>,
 ): void {
-  noteFlag(world, record.flag, flag);
-  setFlag(record, { flag, revision });
-}
-
-/** Who calls it has noted what is derived from the flag. */
-function setFlag(record: FlagRecord, { flag, revision }: Pick<FlagRecord, 'flag' | 'revision'>): void {
-  record.flag = flag;
-  record.revision = revision;
-  record.projections = null;
-  record.shelf.changed();
+  record.replace({ flag, revision, growth: noteFlag(world, record.flag, flag) });
 }
 
 function mismatch(event: { type: string; project: string | null }, reason: string): Error {

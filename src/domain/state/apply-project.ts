@@ -1,11 +1,8 @@
 /** `apply` for events about a project as a whole: its settings, environments and memberships. */
-import { produce } from 'immer';
-import { replaceFlag } from './apply-flag.ts';
-import type { EventStamp } from './event-stamp.ts';
-import type { ProjectEvent } from './events.ts';
+import type { EventStamp, ProjectEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { ProjectFlags } from './project-flags.ts';
-import { dropRecord, noteFlag, putRecord } from './records.ts';
+import { dropFlag, dropRecord, putRecord } from './records.ts';
 import type { ProjectSettings, ProjectState, World } from './world.ts';
 
 export function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
@@ -43,9 +40,9 @@ function changeProject(
     case 'project-updated':
       return setSettings(world, project, event.data);
     case 'project-deleted':
-      for (const [name, { flag }] of project.flags) {
-        directory.flagProjects.delete(name);
-        noteFlag(world, flag, null);
+      for (const record of project.flags.values()) {
+        directory.flagProjects.delete(record.flag.name);
+        dropFlag(world, project, record);
       }
       for (const name of [...project.defaultStrategies.keys()])
         dropRecord(world, project.defaultStrategies, name);
@@ -54,6 +51,7 @@ function changeProject(
       world.memory.replace(project.settings, null);
       forgetFavorite(world, 'projects', event.project);
       world.projects.delete(event.project);
+      world.unsettled.delete(project.flags);
       directory.accessRevision = stamp.id;
       return;
     case 'project-environment-added':
@@ -126,11 +124,8 @@ function dropEnvironment(
   { world, project, stamp }: { world: World; project: ProjectState; stamp: EventStamp },
   environment: string,
 ): void {
-  for (const record of project.flags.values()) {
-    if (!record.flag.environments.some((one) => one.name === environment)) continue;
-    const flag = produce(record.flag, (draft) => {
-      draft.environments = draft.environments.filter((one) => one.name !== environment);
-    });
-    replaceFlag(world, record, { flag, revision: stamp.id });
-  }
+  const { references, memory } = world;
+  references.dropEnvironment(project.settings.id, environment);
+  project.flags.dropEnvironment({ environment, revision: stamp.id, memory });
+  world.unsettled.add(project.flags);
 }

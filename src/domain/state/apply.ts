@@ -11,10 +11,10 @@ import { applySessionEvent } from './apply-access.ts';
 import { applyDirectoryEvent } from './apply-directory.ts';
 import { applyFlagEvent, applyStrategyRun } from './apply-flag.ts';
 import { applyProjectEvent } from './apply-project.ts';
-import type { EventStamp } from './event-stamp.ts';
 import {
   type DirectoryEvent,
   type DomainEvent,
+  type EventStamp,
   type FlagEvent,
   isSessionEvent,
   type ProjectEvent,

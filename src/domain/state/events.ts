@@ -302,3 +302,13 @@ export function isSessionEvent(event: DomainEvent): event is SessionEvent {
   if (event.type === 'pat-created') return event.data.session !== undefined;
   return event.type === 'pat-deleted' && event.preData.session !== undefined;
 }
+
+/** What an event is given when it is recorded. */
+export interface EventStamp {
+  /** Id of the event: its position in the journal. */
+  readonly id: number;
+  /** When it was recorded: ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** The rules that it is applied by: the newest ones live, and at replay those of its frame (replay-rules.ts). */
+  readonly rules: number;
+}

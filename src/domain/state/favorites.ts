@@ -16,18 +16,56 @@ export interface FavoriteChange {
 }
 
 export function changeFavorite(world: World, { userId, kind, name, isMarked }: FavoriteChange): void {
+  const { favorites } = world.directory;
   const before = favoritesOf(world, userId);
   const others = before[kind].filter((one) => one !== name);
   const after: Favorites = { ...before, [kind]: isMarked ? [...others, name] : others };
+  const isNamed = others.length < before[kind].length;
+  count(world, favoriteKey(kind, name), Number(isMarked) - Number(isNamed));
+  if (after.projects.length + after.flags.length === 0) return dropRecord(world, favorites, userId);
+  if (!favorites.has(userId) || isNamed === isMarked) return putRecord(world, favorites, userId, after);
+  // One name comes or goes: the others need not be counted again.
+  world.memory.replace(isNamed ? [name] : [], isMarked ? [name] : []);
+  favorites.set(userId, after);
+}
+
+/** Of a user who has none, as a snapshot has them. */
+export function loadFavorites(world: World, favorites: Favorites): void {
+  const { userId } = favorites;
+  for (const key of keysOf(favorites)) count(world, key, 1);
+  putRecord(world, world.directory.favorites, userId, favorites);
+}
+
+/** The user is gone. */
+export function dropFavorites(world: World, userId: number): void {
   const { favorites } = world.directory;
-  if (after.projects.length + after.flags.length === 0) dropRecord(world, favorites, userId);
-  else putRecord(world, favorites, userId, after);
+  for (const key of keysOf(favorites.get(userId))) count(world, key, -1);
+  dropRecord(world, favorites, userId);
+}
+
+function count({ favoredBy }: World, key: string, change: number): void {
+  const users = (favoredBy.get(key) ?? 0) + change;
+  if (users > 0) favoredBy.set(key, users);
+  else favoredBy.delete(key);
+}
+
+const favoriteKey = (kind: FavoriteKind, name: string): string => `${kind} ${name}`;
+
+function keysOf(favorites: Favorites | undefined): string[] {
+  if (favorites === undefined) return [];
+  const { projects, flags } = favorites;
+  return [
+    ...projects.map((name) => favoriteKey('projects', name)),
+    ...flags.map((name) => favoriteKey('flags', name)),
+  ];
 }
 
 /** What is deleted is nobody's favorite any more: its name may be given to something else. */
 export function forgetFavorite(world: World, kind: FavoriteKind, name: string): void {
-  for (const favorites of [...world.directory.favorites.values()]) {
-    if (favorites[kind].includes(name))
-      changeFavorite(world, { userId: favorites.userId, kind, name, isMarked: false });
+  const key = favoriteKey(kind, name);
+  // Most are nobody's, and users are many.
+  if (!world.favoredBy.has(key)) return;
+  for (const { userId, [kind]: names } of [...world.directory.favorites.values()]) {
+    if (names.includes(name)) changeFavorite(world, { userId, kind, name, isMarked: false });
   }
 }

@@ -4,8 +4,8 @@
  */
 import { environmentOf, type FlagEnvironment } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import type { FlagRecord } from './flag-record.ts';
 import { didYouMean } from './nearest-name.ts';
-import type { FlagRecord } from './project-flags.ts';
 import { invalid, notFound, type Refusal } from './refusal.ts';
 import {
   type DirectoryState,
@@ -172,13 +172,4 @@ export function locatePersonalToken(world: World, userId: number, id: number): P
     if (token.id === id && token.userId === userId) return token;
   }
   return notFound(`The user ${userId} has no personal token ${id}.`);
-}
-
-/** Flags of the project that an environment still serves: enabled in it and not archived. */
-export function enabledFlagCount(project: ProjectState, environment: string): number {
-  let count = 0;
-  for (const { flag } of project.flags.values()) {
-    if (flag.archivedAt === null && environmentOf(flag, environment).enabled) count += 1;
-  }
-  return count;
 }

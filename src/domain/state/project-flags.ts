@@ -3,11 +3,26 @@
  * made from a shelf, and makes it anew only where a flag on it changed; and gets the shelves as they are at one moment, to work
  * on for as long as it takes.
  *
- * Written only by `apply` (invariant 1).
+ * An environment is dropped from all flags at once, in the time that a few of them take: each loses it when it is looked at
+ * next, or when the engine comes to it (`settle`). Nobody sees a flag that still has it. All that is behind until then is the memory that
+ * is counted for the state.
+ *
+ * Written only by `apply` (invariant 1), and settled by whoever reads.
  */
+import assert from 'node:assert/strict';
 import type { Flag } from '../flags/flag.ts';
-import { PackedFlag } from '../flags/packed-flag.ts';
-import type { ProjectionHolder } from './flag-projection.ts';
+import type { PackedFlag } from '../flags/packed-flag.ts';
+import {
+  type DroppedEnvironment,
+  type Drops,
+  dropCount,
+  FlagRecord,
+  FlagShelf,
+  type NewFlag,
+  type NewRecord,
+  type ShelfOwner,
+  type ShelvedFlags,
+} from './flag-record.ts';
 
 /** Few enough to show in less than a millisecond, and few shelves to go through. */
 export const SHELF_FLAGS_MAX = 128;
@@ -15,114 +30,21 @@ export const SHELF_FLAGS_MAX = 128;
 /** Two neighbours with no more flags than these become one, so that deletions leave no rows of nearly empty shelves. */
 const JOINED_FLAGS_MAX = SHELF_FLAGS_MAX / 2;
 
-/** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
-export interface FlagRecord extends ProjectionHolder {
-  /** Decoded by whoever looks first, where the flag comes from a snapshot. */
-  flag: Flag;
-  /** Id of the last event that changed the flag. */
-  revision: number;
-  /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
-  readonly createdBy: number | null;
-  shelf: FlagShelf;
-}
-
-/** The only place that tells decoded flags from others. */
-class ShelvedRecord implements FlagRecord {
-  projections: ProjectionHolder['projections'] = null;
-  revision: number;
-  readonly createdBy: number | null;
-  shelf: FlagShelf;
-  #flag: Flag | null;
-  #packed: PackedFlag | null;
-
-  constructor(
-    kept: Flag | PackedFlag,
-    { revision, createdBy }: Pick<FlagRecord, 'revision' | 'createdBy'>,
-    shelf: FlagShelf,
-  ) {
-    this.revision = revision;
-    this.createdBy = createdBy;
-    this.shelf = shelf;
-    const isPacked = kept instanceof PackedFlag;
-    this.#flag = isPacked ? null : kept;
-    this.#packed = isPacked ? kept : null;
-  }
-
-  get flag(): Flag {
-    return this.#flag ?? this.#unpacked();
-  }
-
-  set flag(flag: Flag) {
-    this.#flag = flag;
-    this.#packed = null;
-  }
-
-  get kept(): Flag | PackedFlag {
-    return this.#flag ?? this.#packed!;
-  }
-
-  #unpacked(): Flag {
-    this.flag = this.#packed!.flag;
-    return this.flag;
-  }
-}
-
-/** What surfaces keep of a shelf stays when a flag on it changes: most of it can be used again. */
-export class FlagShelf implements ProjectionHolder {
-  projections: ProjectionHolder['projections'] = null;
-  readonly records: ShelvedRecord[] = [];
-  #now: ShelvedFlags | null = null;
-
-  /** To be called whenever the records change, or the flag in one of them. */
-  changed(): void {
-    this.#now = null;
-  }
-
-  /** The same object until something changes. */
-  get now(): ShelvedFlags {
-    this.#now ??= new ShelfNow(this);
-    return this.#now;
-  }
-}
-
-/** A shelf as it is at one moment. Immutable, apart from what the records hold. */
-export interface ShelvedFlags {
-  readonly shelf: FlagShelf;
-  readonly records: readonly FlagRecord[];
-  /** Those of the records at that moment. */
-  readonly flags: readonly Flag[];
-  readonly revisions: readonly number[];
-}
-
-class ShelfNow implements ShelvedFlags {
-  readonly shelf: FlagShelf;
-  readonly records: readonly FlagRecord[];
-  readonly revisions: readonly number[];
-  readonly #kept: readonly (Flag | PackedFlag)[];
-  #flags: readonly Flag[] | null = null;
-
-  constructor(shelf: FlagShelf) {
-    this.shelf = shelf;
-    this.records = [...shelf.records];
-    this.revisions = shelf.records.map(({ revision }) => revision);
-    this.#kept = shelf.records.map(({ kept }) => kept);
-  }
-
-  get flags(): readonly Flag[] {
-    this.#flags ??= this.#kept.every((kept): kept is Flag => !(kept instanceof PackedFlag))
-      ? this.#kept
-      : this.#kept.map((kept) => (kept instanceof PackedFlag ? kept.flag : kept));
-    return this.#flags;
-  }
-}
-
-export interface NamedRecord extends Pick<FlagRecord, 'revision' | 'createdBy'> {
+/** What is known of a flag that is not decoded. */
+export interface OutlinedFlag extends NewRecord {
   readonly name: string;
+  readonly enabledIn: readonly string[] | null;
 }
 
-export class ProjectFlags {
-  readonly #byName = new Map<string, ShelvedRecord>();
+export class ProjectFlags implements ShelfOwner {
+  readonly #byName = new Map<string, FlagRecord>();
   readonly #shelves: FlagShelf[] = [];
+  #drops: Drops = { before: 0, list: [] };
+  /** Those that have yet to be looked at after the last drop. */
+  #unsettled: Iterator<FlagRecord> | null = null;
+  #activeCount = 0;
+  /** By environment: flags that are enabled there and not archived. */
+  readonly #enabledCounts = new Map<string, number>();
 
   get size(): number {
     return this.#byName.size;
@@ -154,18 +76,89 @@ export class ProjectFlags {
     return this.#shelves.map((shelf) => shelf.now);
   }
 
-  add({ flag, ...about }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>): void {
-    this.#add(flag.name, flag, about);
+  /** Flags that are not archived. */
+  get activeCount(): number {
+    return this.#activeCount;
   }
 
-  /** A flag of that name, which is decoded when its record is asked for it. */
-  addPacked(packed: PackedFlag, { name, ...about }: NamedRecord): FlagRecord {
+  /** Flags that an environment still serves: enabled in it and not archived. */
+  enabledCount(environment: string): number {
+    return this.#enabledCounts.get(environment) ?? 0;
+  }
+
+  get drops(): Drops {
+    return this.#drops;
+  }
+
+  get dropCount(): number {
+    return dropCount(this.#drops);
+  }
+
+  add({ flag, ...about }: NewFlag): void {
+    this.#add(flag.name, flag, about);
+    this.counted(null, flag);
+  }
+
+  /**
+   * A flag of that name, which is decoded when its record is asked for it. `enabledIn`: the environments in which it is enabled; null
+   * for one that is archived.
+   */
+  addPacked(packed: PackedFlag, { name, enabledIn, ...about }: OutlinedFlag): FlagRecord {
+    if (enabledIn !== null) this.#countEnabled(enabledIn, 1);
     return this.#add(name, packed, about);
+  }
+
+  /** All flags lose what they have in the environment, in which none is enabled that is not archived. */
+  dropEnvironment(dropped: DroppedEnvironment): void {
+    const { before, list } = this.#drops;
+    this.#drops = { before, list: [...list, dropped] };
+    this.#enabledCounts.delete(dropped.environment);
+    this.#unsettled = this.#byName.values();
+    for (const shelf of this.#shelves) shelf.changed();
+  }
+
+  /** Has up to so many flags lose what they have yet to lose; whether all have. */
+  settle(countMax: number): boolean {
+    if (this.#unsettled === null) return true;
+    for (let count = 0; count < countMax; count += 1) {
+      const { done, value: record } = this.#unsettled.next();
+      if (done === true) {
+        this.#unsettled = null;
+        this.#drops = { before: this.dropCount, list: [] };
+        return true;
+      }
+      // Looking at it is enough.
+      assert(record.revision > 0, 'a flag came with an event');
+    }
+    return false;
+  }
+
+  counted(before: Flag | null, after: Flag | null): void {
+    const wasActive = before !== null && before.archivedAt === null;
+    const isActive = after !== null && after.archivedAt === null;
+    if (wasActive && isActive && before.environments === after.environments) return;
+    if (wasActive) this.#countActive(before, -1);
+    if (isActive) this.#countActive(after, 1);
+  }
+
+  #countActive({ environments }: Flag, change: 1 | -1): void {
+    this.#countEnabled(
+      environments.filter(({ enabled }) => enabled).map(({ name }) => name),
+      change,
+    );
+  }
+
+  #countEnabled(environments: readonly string[], change: 1 | -1): void {
+    this.#activeCount += change;
+    for (const name of environments) {
+      this.#enabledCounts.set(name, (this.#enabledCounts.get(name) ?? 0) + change);
+    }
   }
 
   delete(name: string): void {
     const record = this.#byName.get(name);
     if (record === undefined) return;
+    this.counted(record.flag, null);
     this.#byName.delete(name);
     const { shelf } = record;
     shelf.records.splice(shelf.records.indexOf(record), 1);
@@ -173,9 +166,9 @@ export class ProjectFlags {
     this.#tidy(this.#shelves.indexOf(shelf));
   }
 
-  #add(name: string, kept: Flag | PackedFlag, about: Pick<FlagRecord, 'revision' | 'createdBy'>): FlagRecord {
+  #add(name: string, kept: Flag | PackedFlag, about: NewRecord): FlagRecord {
     const shelf = this.#shelfWithRoom();
-    const record = new ShelvedRecord(kept, about, shelf);
+    const record = new FlagRecord(kept, about, shelf);
     this.#byName.set(name, record);
     shelf.records.push(record);
     shelf.changed();
@@ -185,7 +178,7 @@ export class ProjectFlags {
   #shelfWithRoom(): FlagShelf {
     const last = this.#shelves.at(-1);
     if (last !== undefined && last.records.length < SHELF_FLAGS_MAX) return last;
-    const shelf = new FlagShelf();
+    const shelf = new FlagShelf(this);
     this.#shelves.push(shelf);
     return shelf;
   }

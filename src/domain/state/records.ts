@@ -1,6 +1,7 @@
 /** The ways in which records come into the state and leave it, with all that is derived from them. */
 import type { Flag } from '../flags/flag.ts';
-import type { World } from './world.ts';
+import type { FlagRecord } from './flag-record.ts';
+import type { ProjectState, World } from './world.ts';
 
 /** Puts a record into its map, or replaces the one that is there. */
 export function putRecord<K, V>({ memory }: World, records: Map<K, V>, key: K, record: V): void {
@@ -15,16 +16,32 @@ export function dropRecord<K, V>({ memory }: World, records: Map<K, V>, key: K):
   records.delete(key);
 }
 
-/** To be called for each flag that comes, changes or goes: keeps all that is derived from flags. */
-export function noteFlag({ references, memory }: World, before: Flag | null, after: Flag | null): void {
+/** Puts a flag into a project, with all that is derived from it. */
+export function putFlag(
+  { references, memory }: World,
+  { flags }: ProjectState,
+  { flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
+): void {
+  references.replace(null, flag);
+  flags.add({ flag, revision, createdBy, bytes: memory.replace(null, flag) });
+}
+
+export function dropFlag({ references, memory }: World, { flags }: ProjectState, record: FlagRecord): void {
+  references.replace(record.flag, null);
+  memory.add(-record.bytes);
+  flags.delete(record.flag.name);
+}
+
+/** To be called for each flag that changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
+export function noteFlag({ references, memory }: World, before: Flag, after: Flag): number {
   references.replace(before, after);
-  memory.replace(before, after);
+  return memory.replace(before, after);
 }
 
 /** The same for a change that touches nothing of a flag but its environments. */
-export function noteEnvironments({ references, memory }: World, before: Flag, after: Flag): void {
+export function noteEnvironments({ references, memory }: World, before: Flag, after: Flag): number {
   references.replace(before, after);
-  memory.replace(before.environments, after.environments);
+  return memory.replace(before.environments, after.environments);
 }
 
 /** Bytes of the state and of what is derived from it. */

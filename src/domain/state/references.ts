@@ -12,13 +12,24 @@ export type ReferenceKind = 'segment' | 'strategy-type' | 'context-field';
 const ENTRY_BYTES = 400;
 /** Of a project in an entry. */
 const COUNT_BYTES = 50;
+/** Of a `Use`, without its characters. */
+const USE_BYTES = 200;
 const CHARACTER_BYTES = 2;
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
+/** Flags of a project that refer to something in exactly these environments. */
+interface Use {
+  readonly key: string;
+  readonly environments: readonly string[];
+  count: number;
+}
+
 export class References {
   /** Kind and name → project → number of its flags, archived ones included. */
   readonly #counts = new Map<string, Map<string, number>>();
+  /** Project → environments and key → use: what is left when the project loses an environment is known without its flags. */
+  readonly #uses = new Map<string, Map<string, Use>>();
   #bytes = 0;
 
   /** About the memory that they take: constraints may name any number of context fields. */
@@ -33,17 +44,29 @@ export class References {
       return;
     const [gone, come] = exchangedStrategies(before, after);
     if (gone.length + come.length === 0) return;
-    const [old, fresh] = [referencesOf(gone), referencesOf(come)];
-    const [isLeft, wasThere] = [lookUpIn(after, old.size), lookUpIn(before, fresh.size)];
-    for (const [key, one] of old)
-      if (!fresh.has(key) && !isLeft(key, one)) this.#count(key, before!.project, -1);
-    for (const [key, one] of fresh)
-      if (!old.has(key) && !wasThere(key, one)) this.#count(key, after!.project, 1);
+    const exchanged = new Map([...referencesOf(gone), ...referencesOf(come)]);
+    const [oldUse, freshUse] = [lookUpIn(before, exchanged.size), lookUpIn(after, exchanged.size)];
+    for (const [key, one] of exchanged) {
+      const [old, fresh] = [oldUse(key, one), freshUse(key, one)];
+      if (old.length === fresh.length && old.every((name, at) => name === fresh[at])) continue;
+      if (old.length > 0) this.#use(before!.project, { key, environments: old }, -1);
+      if (fresh.length > 0) this.#use(after!.project, { key, environments: fresh }, 1);
+    }
   }
 
-  /** `flagCount` flags of the project refer to `keys`, as `referenceKeys` lists them. */
-  addAll(project: string, keys: readonly string[], flagCount: number): void {
-    for (const key of keys) this.#count(key, project, flagCount);
+  /** All flags of the project lose what they have in the environment. */
+  dropEnvironment(project: string, environment: string): void {
+    for (const { key, environments, count } of [...(this.#uses.get(project)?.values() ?? [])]) {
+      if (!environments.includes(environment)) continue;
+      const left = environments.filter((name) => name !== environment);
+      this.#use(project, { key, environments }, -count);
+      if (left.length > 0) this.#use(project, { key, environments: left }, count);
+    }
+  }
+
+  /** `flagCount` flags of the project refer to `uses`, as `referenceUses` lists them. */
+  addAll(project: string, uses: readonly string[], flagCount: number): void {
+    for (const one of uses) this.#use(project, useIn(one), flagCount);
   }
 
   /** Numbers of flags that refer to it, by project id. */
@@ -58,7 +81,29 @@ export class References {
 
   clear(): void {
     this.#counts.clear();
+    this.#uses.clear();
     this.#bytes = 0;
+  }
+
+  #use(project: string, { key, environments }: Omit<Use, 'count'>, change: number): void {
+    this.#count(key, project, change);
+    let uses = this.#uses.get(project);
+    if (uses === undefined) {
+      uses = new Map();
+      this.#uses.set(project, uses);
+    }
+    const id = useId({ key, environments });
+    const use = uses.get(id) ?? { key, environments, count: 0 };
+    if (use.count === 0) {
+      uses.set(id, use);
+      this.#bytes += USE_BYTES + CHARACTER_BYTES * id.length;
+    }
+    use.count += change;
+    if (use.count < 0) throw new Error(`fewer than no flags of ${project} refer to ${key}`);
+    if (use.count > 0) return;
+    uses.delete(id);
+    this.#bytes -= USE_BYTES + CHARACTER_BYTES * id.length;
+    if (uses.size === 0) this.#uses.delete(project);
   }
 
   #count(key: string, project: string, change: number): void {
@@ -80,10 +125,27 @@ export class References {
   }
 }
 
-/** What the flag refers to, each once: kind and name, as in `segment:3`. */
-export const referenceKeys = (flag: Flag): string[] => [...referencesOf(strategiesOf(flag)).keys()];
+/** What the flag refers to, each once: the environments in which it does, kind and name, as in `development production segment:3`. */
+export function referenceUses(flag: Flag): string[] {
+  const all = referencesOf(flag.environments.flatMap(({ strategies }) => strategies));
+  const inWhich = lookUpIn(flag, all.size);
+  return [...all].map(([key, one]) => useId({ key, environments: inWhich(key, one) }));
+}
 
-const strategiesOf = (flag: Flag): Strategy[] => flag.environments.flatMap(({ strategies }) => strategies);
+/** No name of an environment has a space or a colon in it. */
+const useId = ({ key, environments }: Omit<Use, 'count'>): string => `${environments.join(' ')} ${key}`;
+
+function useIn(id: string): Omit<Use, 'count'> {
+  const keyAt = id.lastIndexOf(' ', id.indexOf(':')) + 1;
+  return { key: id.slice(keyAt), environments: id.slice(0, keyAt - 1).split(' ') };
+}
+
+/** The use without environments that are dropped; null when none is left. */
+export function useWithout(id: string, dropped: ReadonlySet<string>): string | null {
+  const { key, environments } = useIn(id);
+  const left = environments.filter((name) => !dropped.has(name));
+  return left.length === 0 ? null : useId({ key, environments: left });
+}
 
 const NO_ENVIRONMENTS: Flag['environments'] = [];
 
@@ -162,19 +224,20 @@ function add(found: Map<string, Reference>, kind: ReferenceKind, name: string | 
 /** Up to so many, looking each up in the strategies is quicker than listing what all of them refer to. */
 const FEW = 8;
 
-/** Whether strategies of the flag refer to something, for a caller that asks `count` times. */
-function lookUpIn(flag: Flag | null, count: number): (key: string, one: Reference) => boolean {
-  if (flag === null || count <= FEW) return (_key, one) => refersTo(flag, one);
-  const all = referencesOf(strategiesOf(flag));
-  return (key) => all.has(key);
+/** Names of the environments in which the flag refers to something, in their order, for a caller that asks `count` times. */
+function lookUpIn(flag: Flag | null, count: number): (key: string, one: Reference) => readonly string[] {
+  if (flag === null) return () => [];
+  const { environments } = flag;
+  if (count <= FEW) {
+    return (_key, one) =>
+      environments.filter(({ strategies }) => referTo(strategies, one)).map(({ name }) => name);
+  }
+  const all = environments.map(({ name, strategies }) => ({ name, references: referencesOf(strategies) }));
+  return (key) => all.filter(({ references }) => references.has(key)).map(({ name }) => name);
 }
 
-function refersTo(flag: Flag | null, { kind, name }: Reference): boolean {
-  if (flag === null) return false;
-  const refers = (strategy: Strategy): boolean => {
-    if (kind === 'strategy-type') return strategy.name === name;
-    if (kind === 'segment') return strategy.segments.includes(name as number);
-    return strategy.constraints.some(({ contextName }) => contextName === name);
-  };
-  return flag.environments.some(({ strategies }) => strategies.some(refers));
+function referTo(strategies: readonly Strategy[], { kind, name }: Reference): boolean {
+  if (kind === 'strategy-type') return strategies.some((strategy) => strategy.name === name);
+  if (kind === 'segment') return strategies.some(({ segments }) => segments.includes(name as number));
+  return strategies.some(({ constraints }) => constraints.some(({ contextName }) => contextName === name));
 }

@@ -15,14 +15,14 @@ export class StateMemory {
     return this.#bytes;
   }
 
-  /** `before` is null for a record that is new, `after` for one that is gone. */
-  replace(before: unknown, after: unknown): void {
-    if (before === null) this.#bytes += recordSize(after);
-    else if (after === null) this.#bytes -= recordSize(before);
-    else this.#bytes += memoryGrowth(before, after);
+  /** `before` is null for a record that is new, `after` for one that is gone. Returns by how much the state has grown. */
+  replace(before: unknown, after: unknown): number {
+    const growth = growthOf(before, after);
+    this.#bytes += growth;
+    return growth;
   }
 
-  /** A record of that size, as `recordSize` counts. */
+  /** A record of that size, as `recordSize` counts, comes, or goes where it is negative: what is large need not be looked at for that. */
   add(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -30,6 +30,11 @@ export class StateMemory {
   clear(): void {
     this.#bytes = 0;
   }
+}
+
+function growthOf(before: unknown, after: unknown): number {
+  if (before === null) return recordSize(after);
+  return after === null ? -recordSize(before) : memoryGrowth(before, after);
 }
 
 export const recordSize = (record: unknown): number => RECORD_BYTES + memorySize(record);

@@ -197,8 +197,22 @@ export interface World {
   readonly projects: Map<string, ProjectState>;
   /** Derived from the flags; no part of the state. */
   readonly references: References;
+  /** Kind and name → number of users who have it among their favorites. Derived from those; no part of the state. */
+  readonly favoredBy: Map<string, number>;
   /** Derived from all records of the state; no part of it. */
   readonly memory: StateMemory;
+  /** Flags of projects that lost an environment, some of which have yet to be looked at for it. */
+  readonly unsettled: Set<ProjectFlags>;
+}
+
+/** Looks at up to so many flags of those that have yet to lose an environment; whether none is left. */
+export function settleFlags({ unsettled }: World, countMax: number): boolean {
+  for (const flags of unsettled) {
+    if (!flags.settle(countMax)) return false;
+    unsettled.delete(flags);
+    if (countMax !== Number.POSITIVE_INFINITY) break;
+  }
+  return unsettled.size === 0;
 }
 
 export function emptyWorld(): World {
@@ -239,7 +253,9 @@ export function emptyWorld(): World {
     },
     projects: new Map(),
     references: new References(),
+    favoredBy: new Map(),
     memory: new StateMemory(),
+    unsettled: new Set(),
   };
 }
 

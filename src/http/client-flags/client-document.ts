@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import type { FlagRecord, ShelvedFlags } from '../../domain/state/project-flags.ts';
+import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { World } from '../../domain/state/world.ts';
 import { Compressor } from '../coding/compressor.ts';
 import { inSlices } from '../dispatch/slices.ts';

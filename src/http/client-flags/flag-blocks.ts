@@ -2,7 +2,7 @@
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import { FlagProjection } from '../../domain/state/flag-projection.ts';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { clientFlagView, type FlagSurroundings } from './flag-view.ts';
 
 export interface FlagBlock {

@@ -3,7 +3,7 @@
  * hashing, survive restarts, and are the same on every node.
  */
 import { createHash } from 'node:crypto';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 
 /**

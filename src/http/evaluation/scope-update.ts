@@ -5,7 +5,7 @@
 import type { Evaluator } from '../../domain/evaluation/evaluator.ts';
 import { compileSegment, type SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
-import type { ShelvedFlags } from '../../domain/state/project-flags.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../domain/state/world.ts';
 
 /** What is looked at of a project, as it was at one moment. */

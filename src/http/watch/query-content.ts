@@ -5,7 +5,7 @@
  * Clients that go by these changes know segments, so segments are never inlined.
  */
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
-import type { FlagRecord } from '../../domain/state/project-flags.ts';
+import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { World } from '../../domain/state/world.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from '../client-flags/client-query.ts';

@@ -11,6 +11,7 @@ import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
 import type { StrategyInput } from '../../../src/domain/flags/strategy.ts';
 import { applyChange } from '../../../src/domain/state/apply.ts';
+import { inProjectEnvironment } from '../../../src/domain/state/events.ts';
 import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
@@ -178,12 +179,33 @@ describe('what a build before counted otherwise', () => {
     const { world: loaded, flags } = loadedPacked(world, (outline) => ({
       ...outline,
       memoryBytes: outline.memoryBytes.map((bytes) => bytes + 10),
-      references: outline.references.map((keys) => [...keys, 'segment:99']),
+      references: outline.references.map((keys) => [...keys, 'development segment:99']),
     }));
     assert.equal(stateBytes(loaded) > stateBytes(world), true);
     await flags.sweep(async () => true);
     assert.equal(stateBytes(loaded), stateBytes(world));
     assert.deepEqual(loaded.references.counts, world.references.counts);
+    assert.equal(flags.fault, null);
+  });
+
+  it('is corrected where the project has lost an environment before the flags are decoded', async () => {
+    const { world } = fewFlags();
+    const { world: loaded, flags } = loadedPacked(world, (outline) => ({
+      ...outline,
+      references: outline.references.map(() => [
+        'development segment:99',
+        'development production segment:98',
+      ]),
+    }));
+    const about = inProjectEnvironment('default', 'development');
+    const lost = { type: 'project-environment-removed', ...about, data: null, preData: null } as const;
+    const stamp = { id: 1_001, createdAt: contextAt(1_000).now, rules: RULES_VERSION };
+    for (const one of [world, loaded]) applyChange(one, [lost], stamp);
+    assert.deepEqual([...loaded.references.counts.keys()], ['segment:98']);
+    await flags.sweep(async () => true);
+    assert.deepEqual(loaded.references.counts, world.references.counts);
+    assert.equal(stateHash(loaded), stateHash(world));
+    assert.equal(stateBytes(loaded), stateBytes(world));
     assert.equal(flags.fault, null);
   });
 
@@ -199,6 +221,7 @@ describe('what a build before counted otherwise', () => {
       { ...outline, projectAt: outline.projectAt.map(() => 1) },
       { ...outline, revisions: outline.revisions.map(String) },
       { ...outline, references: [7] },
+      { ...outline, enabledIn: ['development'] },
     ]) {
       assert.equal(
         new PackedFlags(emptyWorld()).take(other, packedRecords(all)),

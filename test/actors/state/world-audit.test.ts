@@ -16,7 +16,8 @@ const BREAKS: Record<string, { breakIt: (world: World) => void; finds: RegExp }>
     breakIt: ({ projects }) => {
       const project = projects.get('default')!;
       project.revision -= 1;
-      project.flags.get('f')!.revision = project.revision + 1;
+      const record = project.flags.get('f')!;
+      record.replace({ flag: record.flag, revision: project.revision + 1, growth: 0 });
     },
     finds: /flag f is newer than its project/,
   },
@@ -49,6 +50,14 @@ const BREAKS: Record<string, { breakIt: (world: World) => void; finds: RegExp }>
       directory.lastUserId = 0;
     },
     finds: /user \d+ is newer than all/,
+  },
+  'flags that are not counted where they are enabled': {
+    breakIt: ({ projects }) => {
+      const { flags } = projects.get('default')!;
+      const { flag } = flags.get('f')!;
+      flags.counted(null, flag);
+    },
+    finds: /flags of default that are not archived/,
   },
   'flags that are not counted where they are referred to': {
     breakIt: ({ references, projects }) => {

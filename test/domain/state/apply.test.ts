@@ -9,7 +9,7 @@ import {
   type DomainEvent,
   inProject,
 } from '../../../src/domain/state/events.ts';
-import type { FlagRecord } from '../../../src/domain/state/project-flags.ts';
+import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
 import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
 import { TestWorld } from '../../support/test-world.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FlagProjection } from '../../../src/domain/state/flag-projection.ts';
-import type { FlagRecord } from '../../../src/domain/state/project-flags.ts';
+import type { FlagRecord } from '../../../src/domain/state/flag-record.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 function worldWith(...names: readonly string[]) {

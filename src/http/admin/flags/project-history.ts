@@ -1,5 +1,6 @@
 /** The route that brings the flags of a project back to what they were right after an event. */
 import { isAbsence } from '../../../actors/flag-history.ts';
+import type { Asker } from '../../../actors/read-queue.ts';
 import {
   plannedProjectRollback,
   type RollbackTarget,
@@ -10,6 +11,7 @@ import { invalid, invalidOperation, isRefusal, type Refusal } from '../../../dom
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, writeRoute } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema } from '../schemas/schemas.ts';
@@ -18,18 +20,32 @@ import { asIssueOfBody, ROLLBACK_NEEDS, RollbackBody } from './history.ts';
 /** The past of each is read from the log, one after the other. */
 export const FLAGS_MAX = 100;
 
+/** Looked at in a step of a slice. */
+const FLAGS_OF_A_STEP = 128;
+
 /**
  * Of the flags as they are and as they were, as `jsonSize` counts: as much as one flag may take, because one decision compares
  * all of it, and a request should not hold the event loop for more than 20 ms.
  */
 export const SIZE_MAX = 512 * 1024;
 
-/** Flags that changed after the event, and can be changed back. */
-function changedSince({ flags }: ProjectState, eventId: number): readonly Flag[] {
+/** Flags that changed after the event, and can be changed back; one more than may be when there are too many. */
+async function changedSince(
+  { flags }: ProjectState,
+  eventId: number,
+  asker: Asker,
+): Promise<readonly Flag[]> {
   const changed: Flag[] = [];
-  for (const { flag, revision } of flags.values()) {
-    if (revision > eventId && flag.archivedAt === null) changed.push(flag);
-  }
+  const records = flags.values();
+  await inSlices(() => {
+    for (let count = 0; count < FLAGS_OF_A_STEP; count += 1) {
+      const { done, value: record } = records.next();
+      if (done === true) return true;
+      if (record.revision > eventId && record.flag.archivedAt === null) changed.push(record.flag);
+      if (changed.length > FLAGS_MAX) return true;
+    }
+    return false;
+  }, asker);
   return changed;
 }
 
@@ -82,8 +98,8 @@ export const projectHistoryRoutes: readonly Route[] = [
       if (eventId > durableId) {
         return invalid(`There is no event ${eventId}: the newest is ${durableId}.`, '/body/eventId');
       }
-      const changed = changedSince(project, eventId);
-      if (changed.length > FLAGS_MAX) return tooMuch(`in which ${changed.length} flags changed`);
+      const changed = await changedSince(project, eventId, context.asker);
+      if (changed.length > FLAGS_MAX) return tooMuch(`in which more than ${FLAGS_MAX} flags changed`);
       const targets = await targetsOf(context, changed);
       if (isRefusal(targets)) return targets;
       return { type: 'rollback-project', project: context.params.projectId, targets, dryRun };

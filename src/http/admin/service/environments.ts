@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { URL_NAME_LENGTH_MAX } from '../../../domain/flags/url-name.ts';
 import { isJsonObject } from '../../../domain/json/json.ts';
-import { enabledFlagCount } from '../../../domain/state/locate.ts';
 import type { Environment, World } from '../../../domain/state/world.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -81,7 +80,7 @@ async function environmentViews(
 function enabledCountOf({ projects }: World, environment: string): number {
   let count = 0;
   for (const project of projects.values())
-    if (project.settings.environments.includes(environment)) count += enabledFlagCount(project, environment);
+    if (project.settings.environments.includes(environment)) count += project.flags.enabledCount(environment);
   return count;
 }
 

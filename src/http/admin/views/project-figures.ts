@@ -5,7 +5,7 @@
 import type { FlagType } from '../../../domain/flags/flag-type.ts';
 import { endOfLife } from '../../../domain/flags/lifetime.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
-import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import type { SliceOwner } from '../../dispatch/slices.ts';
 import { andThen, ofEachShelf, type ShelfWork } from './shelf-walk.ts';

@@ -1,6 +1,6 @@
 /** What the page of a project shows besides its flags. */
 import type { DefaultStrategy } from '../../../domain/flags/strategy.ts';
-import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import { type ProjectState, projectEnvironments, type World } from '../../../domain/state/world.ts';
 import type { FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { inSlices } from '../../dispatch/slices.ts';

@@ -9,8 +9,8 @@ import { environmentOf, type Flag, flagData, flagVariants } from '../../../domai
 import { listedMetadata } from '../../../domain/flags/metadata-changes.ts';
 import { soleRollout } from '../../../domain/flags/strategy.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
+import type { FlagRecord } from '../../../domain/state/flag-record.ts';
 import { firstEnvironment } from '../../../domain/state/locate.ts';
-import type { FlagRecord } from '../../../domain/state/project-flags.ts';
 import {
   type Environment,
   type ProjectState,

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
-import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import {
   type Favorites,
   type ProjectState,

@@ -4,7 +4,7 @@
  */
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { FlagProjection } from '../../../domain/state/flag-projection.ts';
-import type { ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { Environment } from '../../../domain/state/world.ts';
 import type { FlagSeen, FlagsSeen } from '../../../domain/usage/last-seen.ts';
 import { flagSummary } from './render-flag.ts';

@@ -2,7 +2,7 @@
  * Walks over the shelves of a project (src/domain/state/project-flags.ts) as they are at one moment. What is made of a shelf is kept
  * beside it, so mostly there is little to do, and it is done at once; much is done in slices, for the caller's account.
  */
-import type { FlagRecord, ShelvedFlags } from '../../../domain/state/project-flags.ts';
+import type { FlagRecord, ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import type { ProjectState } from '../../../domain/state/world.ts';
 import { inSlices, type SliceOwner } from '../../dispatch/slices.ts';
 

@@ -1,0 +1,238 @@
+/**
+ * The record of a flag, on a shelf with its neighbours; and a shelf as it is at one moment. Only here is known that a flag may not
+ * be decoded yet, and that it may have yet to lose an environment (project-flags.ts): either is done when anybody looks.
+ */
+import assert from 'node:assert/strict';
+import { type Flag, withoutEnvironment } from '../flags/flag.ts';
+import { PackedFlag } from '../flags/packed-flag.ts';
+import type { ProjectionHolder } from './flag-projection.ts';
+import type { StateMemory } from './state-memory.ts';
+
+/** An environment that the flags lose. */
+export interface DroppedEnvironment {
+  readonly environment: string;
+  /** Id of the event. */
+  readonly revision: number;
+  readonly memory: StateMemory;
+}
+
+/** Those that some flags have yet to lose, in their order. `before`: how many there were before them. */
+export interface Drops {
+  readonly before: number;
+  readonly list: readonly DroppedEnvironment[];
+}
+
+export const dropCount = ({ before, list }: Drops): number => before + list.length;
+
+/** What records know of the project whose flags they hold. */
+export interface ShelfOwner {
+  readonly drops: Drops;
+  /** How many environments were dropped so far. */
+  readonly dropCount: number;
+  /** To be called with each flag that comes, changes or goes. */
+  counted(before: Flag | null, after: Flag | null): void;
+}
+
+/** What the record of a flag begins with. */
+export type NewRecord = Pick<FlagRecord, 'revision' | 'createdBy' | 'bytes'>;
+export type NewFlag = NewRecord & Pick<FlagRecord, 'flag'>;
+
+/** The mutable record of one flag, and of what surfaces keep of the flag as it is now. */
+export class FlagRecord implements ProjectionHolder {
+  /** Id of the user who created the flag, or that of a token or of the server; null where nobody recorded it. */
+  readonly createdBy: number | null;
+  shelf: FlagShelf;
+  #flag: Flag | null;
+  #packed: PackedFlag | null;
+  #revision: number;
+  #bytes: number;
+  #projections: ProjectionHolder['projections'] = null;
+  /** How many environments were dropped before the flag came, or was looked at last. */
+  #dropsSeen: number;
+
+  constructor(kept: Flag | PackedFlag, { revision, createdBy, bytes }: NewRecord, shelf: FlagShelf) {
+    const isPacked = kept instanceof PackedFlag;
+    this.#flag = isPacked ? null : kept;
+    this.#packed = isPacked ? kept : null;
+    this.#revision = revision;
+    this.#bytes = bytes;
+    this.createdBy = createdBy;
+    this.shelf = shelf;
+    this.#dropsSeen = shelf.of.dropCount;
+  }
+
+  /** Decoded by whoever looks first, where the flag comes from a snapshot. */
+  get flag(): Flag {
+    if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
+    return this.#flag ?? this.#unpacked();
+  }
+
+  set flag(flag: Flag) {
+    this.#flag = flag;
+    this.#packed = null;
+  }
+
+  /** Id of the last event that changed the flag. */
+  get revision(): number {
+    if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
+    return this.#revision;
+  }
+
+  get projections(): ProjectionHolder['projections'] {
+    if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
+    return this.#projections;
+  }
+
+  set projections(projections: ProjectionHolder['projections']) {
+    this.#projections = projections;
+  }
+
+  /** What the flag counts for in the memory of the state. */
+  get bytes(): number {
+    if (this.#dropsSeen !== this.shelf.of.dropCount) this.#settle();
+    if (this.#flag === null) this.#unpacked();
+    return this.#bytes;
+  }
+
+  /** Replaces the flag, and drops what was kept of the old one. `growth`: in bytes of memory. */
+  replace({ flag, revision, growth }: Pick<FlagRecord, 'flag' | 'revision'> & { growth: number }): void {
+    assert(this.#flag !== null, 'a flag is looked at before it is replaced');
+    assert(this.#dropsSeen === this.shelf.of.dropCount, 'a flag that is replaced has nothing left to lose');
+    this.shelf.of.counted(this.#flag, flag);
+    this.#flag = flag;
+    this.#revision = revision;
+    this.#bytes += growth;
+    this.#projections = null;
+    this.shelf.changed();
+  }
+
+  // What a record keeps, whoever has looked at it, for shelves as they are at one moment.
+
+  static kept(record: FlagRecord): Flag | PackedFlag {
+    return record.#flag ?? record.#packed!;
+  }
+
+  static keptRevision(record: FlagRecord): number {
+    return record.#revision;
+  }
+
+  static dropsSeen(record: FlagRecord): number {
+    return record.#dropsSeen;
+  }
+
+  #unpacked(): Flag {
+    assert(this.#packed !== null, 'a flag is decoded, or is packed');
+    const { flag, growth } = this.#packed;
+    this.#bytes += growth;
+    this.flag = flag;
+    return flag;
+  }
+
+  #settle(): void {
+    const { drops } = this.shelf.of;
+    const before = this.#flag ?? this.#unpacked();
+    let flag = before;
+    for (const { environment, revision, memory } of drops.list.slice(this.#dropsSeen - drops.before)) {
+      const left = withoutEnvironment(flag, environment);
+      if (left === flag) continue;
+      this.#bytes += memory.replace(flag.environments, left.environments);
+      this.#revision = revision;
+      flag = left;
+    }
+    this.#dropsSeen = dropCount(drops);
+    if (flag === before) return;
+    this.#flag = flag;
+    this.#projections = null;
+    this.shelf.changed();
+  }
+}
+
+/** What surfaces keep of a shelf stays when a flag on it changes: most of it can be used again. */
+export class FlagShelf implements ProjectionHolder {
+  projections: ProjectionHolder['projections'] = null;
+  readonly records: FlagRecord[] = [];
+  readonly of: ShelfOwner;
+  #now: ShelvedFlags | null = null;
+
+  constructor(of: ShelfOwner) {
+    this.of = of;
+  }
+
+  /** To be called whenever the records change, or the flag in one of them. */
+  changed(): void {
+    this.#now = null;
+  }
+
+  /** The same object until something changes. */
+  get now(): ShelvedFlags {
+    this.#now ??= new ShelvedFlags(this);
+    return this.#now;
+  }
+}
+
+/** A shelf as it is at one moment. Immutable, apart from what the records hold. */
+export class ShelvedFlags {
+  readonly shelf: FlagShelf;
+  readonly records: readonly FlagRecord[];
+  readonly #kept: readonly (Flag | PackedFlag)[];
+  readonly #keptRevisions: readonly number[];
+  readonly #drops: Drops;
+  /** Null where no record has anything left to lose. */
+  readonly #dropsSeen: readonly number[] | null;
+  #flags: readonly Flag[] | null = null;
+  #revisions: readonly number[] | null = null;
+
+  constructor(shelf: FlagShelf) {
+    this.shelf = shelf;
+    this.records = [...shelf.records];
+    this.#kept = this.records.map(FlagRecord.kept);
+    this.#keptRevisions = this.records.map(FlagRecord.keptRevision);
+    this.#drops = shelf.of.drops;
+    this.#dropsSeen = this.#drops.list.length === 0 ? null : this.records.map(FlagRecord.dropsSeen);
+  }
+
+  /** Those of the records at that moment. */
+  get flags(): readonly Flag[] {
+    this.#flags ??= this.#kept.map((_, at) => this.#flagAt(at));
+    return this.#flags;
+  }
+
+  /** Those of the flags. */
+  get revisions(): readonly number[] {
+    this.#revisions ??=
+      this.#dropsSeen === null ? this.#keptRevisions : this.#kept.map((_, at) => this.#revisionAt(at));
+    return this.#revisions;
+  }
+
+  #flagAt(at: number): Flag {
+    const [record, kept] = [this.records[at]!, this.#kept[at]!];
+    const missing = this.#missingAt(at);
+    if (missing.length === 0) return decoded(kept);
+    // As long as nothing else has happened, the record keeps what is made of it here.
+    if (this.shelf.of.drops === this.#drops && FlagRecord.kept(record) === kept) return record.flag;
+    return missing.reduce((flag, { environment }) => withoutEnvironment(flag, environment), decoded(kept));
+  }
+
+  #revisionAt(at: number): number {
+    let revision = this.#keptRevisions[at]!;
+    const missing = this.#missingAt(at);
+    if (missing.length === 0) return revision;
+    let flag = decoded(this.#kept[at]!);
+    for (const dropped of missing) {
+      const left = withoutEnvironment(flag, dropped.environment);
+      if (left !== flag) revision = dropped.revision;
+      flag = left;
+    }
+    return revision;
+  }
+
+  #missingAt(at: number): readonly DroppedEnvironment[] {
+    if (this.#dropsSeen === null) return NONE;
+    const { before, list } = this.#drops;
+    return list.slice(this.#dropsSeen[at]! - before);
+  }
+}
+
+const NONE: readonly DroppedEnvironment[] = [];
+
+const decoded = (kept: Flag | PackedFlag): Flag => (kept instanceof PackedFlag ? kept.flag : kept);

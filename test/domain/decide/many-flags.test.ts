@@ -1,0 +1,65 @@
+/** Decisions about many flags are bounded by what they would change, and the refusal says how to go on. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FLAGS_DELETED_WITH_PROJECT_MAX } from '../../../src/domain/decide/project-commands.ts';
+import { TAG_CHANGES_MAX } from '../../../src/domain/decide/tag-commands.ts';
+import { isRefusal } from '../../../src/domain/state/refusal.ts';
+import { TestWorld } from '../../support/test-world.ts';
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `flag-${at}`);
+
+function withFlags(project: string, count: number): TestWorld {
+  const state = new TestWorld();
+  if (project !== 'default') state.given({ type: 'create-project', id: project, fields: { name: project } });
+  for (const name of names(count)) state.given({ type: 'create-flag', project, name, metadata: {} });
+  return state;
+}
+
+describe('changes of the tags of many flags', () => {
+  const flags = names(100);
+  const tags = names(TAG_CHANGES_MAX / 100).map((value) => ({ type: 'simple', value }));
+  const one = { type: 'simple', value: 'one-more' };
+  const change = { type: 'change-tags', project: 'default', flags, added: tags, removed: [] } as const;
+
+  it('are carried out up to the limit', () => {
+    const types = withFlags('default', 100).run(change);
+    assert.equal(types.length, TAG_CHANGES_MAX);
+  });
+
+  it('are refused beyond it, whether tags are added or removed', () => {
+    const state = withFlags('default', 100);
+    for (const command of [
+      { ...change, added: [...tags, one] },
+      { ...change, removed: [one] },
+    ]) {
+      const decision = state.decide(command);
+      assert(isRefusal(decision));
+      assert.match(decision.message, /makes 2100 changes; at most 2000 .* Name fewer tags or fewer flags\.$/);
+    }
+  });
+});
+
+describe('a project with archived flags', () => {
+  const archived = (count: number): TestWorld => {
+    const state = withFlags('p', count);
+    return state.given({ type: 'archive-flags', project: 'p', flags: names(count) });
+  };
+
+  it('is deleted with as many as one change deletes', () => {
+    const types = archived(FLAGS_DELETED_WITH_PROJECT_MAX).run({ type: 'delete-project', project: 'p' });
+    assert.equal(types.at(-1), 'project-deleted');
+    assert.equal(types.length, FLAGS_DELETED_WITH_PROJECT_MAX + 1);
+  });
+
+  it('is not deleted with more of them', () => {
+    const decision = archived(FLAGS_DELETED_WITH_PROJECT_MAX + 1).decide({
+      type: 'delete-project',
+      project: 'p',
+    });
+    assert(isRefusal(decision));
+    assert.match(
+      decision.message,
+      /has 1001 archived flags; at most 1000 .* POST to .*\/projects\/p\/delete\.$/,
+    );
+  });
+});
