@@ -1,6 +1,7 @@
 /**
  * Makes a data folder: `node --import tsx build-data-set.ts <folder> <JSON of a DataSet>`. Every event comes from a
- * command that is decided, applied and appended as in the server, many to a batch.
+ * command that is decided, applied and appended as in the server, many to a batch. A folder that has the flags already only gets
+ * more events.
  */
 import type { Engine } from '../../../src/actors/engine.ts';
 import { readConfig } from '../../../src/config.ts';
@@ -50,8 +51,10 @@ async function build(folder: string, set: DataSet): Promise<void> {
   });
   const { engine } = server.store;
   // One kind after the other: commands of different projects do not wait for each other.
-  await carryOutAll(engine, projectCommands(set));
-  await carryOutAll(engine, flagCommands(set));
+  if (engine.world.directory.flagProjects.size === 0) {
+    await carryOutAll(engine, projectCommands(set));
+    await carryOutAll(engine, flagCommands(set));
+  }
   await carryOutAll(engine, switchCommands(set, set.events - engine.lastId));
   await server.close();
 }

@@ -94,8 +94,9 @@ export class ProjectFlags implements ShelfOwner {
     return dropCount(this.#drops);
   }
 
-  add({ flag, ...about }: NewFlag): void {
-    this.#add(flag.name, flag, about);
+  add(added: NewFlag): void {
+    const { flag } = added;
+    this.#add(flag.name, flag, added);
     this.counted(null, flag);
   }
 
@@ -103,9 +104,10 @@ export class ProjectFlags implements ShelfOwner {
    * A flag of that name, which is decoded when its record is asked for it. `enabledIn`: the environments in which it is enabled; null
    * for one that is archived.
    */
-  addPacked(packed: PackedFlag, { name, enabledIn, ...about }: OutlinedFlag): FlagRecord {
+  addPacked(packed: PackedFlag, outlined: OutlinedFlag): FlagRecord {
+    const { name, enabledIn } = outlined;
     if (enabledIn !== null) this.#countEnabled(enabledIn, 1);
-    return this.#add(name, packed, about);
+    return this.#add(name, packed, outlined);
   }
 
   /** All flags lose what they have in the environment, in which none is enabled that is not archived. */
