@@ -87,6 +87,14 @@ const ROWS = {
   READ_PROJECT_API_TOKEN: project('project:write', 'List the API tokens of the project'),
   CREATE_PROJECT_API_TOKEN: project('project:write', 'Create API tokens of the project'),
   DELETE_PROJECT_API_TOKEN: project('project:write', 'Delete API tokens of the project'),
+  READ_CLIENT_API_TOKEN: root('admin', 'List client tokens'),
+  CREATE_CLIENT_API_TOKEN: root('admin', 'Create client tokens'),
+  UPDATE_CLIENT_API_TOKEN: root('admin', 'Change when client tokens expire'),
+  DELETE_CLIENT_API_TOKEN: root('admin', 'Delete client tokens'),
+  READ_FRONTEND_API_TOKEN: root('admin', 'List frontend tokens'),
+  CREATE_FRONTEND_API_TOKEN: root('admin', 'Create frontend tokens'),
+  UPDATE_FRONTEND_API_TOKEN: root('admin', 'Change when frontend tokens expire'),
+  DELETE_FRONTEND_API_TOKEN: root('admin', 'Delete frontend tokens'),
 } as const satisfies Readonly<Record<string, PermissionRow>>;
 
 export type PermissionName = keyof typeof ROWS;
@@ -106,11 +114,13 @@ export function permissionByName(name: string): PermissionInfo | undefined {
   return BY_NAME.get(name);
 }
 
-/** What a route asks for: a right of predefined roles, or else all of these permissions. */
+/** What a route asks for: a right of predefined roles, or else all of these permissions, or one of those. */
 export interface Need {
   readonly permission: Right;
   /** Absent where only predefined roles will do. */
   readonly needs?: readonly PermissionName[];
+  /** Which of them it takes is known once the body is read, or what the path names is found: the route looks then. */
+  readonly needsOneOf?: readonly PermissionName[];
 }
 
 /** `UPDATE_PROJECT` is all of what can be changed about a project but its deletion. */

@@ -45,10 +45,15 @@ export function givesInProject(role: Role, right: Right): boolean {
 }
 
 /**
- * Whether the roles together hold all permissions that are needed. `roles` are the root roles and those in the project
- * that the request is about.
+ * Whether the roles together hold all permissions that are needed, or one of those of which one is. `roles` are the root roles and those
+ * in the project that the request is about.
  */
-export function holdAll(roles: readonly Role[], { needs = [] }: Need, place: Place): boolean {
+export function holdEnough(
+  roles: readonly Role[],
+  { needs = [], needsOneOf = [] }: Need,
+  place: Place,
+): boolean {
+  if (needsOneOf.some((name) => holdOne(roles, name, place))) return true;
   return needs.length > 0 && needs.every((name) => holdOne(roles, name, place));
 }
 

@@ -42,12 +42,18 @@ A change is answered once it is on disk. Every error but those of the membership
 \`name\` says what happened. Unknown fields of a request are ignored; nothing is coerced.`,
 };
 
-function whoMay({ permission, needs = [] }: Need): string {
+function whoMay({ permission, needs = [], needsOneOf = [] }: Need): string {
+  if (needsOneOf.length > 0)
+    return `${WHO_MAY[permission]} Also custom roles with ${needsOneOf.join(' or ')}, for what each names.`;
   if (needs.length === 0) return WHO_MAY[permission];
   return `${WHO_MAY[permission]} Also custom roles with ${needs.join(' and ')}.`;
 }
 
-function noAccess(caller: Caller, { permission, needs = [] }: Need, { projectId }: Asked): Refusal {
+function noAccess(
+  caller: Caller,
+  { permission, needs = [], needsOneOf = [] }: Need,
+  { projectId }: Asked,
+): Refusal {
   const where = projectId === null ? '' : ` in the project "${projectId}"`;
   if (caller.kind === 'client' || caller.kind === 'frontend') {
     return refuse('NoAccessError', 'Client and frontend tokens may not use the administrative interface.');
@@ -60,6 +66,6 @@ function noAccess(caller: Caller, { permission, needs = [] }: Need, { projectId 
   }
   return refuse(
     'NoAccessError',
-    `The user "${caller.actor.name}" lacks the permission ${[permission, ...needs].join(' or ')}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
+    `The user "${caller.actor.name}" lacks the permission ${[permission, ...needs, ...needsOneOf].join(' or ')}${where}; ask an Admin${projectId === null ? '' : ' or an Owner of the project'} for it.`,
   );
 }

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Need } from '../../domain/access/permissions.ts';
-import { givesEverywhere, givesInProject, holdAll } from '../../domain/access/rights.ts';
+import { givesEverywhere, givesInProject, holdEnough } from '../../domain/access/rights.ts';
 import { ADMIN_ROLE_ID, predefinedRole, type Role } from '../../domain/access/roles.ts';
 import type { Session } from '../../domain/access/sessions.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
@@ -299,7 +299,7 @@ export function mayDo(world: World, caller: Caller, need: Need, { projectId, env
   const here = rolesIn(world, caller, project);
   for (const role of here) if (givesInProject(role, permission)) return true;
   const environments = project?.settings.environments ?? null;
-  return holdAll([...caller.roles, ...here], need, { environment, environments });
+  return holdEnough([...caller.roles, ...here], need, { environment, environments });
 }
 
 const GIVING_ACCESS: Need = { permission: 'project:write', needs: ['PROJECT_USER_ACCESS_WRITE'] };

@@ -48,6 +48,8 @@ const NEEDED: Readonly<Partial<Record<PermissionName, readonly string[]>>> = {
     'removeTag',
     'updateTags',
     'addTagToFeatures',
+    'createTag',
+    'deleteTag',
     'createFeatureLink',
     'updateFeatureLink',
     'deleteFeatureLink',
@@ -106,6 +108,18 @@ const NEEDED: Readonly<Partial<Record<PermissionName, readonly string[]>>> = {
   ],
 };
 
+/** Where one permission is enough, for what it names. */
+const ONE_NEEDED: Readonly<Record<string, readonly PermissionName[]>> = {
+  getAllApiTokens: ['READ_CLIENT_API_TOKEN', 'READ_FRONTEND_API_TOKEN'],
+  getApiTokensByName: ['READ_CLIENT_API_TOKEN', 'READ_FRONTEND_API_TOKEN'],
+  createApiToken: ['CREATE_CLIENT_API_TOKEN', 'CREATE_FRONTEND_API_TOKEN'],
+  updateApiToken: ['UPDATE_CLIENT_API_TOKEN', 'UPDATE_FRONTEND_API_TOKEN'],
+  deleteApiToken: ['DELETE_CLIENT_API_TOKEN', 'DELETE_FRONTEND_API_TOKEN'],
+};
+
+/** About no project, so a permission of the type `project` counts as part of a root role alone. */
+const OF_SERVICE = ['createTag', 'deleteTag'];
+
 /** Reading needs no permission. */
 const FOR_EVERYBODY = ['read', 'self', 'personal'];
 const FORBIDDEN = 403;
@@ -141,8 +155,9 @@ describe('custom roles', () => {
     names: readonly PermissionName[],
     project: string,
     environments: readonly string[],
+    isRootRole = false,
   ) {
-    const key = `${names.join()} ${project} ${environments.join()}`;
+    const key = `${names.join()} ${project} ${environments.join()} ${isRootRole}`;
     const known = tokens.get(key);
     if (known !== undefined) return known;
     const held = names.flatMap((name): RolePermission[] =>
@@ -150,7 +165,7 @@ describe('custom roles', () => {
         ? environments.map((environment) => ({ name, environment }))
         : [{ name, environment: null }],
     );
-    const isRoot = ({ name }: RolePermission) => kindOf(name) === 'root';
+    const isRoot = ({ name }: RolePermission) => isRootRole || kindOf(name) === 'root';
     const role = async (type: string, permissions: readonly RolePermission[]): Promise<number> => {
       const name = `${type} ${tokens.size}`;
       const { status, body } = await server.call('POST', '/roles', { name, type, permissions });
@@ -184,10 +199,13 @@ describe('custom roles', () => {
         calls += 1;
       };
       // UPDATE_PROJECT stands for its parts, too.
-      const others = all.filter((name) => !needs.includes(name) && name !== 'UPDATE_PROJECT');
+      const oneOf = ONE_NEEDED[route.operationId] ?? [];
+      const others = all.filter((name) => ![...needs, ...oneOf, 'UPDATE_PROJECT'].includes(name));
       await check(mayEverybody, 'everything else', await holderOf(others, 'here', both));
+      for (const name of oneOf) await check(true, name, await holderOf([name], 'here', both));
       if (needs.length === 0) continue;
-      await check(true, needs.join(), await holderOf(needs, 'here', both));
+      const isOfService = OF_SERVICE.includes(route.operationId);
+      await check(true, needs.join(), await holderOf(needs, 'here', both, isOfService));
       // Whoever may give access to any project is shown to whom it can be given.
       const isForAnyProject = route.permission === 'access:give';
       if (needs.every((name) => kindOf(name) === 'root') || isForAnyProject) continue;
@@ -201,9 +219,14 @@ describe('custom roles', () => {
 
   it('are made of permissions of which each opens something, in the words of the table of routes', () => {
     for (const { name, within } of PERMISSIONS) {
-      const routes = ROUTES.filter((route) => (route.needs ?? []).includes(name));
+      const routes = ROUTES.filter(({ needs = [], needsOneOf = [] }) =>
+        [...needs, ...needsOneOf].includes(name),
+      );
       assert(within === 'read' || routes.length > 0, `${name} opens no route`);
-      for (const route of routes) assert.equal(route.permission, within, `${name}, ${route.operationId}`);
+      for (const { permission, operationId } of routes) {
+        const right = OF_SERVICE.includes(operationId) ? 'targeting:write' : within;
+        assert.equal(permission, right, `${name}, ${operationId}`);
+      }
     }
     const known = new Set(ROUTES.map(({ operationId }) => operationId));
     for (const operation of Object.values(NEEDED).flat()) assert(known.has(operation), operation);
@@ -243,6 +266,40 @@ describe('custom roles', () => {
     assert.equal((await server.call('DELETE', `/roles/${roleId}`)).status, 200);
     await server.call('DELETE', `/groups/${group.id}`);
     assert.equal(await status(), FORBIDDEN);
+  });
+
+  it('open API tokens of the types that they name, and none of admins', async () => {
+    const make = (type: string, token?: string) => {
+      const environment = type === 'admin' ? {} : { environment: 'development' };
+      const body = { tokenName: `own-${type}`, type, ...environment };
+      return server.call('POST', '/api-tokens', body, token === undefined ? {} : { token });
+    };
+    const secrets = new Map<string, string>();
+    for (const type of ['admin', 'client', 'frontend']) secrets.set(type, (await make(type)).body.secret);
+    const token = await holderOf(
+      [
+        'READ_CLIENT_API_TOKEN',
+        'CREATE_CLIENT_API_TOKEN',
+        'UPDATE_CLIENT_API_TOKEN',
+        'DELETE_CLIENT_API_TOKEN',
+      ],
+      'here',
+      [],
+    );
+    const { tokens: read } = (await server.call('GET', '/api-tokens', undefined, { token })).body;
+    assert.deepEqual(new Set(read.map(({ type }: { type: string }) => type)), new Set(['client']));
+    const named = (await server.call('GET', '/api-tokens/own-frontend', undefined, { token })).body;
+    assert.deepEqual(named.tokens, []);
+    for (const [type, secret] of secrets) {
+      const isAllowed = type === 'client';
+      const body = { expiresAt: '2999-01-01T00:00:00.000Z' };
+      const statuses = [
+        (await make(type, token)).status,
+        (await server.call('PUT', `/api-tokens/${secret}`, body, { token })).status,
+        (await server.call('DELETE', `/api-tokens/${secret}`, undefined, { token })).status,
+      ];
+      assert.deepEqual(statuses, isAllowed ? [201, 200, 200] : [FORBIDDEN, FORBIDDEN, FORBIDDEN], type);
+    }
   });
 
   it('are told of to their holder, by project and environment', async () => {

@@ -95,6 +95,7 @@ export const allTagsRoutes: readonly Route[] = [
     tag: 'Tags',
     summary: 'Make a tag before any flag has it.',
     permission: 'targeting:write',
+    needs: ['UPDATE_FEATURE'],
     body: TagBody,
     success: { status: 201, schema: TagWithVersionSchema },
     refusals: ['NameExistsError', 'InvalidOperationError'],
@@ -133,6 +134,7 @@ export const allTagsRoutes: readonly Route[] = [
     tag: 'Tags',
     summary: 'Delete a tag, and remove it from all flags that have it.',
     permission: 'targeting:write',
+    needs: ['UPDATE_FEATURE'],
     success: { status: 200, schema: null },
     refusals: ['NotFoundError', 'InvalidOperationError'],
     command: async (context) => {

@@ -1,13 +1,15 @@
 /** API tokens: credentials of programs. */
 import * as v from 'valibot';
+import type { PermissionName } from '../../../domain/access/permissions.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
-import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
+import { mayDo } from '../../dispatch/access.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
-import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
+import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
@@ -97,6 +99,40 @@ export function secretPrefix({ projects, environment }: TokenFields): string {
   return `${projects.length > 1 ? '[]' : first}:${environment}.`;
 }
 
+type Act = 'READ' | 'CREATE' | 'UPDATE' | 'DELETE';
+
+const needsFor = (act: Act): readonly PermissionName[] => [
+  `${act}_CLIENT_API_TOKEN`,
+  `${act}_FRONTEND_API_TOKEN`,
+];
+
+/** Whether the caller may do this with tokens of the type. Those of admins are for Admins alone. */
+function mayWith({ world, caller }: RequestContext<unknown>, act: Act, type: ApiToken['type']): boolean {
+  const needs: readonly PermissionName[] =
+    type === 'admin' ? [] : [`${act}_${type === 'client' ? 'CLIENT' : 'FRONTEND'}_API_TOKEN`];
+  return mayDo(world, caller, { permission: 'admin', needs }, { projectId: null, environment: null });
+}
+
+const noRight = (type: ApiToken['type']): Refusal =>
+  refuse('NoAccessError', `You lack the permission to do this with ${type} tokens; ask an Admin for it.`);
+
+/** Those that the caller may read. */
+function tokensFor(context: RequestContext<unknown>, isWanted: (token: ApiToken) => boolean) {
+  const readable = new Set(
+    (['admin', 'client', 'frontend'] as const).filter((type) => mayWith(context, 'READ', type)),
+  );
+  const { apiTokens } = context.world.directory;
+  const tokens = [...apiTokens.values()].filter((token) => readable.has(token.type) && isWanted(token));
+  return tokens.map((token) => apiTokenView(token, context.usage.seen));
+}
+
+/** The digest of the token that the path names, whether or not there is one. */
+function digestFor(context: RequestContext<unknown>, act: Act): string | Refusal {
+  const digest = locate.tokenDigest(context.world, context.params);
+  const type = context.world.directory.apiTokens.get(digest)?.type;
+  return type === undefined || mayWith(context, act, type) ? digest : noRight(type);
+}
+
 export const apiTokenRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -105,13 +141,9 @@ export const apiTokenRoutes: readonly Route[] = [
     tag: 'API tokens',
     summary: 'List the API tokens, without their secrets.',
     permission: 'admin',
+    needsOneOf: needsFor('READ'),
     success: { status: 200, schema: ApiTokensSchema },
-    read: (context) => {
-      const tokens = [...context.world.directory.apiTokens.values()].map((token) =>
-        apiTokenView(token, context.usage.seen),
-      );
-      return settledResponse(context, { tokens });
-    },
+    read: (context) => settledResponse(context, { tokens: tokensFor(context, () => true) }),
   }),
   readRoute({
     method: 'GET',
@@ -120,12 +152,11 @@ export const apiTokenRoutes: readonly Route[] = [
     tag: 'API tokens',
     summary: 'List the API tokens with a name, without their secrets; several may have the same.',
     permission: 'admin',
+    needsOneOf: needsFor('READ'),
     success: { status: 200, schema: ApiTokensSchema },
     read: (context) => {
-      const named = [...context.world.directory.apiTokens.values()].filter(
-        ({ tokenName }) => tokenName === context.params.token,
-      );
-      return settledResponse(context, { tokens: named.map((one) => apiTokenView(one, context.usage.seen)) });
+      const tokens = tokensFor(context, ({ tokenName }) => tokenName === context.params.token);
+      return settledResponse(context, { tokens });
     },
   }),
   writeRoute({
@@ -135,11 +166,13 @@ export const apiTokenRoutes: readonly Route[] = [
     tag: 'API tokens',
     summary: 'Create an API token. Only this response shows its secret.',
     permission: 'admin',
+    needsOneOf: needsFor('CREATE'),
     body: CreateTokenBody,
     success: { status: 201, schema: NewApiTokenSchema },
     refusals: ['InvalidOperationError'],
     secretField: 'secret',
     command: (context) => {
+      if (!mayWith(context, 'CREATE', context.body.type)) return noRight(context.body.type);
       const fields = tokenFields(context.world, context.body);
       if (isRefusal(fields)) return fields;
       const digest = makeSecret(context, secretPrefix(fields));
@@ -159,14 +192,15 @@ export const apiTokenRoutes: readonly Route[] = [
     summary:
       'Change when an API token expires. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
+    needsOneOf: needsFor('UPDATE'),
     body: UpdateTokenBody,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ world, params, body }) => ({
-      type: 'update-api-token',
-      digest: locate.tokenDigest(world, params),
-      expiresAt: body.expiresAt,
-    }),
+    command: (context) => {
+      const digest = digestFor(context, 'UPDATE');
+      if (isRefusal(digest)) return digest;
+      return { type: 'update-api-token', digest, expiresAt: context.body.expiresAt };
+    },
     respond: () => emptyResponse(200),
   }),
   writeRoute({
@@ -177,12 +211,13 @@ export const apiTokenRoutes: readonly Route[] = [
     summary:
       'Delete an API token. It is named by its secret or its digest; nothing happens to an unknown one.',
     permission: 'admin',
+    needsOneOf: needsFor('DELETE'),
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: ({ world, params }) => ({
-      type: 'delete-api-token',
-      digest: locate.tokenDigest(world, params),
-    }),
+    command: (context) => {
+      const digest = digestFor(context, 'DELETE');
+      return isRefusal(digest) ? digest : { type: 'delete-api-token', digest };
+    },
     respond: () => emptyResponse(200),
   }),
 ];
