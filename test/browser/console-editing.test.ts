@@ -395,6 +395,15 @@ describeConsole('editing in the console', (shared) => {
     await member.getByLabel('Grace').check();
     await press(member, 'Add');
     await page.getByLabel('Role of Grace').waitFor();
+    await press(page, 'New API token');
+    await dialogOf(page, 'New API token').getByLabel('Name').fill('till');
+    await press(dialogOf(page, 'New API token'), 'Create');
+    const secret = dialogOf(page, 'Copy this token now');
+    assert.match((await secret.locator('.secret').textContent()) ?? '', /^checkout:development\./);
+    await press(secret, 'I have it');
+    await page.getByRole('button', { name: 'Delete till' }).click();
+    await press(page.getByRole('dialog'), 'Delete for good');
+    await page.getByRole('rowheader', { name: 'till' }).waitFor({ state: 'detached' });
     const { users } = await read('/projects/checkout/access');
     assert(users.some(({ name }: { name: string }) => name === 'Grace'));
     await ending(opened);
@@ -410,6 +419,14 @@ describeConsole('editing in the console', (shared) => {
     await press(field, 'Create');
     await page.getByRole('rowheader', { name: 'country' }).waitFor();
 
+    await press(page, 'New context field');
+    await field.getByLabel('Name').fill('mistaken');
+    await press(field, 'Create');
+    await page.getByRole('rowheader', { name: 'mistaken' }).waitFor();
+    const made = page.locator('.notice').filter({ hasText: 'The context field mistaken is created.' });
+    await press(made, 'Undo');
+    await page.getByRole('rowheader', { name: 'mistaken' }).waitFor({ state: 'detached' });
+
     await page.getByRole('link', { name: 'Segments' }).click();
     await press(page, 'New segment');
     const segment = dialogOf(page, 'New segment');
@@ -422,6 +439,8 @@ describeConsole('editing in the console', (shared) => {
     const { segments } = await read('/segments');
     const north = segments.find(({ name }: { name: string }) => name === 'North');
     assert.deepEqual(north.constraints[0].values, ['SE']);
+    await press(page.locator('.notice').filter({ hasText: 'The segment North is created.' }), 'Undo');
+    await page.getByRole('rowheader', { name: 'North' }).waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Environments' }).click();
     await press(page, 'New environment');

@@ -161,8 +161,11 @@ export interface Edit<V extends object> {
   affected?: () => Promise<string>;
   /** Called with the response. */
   after?: (response: unknown, values: V) => void;
-  /** The request that takes it back, where one can. */
-  undo?: import('./client.js').Change | null;
+  /** The request that takes it back, where one can; where something was made, the response may name it. */
+  undo?:
+    | import('./client.js').Change
+    | ((values: V, response: { readonly id: number }) => import('./client.js').Change)
+    | null;
 }
 
 export interface EditedFlag<V> {

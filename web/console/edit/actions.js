@@ -15,7 +15,6 @@ const nothing = () => undefined;
 export function actionsOf(session) {
   const at = place.value;
   const project = at !== null && 'project' in at ? at.project : null;
-  const projects = session.projects.value.map(({ id }) => id);
   const isAdmin = session.may('admin');
   const mayTarget = session.may('targeting');
   /** @type {readonly [isOffered: boolean, name: string, act: () => unknown][]} */
@@ -31,7 +30,7 @@ export function actionsOf(session) {
     [isAdmin, 'New environment', () => createEnvironment(session)],
     [isAdmin, 'New user', () => createUser(session)],
     [isAdmin, 'New invitation', () => createInvitation(session, nothing)],
-    [isAdmin, 'New API token', () => createApiToken(session, projects, nothing)],
+    [isAdmin, 'New API token', () => createApiToken(session, null, nothing)],
     [
       session.isUser,
       'New personal token',

@@ -106,6 +106,8 @@ export const memberName = ({ name, username, email, id }) => name || username ||
 /** @param {Session} session @param {string} project @param {readonly Role[]} roles */
 export function addMember(session, project, roles) {
   const [role] = roles;
+  /** @param {{ user: string, role: string }} values */
+  const memberPath = ({ user, role: held }) => path`/projects/${project}/users/${user || '0'}/roles/${held}`;
   /** @type {Edit<{ user: string, role: string }>} */
   const edit = {
     title: `Add a member to ${project}`,
@@ -122,11 +124,9 @@ export function addMember(session, project, roles) {
     values: { user: '', role: String(role?.id ?? '') },
     sentence: ({ user, role: held }) =>
       `The user ${user || '…'} is ${roles.find(({ id }) => String(id) === held)?.name ?? '…'} of ${project}.`,
-    change: ({ user, role: held }) => ({
-      method: 'POST',
-      path: path`/projects/${project}/users/${user || '0'}/roles/${held}`,
-    }),
+    change: (values) => ({ method: 'POST', path: memberPath(values) }),
     done: () => 'The member is added.',
+    undo: (values) => ({ method: 'DELETE', path: memberPath(values) }),
   };
   return openEdit(session, edit);
 }

@@ -36,6 +36,7 @@ export function createEnvironment(session) {
     ],
     change: (body) => ({ method: 'POST', path: '/environments', body }),
     done: ({ name }) => `The environment ${name} is created.`,
+    undo: ({ name }) => ({ method: 'DELETE', path: path`/environments/${name}` }),
   };
   return openEdit(session, edit);
 }
@@ -147,7 +148,7 @@ export async function editSegment(session, segment) {
     done: ({ name }) => `The segment ${name} is ${segment === null ? 'created' : 'changed'}.`,
     undo:
       segment === null
-        ? null
+        ? (_, { id }) => ({ method: 'DELETE', path: path`/segments/${id}` })
         : {
             method: 'PUT',
             path: at,
@@ -230,7 +231,10 @@ export async function editContextField(session, field) {
         ? { method: 'POST', path: at, body: { name: now.name, ...bodyOf(now) } }
         : { method: 'PUT', path: at, body: bodyOf(now) },
     done: ({ name }) => `The context field ${name} is ${field === null ? 'created' : 'changed'}.`,
-    undo: field === null ? null : { method: 'PUT', path: at, body: bodyOf(values) },
+    undo:
+      field === null
+        ? ({ name }) => ({ method: 'DELETE', path: path`/context/${name}` })
+        : { method: 'PUT', path: at, body: bodyOf(values) },
     ...('pinned' in read ? { pinned: read.pinned } : {}),
   };
   await openEdit(session, edit);

@@ -43,9 +43,14 @@ export function createPersonalToken(session, at, whose, after) {
   return openEdit(session, edit);
 }
 
-/** @param {Session} session @param {readonly string[]} projects @param {() => void} after */
-export function createApiToken(session, projects, after) {
+/** @param {string | null} project null for the tokens of all projects */
+export const apiTokensPath = (project) =>
+  project === null ? '/api-tokens' : path`/projects/${project}/api-tokens`;
+
+/** @param {Session} session @param {string | null} of a project, for whose Owners it is; null for any @param {() => void} after */
+export function createApiToken(session, of, after) {
   const environments = [...session.environmentTypes.value.keys()];
+  const projects = session.projects.value.map(({ id }) => id);
   /** @type {Edit<{ tokenName: string, type: string, project: string, environment: string, expiresAt: string }>} */
   const edit = {
     title: 'New API token',
@@ -59,7 +64,7 @@ export function createApiToken(session, projects, after) {
         options: [
           ['client', 'Servers (client)'],
           ['frontend', 'Browsers and phones (frontend)'],
-          ['admin', 'Administration (admin)'],
+          ...(of === null ? [/** @type {const} */ (['admin', 'Administration (admin)'])] : []),
         ],
       },
       {
@@ -67,7 +72,7 @@ export function createApiToken(session, projects, after) {
         label: 'Project',
         kind: 'choice',
         options: [['*', 'Every project'], ...projects.map(asOption)],
-        when: ({ type }) => type !== 'admin',
+        when: ({ type }) => of === null && type !== 'admin',
         paths: ['project', 'projects'],
       },
       {
@@ -82,7 +87,7 @@ export function createApiToken(session, projects, after) {
     values: {
       tokenName: '',
       type: 'client',
-      project: '*',
+      project: of ?? '*',
       environment: environments[0] ?? '',
       expiresAt: '',
     },
@@ -92,7 +97,7 @@ export function createApiToken(session, projects, after) {
         : `Whoever has it reads the flags of ${project === '*' ? 'every project' : project} in ${environment}.`,
     change: ({ tokenName, type, project, environment, expiresAt }) => ({
       method: 'POST',
-      path: '/api-tokens',
+      path: apiTokensPath(of),
       body: {
         tokenName,
         type,
@@ -118,13 +123,13 @@ const showToken = (response) =>
     secret: /** @type {{ secret: string }} */ (response).secret,
   });
 
-/** @param {Session} session @param {ApiToken} token */
-export const deleteApiToken = (session, { tokenName, secret, digest }) =>
+/** @param {Session} session @param {ApiToken} token @param {string | null} of the project in whose list it stands; null for that of all */
+export const deleteApiToken = (session, { tokenName, secret, digest }, of) =>
   removeAfterAsking(session, {
     title: `Delete the token ${tokenName}?`,
     agree: 'Delete for good',
     text: 'Applications that use it are refused at once.',
-    change: { method: 'DELETE', path: path`/api-tokens/${digest || secret}` },
+    change: { method: 'DELETE', path: apiTokensPath(of) + path`/${digest || secret}` },
     done: `The token ${tokenName} is deleted.`,
   });
 

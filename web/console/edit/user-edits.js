@@ -70,7 +70,10 @@ export function editUser(session, user, rootRoles) {
     change: (now) => ({ method: user === null ? 'POST' : 'PUT', path: at, body: userBody(now) }),
     done: ({ name, email, username }) =>
       `${name || username || email} is ${user === null ? 'a user now' : 'changed'}.`,
-    undo: user === null ? null : { method: 'PUT', path: at, body: userBody(values) },
+    undo:
+      user === null
+        ? (_, { id }) => ({ method: 'DELETE', path: path`/user-admin/${id}` })
+        : { method: 'PUT', path: at, body: userBody(values) },
     after: (response, { name, email, username }) => {
       const { inviteLink } = /** @type {{ inviteLink?: string }} */ (response);
       if (inviteLink !== undefined) void showPasswordLink(name || username || email, inviteLink, '3 days');

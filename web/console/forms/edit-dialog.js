@@ -169,7 +169,7 @@ async function save(session, edit, values, etag) {
     return;
   }
   const response = await (edit.send?.(change, values) ?? session.client.change(change, etag));
-  const { undo = null } = edit;
+  const undo = typeof edit.undo === 'function' ? edit.undo(values, response) : (edit.undo ?? null);
   notice('done', done, undo === null ? null : () => takeBack(session, undo));
   void session.feed.look();
   edit.after?.(response, values);

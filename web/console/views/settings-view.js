@@ -13,6 +13,7 @@ import {
 import { useEvents } from '../feed.js';
 import { counted } from '../format.js';
 import { Choice } from '../forms/choice.js';
+import { ApiTokens } from '../parts/api-tokens.js';
 import { ProjectCrumb } from '../parts/crumb.js';
 import { Listing, ListingHead, MainAction, RowAction } from '../parts/listing.js';
 import { useResource, whenLoaded } from '../resource.js';
@@ -55,6 +56,7 @@ export function SettingsView({ project }) {
         may,
       }),
     ),
+    may ? h(ApiTokens, { key: 'tokens', project }) : null,
   ];
 }
 

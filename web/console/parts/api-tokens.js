@@ -1,0 +1,56 @@
+/** The tokens with which applications come: of all projects, or those that name one. */
+import { h } from 'preact';
+import { apiTokensPath, createApiToken, deleteApiToken } from '../edit/token-edits.js';
+import { useEvents } from '../feed.js';
+import { date } from '../format.js';
+import { useResource, whenLoaded } from '../resource.js';
+import { useSession } from '../session.js';
+import { Listing, MainAction, RowAction } from './listing.js';
+import { LastTime } from './time-ago.js';
+
+/** @import { ApiToken } from '../types.d.ts' */
+
+/** @param {{ project: string | null }} props null for those of all projects */
+export function ApiTokens({ project }) {
+  const session = useSession();
+  const at = apiTokensPath(project);
+  const loaded = useResource(() => session.client.get(at), [session, at]);
+  useEvents(session, () => void loaded.refresh());
+  const columns = [
+    { title: 'Token', isMain: true },
+    ...['Type', 'Projects', 'Environment', 'Expires', 'Last used'].map((title) => ({ title })),
+  ];
+  /** @param {ApiToken} token */
+  const row = (token) => ({
+    key: token.digest,
+    cells: [
+      token.tokenName,
+      token.type,
+      token.projects.join(', '),
+      token.environment,
+      token.expiresAt === null ? 'never' : date(token.expiresAt),
+      h(LastTime, { iso: token.seenAt }),
+    ],
+    actions: h(RowAction, {
+      text: 'Delete',
+      of: token.tokenName,
+      act: () => deleteApiToken(session, token, project).then(loaded.refresh),
+    }),
+  });
+  return h(
+    'section',
+    { class: 'part' },
+    h(
+      'div',
+      { class: 'title-row' },
+      h('h2', null, 'API tokens'),
+      h(MainAction, {
+        text: 'New API token',
+        act: () => createApiToken(session, project, () => void loaded.refresh()),
+      }),
+    ),
+    whenLoaded(loaded, (/** @type {{ tokens: ApiToken[] }} */ { tokens }) =>
+      h(Listing, { label: 'API tokens', columns, rows: tokens.map(row), none: 'There are no API tokens' }),
+    ),
+  );
+}
