@@ -89,6 +89,7 @@ import {
   WAITING_MAX,
 } from '../../src/http/serving/cluster.ts';
 import { WAITING_BYTES_MAX } from '../../src/http/serving/long-requests.ts';
+import { RESPONSE_BYTES_MAX } from '../../src/http/serving/refuse-too-long.ts';
 import { SMALL_BODY_BYTES_MAX } from '../../src/http/transport/body-budget.ts';
 import {
   CONNECTIONS_BESIDE_STREAMS_MAX,
@@ -283,6 +284,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'instances of an application in an environment',
         number(INSTANCES_MAX),
         'the one that reported longest ago is forgotten',
+      ),
+      row(
+        'bytes of a response, compressed where it is',
+        bytes(RESPONSE_BYTES_MAX),
+        '413, before the first byte',
       ),
       row(
         'unread bytes of responses, over all connections',

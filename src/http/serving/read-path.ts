@@ -15,6 +15,7 @@ import type {
 } from '../dispatch/route.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 import type { Call } from './call.ts';
+import { refuseTooLong } from './refuse-too-long.ts';
 import type { ResponseSender } from './response-sender.ts';
 
 export class ReadPath {
@@ -66,7 +67,10 @@ export class ReadPath {
 
   #sendAs(call: Call, keptUntilMs: number | null, response: ReadResponse['response']): void {
     if (keptUntilMs !== null) offer(call, keptUntilMs, response);
-    this.#sender.send(call, unlessKnown(response, call.request));
+    const sent = unlessKnown(response, call.request);
+    const refusal = refuseTooLong(sent);
+    if (refusal === null) this.#sender.send(call, sent);
+    else this.#sender.refuse(call, refusal);
   }
 
   stream(call: Call, opened: ReturnType<StreamRoute['open']>): void {

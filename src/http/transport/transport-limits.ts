@@ -55,6 +55,9 @@ export const DESCRIPTORS_RESERVED = 200;
 /** With no more descriptors than are reserved, serve a few connections rather than none. */
 const CONNECTIONS_MIN = 32;
 
+/** Of responses that clients have not read yet, over all connections. */
+export const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
+
 export function resolveLimits(overrides: Partial<TransportLimits> = {}): TransportLimits {
   const { streamsMax = STREAMS_MAX } = overrides;
   const connectionsMax =
@@ -68,7 +71,7 @@ export function resolveLimits(overrides: Partial<TransportLimits> = {}): Transpo
     responseDeadlineMs: 120_000,
     streamStallMs: 10_000,
     streamBufferBytesMax: 1024 * 1024,
-    unreadBytesMax: 64 * 1024 * 1024,
+    unreadBytesMax: UNREAD_BYTES_MAX,
     idleMs: 10_000,
     connectionsPerAddressMax: Number.POSITIVE_INFINITY,
     connectionsMax,
