@@ -111,7 +111,7 @@ export function schemaCompiler(): Ajv2020 {
 }
 
 /** Objects that name their fields have no others: a field that a response has and the description lacks is a fault. */
-function closed<T>(value: T): T {
+export function closed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(closed) as T;
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};
