@@ -218,7 +218,7 @@ describeConsole('a day in the console', (shared) => {
     await hands.enter(button('Restore this'));
     await dialog.getByText('strategy removed in development').first().waitFor();
     await hands.enter(button('Roll back', dialog));
-    await closed();
+    await page.getByRole('status').filter({ hasText: 'As it is now' }).waitFor({ state: 'attached' });
     assert.deepEqual((await environment('development')).strategies, []);
     await ending(opened);
   });
