@@ -6,7 +6,7 @@ import { type Favorites, type ProjectState, projectEnvironments } from '../../..
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { healthOf, projectFigures } from '../../../src/http/admin/views/project-figures.ts';
 import { flagSummary } from '../../../src/http/admin/views/render-flag.ts';
-import { flagList, projectOverview } from '../../../src/http/admin/views/render-project.ts';
+import { flagList, healthReport, projectOverview } from '../../../src/http/admin/views/render-project.ts';
 import { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -126,5 +126,26 @@ describe('the flags of a project', () => {
         assert.equal(tags.size, 2, 'what differs has different tags');
       }
     }
+  });
+});
+
+describe('an overview of many flags that nobody waits for any more', () => {
+  it('fails once: what it is made of leaves no rejection that nobody takes, which would end the process', async (t) => {
+    const flags = Array.from({ length: 2_000 }, (): FlagType => 'release');
+    const { state, project, createdAt } = projectWith(...flags);
+    const abort = new AbortController();
+    const sources = { ...sourcesOf(state, createdAt), owner: { signal: abort.signal } };
+    const untaken: unknown[] = [];
+    const note = (error: unknown): void => void untaken.push(error);
+    process.on('unhandledRejection', note);
+    t.after(() => process.off('unhandledRejection', note));
+    for (const make of [projectOverview, healthReport]) {
+      const making = make(sources, project);
+      assert(making instanceof Promise, 'it takes several slices');
+      abort.abort();
+      await assert.rejects(making, { name: 'AbortError' });
+    }
+    for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(untaken, []);
   });
 });

@@ -96,16 +96,20 @@ export function projectOverview(sources: ListSources, project: ProjectState): Li
   const head = overviewHead(world, project);
   const counting = projectFigures([project], now, owner);
   const summing = summariesOf(sources, project);
-  return andThen(counting, ([figures]) =>
-    andThen(summing, (summaries) => {
-      const health = healthOf(figures!);
-      const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}${tagOf(marks)}`);
-      const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
-      const { validFrom, validUntil } = figures!;
-      const fresh = { ...moment, validFrom, validUntil, response };
-      return marks === null ? keep(overviews, project, fresh) : fresh;
-    }),
-  );
+  return andThen(both(counting, summing), ([[figures], summaries]) => {
+    const health = healthOf(figures!);
+    const etag = etagOf(world, moment.revision, `-${health}${useTag(summaries)}${tagOf(marks)}`);
+    const response = taggedResponse(etag, listBody({ ...head, health }, summaries, marks));
+    const { validFrom, validUntil } = figures!;
+    const fresh = { ...moment, validFrom, validUntil, response };
+    return marks === null ? keep(overviews, project, fresh) : fresh;
+  });
+}
+
+/** Both fail when nobody waits for the response any more: each rejection has to be taken, or it would end the process. */
+function both<A, B>(one: A | Promise<A>, other: B | Promise<B>): [A, B] | Promise<[A, B]> {
+  if (one instanceof Promise || other instanceof Promise) return Promise.all([one, other]);
+  return [one, other];
 }
 
 /** The overview with how many flags are in which state; asked for too seldom to be kept. */
@@ -116,14 +120,12 @@ export function healthReport(sources: ListSources, project: ProjectState): Liste
   const marks = marksIn(sources, project);
   const counting = projectFigures([project], now, owner);
   const summing = summariesOf(sources, project);
-  return andThen(counting, ([figures]) =>
-    andThen(summing, (summaries) => {
-      const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
-      const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
-      const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
-      return { revision, response };
-    }),
-  );
+  return andThen(both(counting, summing), ([[figures], summaries]) => {
+    const whole = { ...head, health: healthOf(figures!), ...stateCounts(figures!) };
+    const tag = `-${whole.potentiallyStaleCount}${useTag(summaries)}${tagOf(marks)}`;
+    const response = taggedResponse(etagOf(world, revision, tag), listBody(whole, summaries, marks));
+    return { revision, response };
+  });
 }
 
 export function flagList(sources: ListSources, project: ProjectState): Listed {
