@@ -147,17 +147,16 @@ async function searches({ target }: ServerProcess): Promise<void> {
       took.push(response.ms);
       status = response.status;
     }
-    say(`search, ${what}, ms${status === 200 ? '' : ` (${status})`}`, median(took));
+    say(`search, ${what}, ms${shownStatus(status)}`, median(took));
   }
-  say(
-    'overview of the project, first time, ms',
-    await timedMs(target, { method: 'GET', path: '/projects/default' }),
-  );
-  say(
-    'overview of the project, again, ms',
-    await timedMs(target, { method: 'GET', path: '/projects/default' }),
-  );
+  for (const when of ['first time', 'again']) {
+    const { ms, status } = await timedResponse(target, { method: 'GET', path: '/projects/default' });
+    say(`overview of the project, ${when}, ms${shownStatus(status)}`, ms);
+  }
 }
+
+/** Nothing for a success. */
+const shownStatus = (status: number): string => (status === 200 ? '' : ` (${status})`);
 
 /** With a memory budget that the state has reached. */
 async function refusals(folder: string, heapOption: string, set: DataSet): Promise<void> {
