@@ -4,6 +4,7 @@
  */
 import { request } from '../lib/load/client.ts';
 import { type Latencies, runOpenLoop } from '../lib/load/open-loop.ts';
+import type { Operation } from '../lib/load/operation.ts';
 import type { BenchRun, Effort, Scenario } from '../lib/measurement.ts';
 import { dataFolderOf, flagName } from '../lib/servers/data-set.ts';
 import { type ServerProcess, startServerProcess } from '../lib/servers/server-process.ts';
@@ -28,19 +29,18 @@ export const usage: Scenario = {
     const flags = Math.min(FLAGS_MAX, effort.flags);
     const server = await startServerProcess(await dataFolderOf(bench, { flags, projects: 1, events: 0 }));
     try {
-      const reporter = await reporterFor(server, flags);
+      const besides = { operation: await reportsFor(server, flags), perSecond: REPORTS_PER_SECOND };
       const operation = await flagReadRandom.prepare(server.target, { flags, connections: CONNECTIONS });
       const seconds = effort.name === 'full' ? SECONDS_PER_ROUND : effort.openLoopSeconds;
       const plan = { target: server.target, operation, connections: CONNECTIONS, seconds };
-      const read = (): Promise<Latencies> =>
-        runOpenLoop({ ...plan, perSecond: READS_PER_SECOND, folder: bench.folder });
+      const reads = { ...plan, perSecond: READS_PER_SECOND, folder: bench.folder };
       const rounds: { readonly beside: Latencies; readonly alone: Latencies }[] = [];
-      await read();
+      await runOpenLoop(reads);
       for (let round = 0; round < ROUNDS[effort.name]; round += 1) {
-        const beside = await reporter.during(read);
-        rounds.push({ beside, alone: await read() });
+        const beside = await runOpenLoop({ ...reads, besides });
+        rounds.push({ beside, alone: await runOpenLoop(reads) });
       }
-      const values = valuesOf(bench, rounds, reporter.sentCount);
+      const values = valuesOf(bench, rounds);
       return [{ table: 'usage', what: 'flag-read-random', at: READS_PER_SECOND, values }];
     } finally {
       await server.stop();
@@ -51,7 +51,6 @@ export const usage: Scenario = {
 function valuesOf(
   bench: BenchRun,
   rounds: readonly { readonly beside: Latencies; readonly alone: Latencies }[],
-  reports: number,
 ) {
   const values = {
     p50: median(rounds.map(({ beside }) => beside.p50)),
@@ -61,12 +60,15 @@ function valuesOf(
     ratio: median(rounds.map(({ beside, alone }) => beside.p99 / alone.p99)),
   };
   const { p99, aloneP99 } = values;
-  bench.say(`reads beside ${reports} reports: p99 ${p99.toFixed(2)} ms, alone ${aloneP99.toFixed(2)} ms`);
+  bench.say(`reads beside reports: p99 ${p99.toFixed(2)} ms, alone ${aloneP99.toFixed(2)} ms`);
   return values;
 }
 
-/** Reports of one application after another, each of all flags. */
-async function reporterFor({ target }: ServerProcess, flags: number) {
+/**
+ * Reports of one application after another, each of all flags. The process that reads sends them: a third one would take the core of the
+ * server from time to time, and reads would wait for that.
+ */
+async function reportsFor({ target }: ServerProcess, flags: number): Promise<Operation> {
   const made = await request(target, {
     method: 'POST',
     path: '/api-tokens',
@@ -76,33 +78,10 @@ async function reporterFor({ target }: ServerProcess, flags: number) {
   const counts = { yes: 10, no: 2, variants: { disabled: 12 } };
   const toggles = Object.fromEntries(Array.from({ length: flags }, (_, at) => [flagName(at), counts]));
   const now = new Date().toISOString();
-  // Made beforehand: the process that sends shares the machine with the server.
-  const bodies = Array.from({ length: APPLICATIONS }, (_, at) =>
-    JSON.stringify({ appName: `app-${at}`, bucket: { start: now, stop: now, toggles } }),
-  );
-  let sentCount = 0;
-  const send = async (): Promise<void> => {
-    sentCount += 1;
-    const { status } = await fetch(`${target.origin}/api/client/metrics`, {
-      method: 'POST',
-      headers: { authorization: secret, 'content-type': 'application/json' },
-      body: bodies[sentCount % APPLICATIONS] ?? '',
-    });
-    if (status !== 202) throw new Error(`a report got ${status}`);
-  };
-  return {
-    get sentCount(): number {
-      return sentCount;
-    },
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      const sending: Promise<void>[] = [send()];
-      const timer = setInterval(() => sending.push(send()), 1_000 / REPORTS_PER_SECOND);
-      try {
-        return await work();
-      } finally {
-        clearInterval(timer);
-        await Promise.all(sending);
-      }
-    },
-  };
+  const requests = Array.from({ length: APPLICATIONS }, (_, at) => ({
+    method: 'POST',
+    ...{ surface: '/api/client', path: '/metrics', headers: { authorization: secret } },
+    body: { appName: `app-${at}`, bucket: { start: now, stop: now, toggles } },
+  }));
+  return { requests };
 }

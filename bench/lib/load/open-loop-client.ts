@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { quantile } from '../statistics.ts';
-import type { Latencies, OpenLoopPlan } from './open-loop.ts';
+import type { Latencies, OpenLoopPlan, SchedulePlan } from './open-loop.ts';
 import { fillUnique, parseRequestFile } from './operation.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -19,6 +19,7 @@ class Connection {
   readonly #free: Connection[];
   readonly #latencies: number[];
   #dueAt = 0;
+  #isEnded = false;
 
   constructor(socket: Socket, free: Connection[], latencies: number[]) {
     this.#socket = socket;
@@ -27,7 +28,9 @@ class Connection {
     const reader = new ResponseReader((status) => this.#responded(status));
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => reader.push(chunk));
-    socket.on('close', () => assert(this.#dueAt === 0, 'the server closed a connection before it answered'));
+    socket.on('close', () =>
+      assert(this.#dueAt === 0 || this.#isEnded, 'the server closed a connection before it answered'),
+    );
   }
 
   send(raw: string, dueAt: number): void {
@@ -36,6 +39,7 @@ class Connection {
   }
 
   end(): void {
+    this.#isEnded = true;
     this.#socket.destroy();
   }
 
@@ -49,47 +53,94 @@ class Connection {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function run(plan: OpenLoopPlan): Promise<Latencies> {
-  const requests = parseRequestFile(readFileSync(plan.requestFile));
-  const free: Connection[] = [];
-  const latencies: number[] = [];
-  const connections = await openConnections(plan, free, latencies);
-  free.push(...connections);
-  const total = Math.max(1, Math.round(plan.perSecond * plan.seconds));
-  const startedAt = performance.now();
-  const dueAt = (number: number): number => startedAt + (number * 1000) / plan.perSecond;
-  let sent = 0;
-  while (latencies.length < total) {
+/** Requests that are due at fixed times. */
+class Schedule {
+  readonly #requests: readonly string[];
+  readonly #perSecond: number;
+  readonly #uniqueBase: number;
+  readonly #total: number;
+  readonly #connections: readonly Connection[];
+  readonly #free: Connection[];
+  readonly latencies: number[];
+  #sent = 0;
+
+  private constructor(plan: SchedulePlan, seconds: number, connected: Connected) {
+    this.#requests = parseRequestFile(readFileSync(plan.requestFile));
+    this.#perSecond = plan.perSecond;
+    this.#uniqueBase = plan.uniqueBase;
+    this.#total = Math.max(1, Math.round(plan.perSecond * seconds));
+    this.#connections = [...connected.free];
+    this.#free = connected.free;
+    this.latencies = connected.latencies;
+  }
+
+  static async open(plan: SchedulePlan, { seconds, host, port }: OpenLoopPlan): Promise<Schedule> {
+    return new Schedule(plan, seconds, await connectTo({ host, port, connections: plan.connections }));
+  }
+
+  get isOver(): boolean {
+    return this.latencies.length >= this.#total;
+  }
+
+  sendDue(startedAt: number): void {
     const now = performance.now();
-    assert(now < dueAt(total) + PATIENCE_MS, `${total - latencies.length} requests were never answered`);
-    while (sent < total && dueAt(sent) <= now) {
+    const dueAt = (number: number): number => startedAt + (number * 1000) / this.#perSecond;
+    const left = this.#total - this.latencies.length;
+    assert(now < dueAt(this.#total) + PATIENCE_MS, `${left} requests were never answered`);
+    while (this.#sent < this.#total && dueAt(this.#sent) <= now) {
       // In turn, so that none is silent for so long that the server closes it.
-      const connection = free.shift();
+      const connection = this.#free.shift();
       if (connection === undefined) break;
-      connection.send(
-        fillUnique(requests[sent % requests.length] ?? '', plan.uniqueBase + sent),
-        dueAt(sent),
-      );
-      sent += 1;
+      const raw = this.#requests[this.#sent % this.#requests.length] ?? '';
+      connection.send(fillUnique(raw, this.#uniqueBase + this.#sent), dueAt(this.#sent));
+      this.#sent += 1;
     }
+  }
+
+  end(): void {
+    for (const connection of this.#connections) connection.end();
+  }
+}
+
+async function run(plan: OpenLoopPlan): Promise<Latencies> {
+  const measured = await Schedule.open(plan, plan);
+  const besides = plan.besides === null ? null : await Schedule.open(plan.besides, plan);
+  const startedAt = performance.now();
+  while (!measured.isOver) {
+    besides?.sendDue(startedAt);
+    measured.sendDue(startedAt);
     await nextTurn();
   }
-  for (const connection of connections) connection.end();
+  measured.end();
+  besides?.end();
+  const { latencies } = measured;
   const [p50 = 0, p99 = 0, p999 = 0, max = 0] = [0.5, 0.99, 0.999, 1].map((q) => quantile(latencies, q));
   return { p50, p99, p999, max };
 }
 
-async function openConnections(
-  plan: OpenLoopPlan,
-  free: Connection[],
-  latencies: number[],
-): Promise<Connection[]> {
+interface Connected {
+  readonly free: Connection[];
+  readonly latencies: number[];
+}
+
+async function connectTo({
+  host,
+  port,
+  connections,
+}: {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+}): Promise<Connected> {
+  const free: Connection[] = [];
+  const latencies: number[] = [];
   const open = async (): Promise<Connection> => {
-    const socket = connect(plan.port, plan.host);
+    const socket = connect(port, host);
     await once(socket, 'connect');
     return new Connection(socket, free, latencies);
   };
-  return Promise.all(Array.from({ length: plan.connections }, open));
+  free.push(...(await Promise.all(Array.from({ length: connections }, open))));
+  return { free, latencies };
 }
 
 process.stdout.write(JSON.stringify(await run(JSON.parse(process.argv[2] ?? '') as OpenLoopPlan)));

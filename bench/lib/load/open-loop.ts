@@ -21,6 +21,8 @@ export interface OpenLoopOptions {
   readonly perSecond: number;
   readonly seconds: number;
   readonly folder: string;
+  /** Sent by the same process on a connection of their own, and not measured. */
+  readonly besides?: { readonly operation: Operation; readonly perSecond: number };
 }
 
 /** Milliseconds. */
@@ -31,30 +33,43 @@ export interface Latencies {
   readonly max: number;
 }
 
-export interface OpenLoopPlan {
-  readonly host: string;
-  readonly port: number;
+export interface SchedulePlan {
   readonly requestFile: string;
   readonly uniqueBase: number;
   readonly connections: number;
   readonly perSecond: number;
+}
+
+export interface OpenLoopPlan extends SchedulePlan {
+  readonly host: string;
+  readonly port: number;
   readonly seconds: number;
+  readonly besides: SchedulePlan | null;
 }
 
 /** Rejects when a request failed, or was still unanswered some time after the end. */
 export async function runOpenLoop(options: OpenLoopOptions): Promise<Latencies> {
-  const { target, operation, connections, perSecond, seconds, folder } = options;
-  const requestFile = join(folder, 'open-loop-requests.bin');
-  writeRequestFile(requestFile, target, operation);
+  const { target, operation, connections, perSecond, seconds, folder, besides } = options;
+  const scheduled = (name: string, sent: Operation): Pick<SchedulePlan, 'requestFile' | 'uniqueBase'> => {
+    const requestFile = join(folder, `${name}.bin`);
+    writeRequestFile(requestFile, target, sent);
+    return { requestFile, uniqueBase: uniqueBase() };
+  };
   const { hostname, port } = new URL(target.origin);
   const plan: OpenLoopPlan = {
     host: hostname,
     port: Number(port === '' ? 80 : port),
-    requestFile,
-    uniqueBase: uniqueBase(),
+    ...scheduled('open-loop-requests', operation),
     connections,
     perSecond,
     seconds,
+    besides:
+      besides === undefined
+        ? null
+        : {
+            ...scheduled('requests-besides', besides.operation),
+            ...{ connections: 1, perSecond: besides.perSecond },
+          },
   };
   const { stdout } = await run(process.execPath, ['--import', 'tsx', CLIENT_FILE, JSON.stringify(plan)]);
   return JSON.parse(stdout) as Latencies;
