@@ -99,7 +99,12 @@ export function createFeed(client, onUnauthorized) {
     else void look();
   }
 
+  // The browser knows at once; an open stream is silent for as long as nothing happens.
+  const onConnection = () => void look();
+
   document.addEventListener('visibilitychange', onVisibility);
+  window.addEventListener('offline', onConnection);
+  window.addEventListener('online', onConnection);
   return {
     problem,
     recoveries,
@@ -121,6 +126,8 @@ export function createFeed(client, onUnauthorized) {
       clearTimeout(timer);
       stream.wanted(false);
       document.removeEventListener('visibilitychange', onVisibility);
+      window.removeEventListener('offline', onConnection);
+      window.removeEventListener('online', onConnection);
     },
   };
 }

@@ -15,7 +15,7 @@ export async function timedMs(target: Target, asked: Request): Promise<number> {
 /** The same for a request that may be refused. */
 export async function timedResponse(
   target: Target,
-  { method, path, body }: Request,
+  { method, path, body, headers }: Request,
 ): Promise<{ readonly ms: number; readonly status: number }> {
   const text = body === undefined ? '' : JSON.stringify(body);
   const startedAt = performance.now();
@@ -26,6 +26,7 @@ export async function timedResponse(
       authorization: target.token,
       ...(text === '' ? {} : { 'content-type': 'application/json' }),
       ...(method === 'GET' ? {} : { 'content-length': Buffer.byteLength(text) }),
+      ...headers,
     },
   });
   sent.end(text);
