@@ -3,6 +3,7 @@
  * projects, revisions and authors are those of the records; what flags take of memory and refer to is derived from them, may
  * be counted otherwise by a later build, and is corrected when a flag is decoded (packed-flags.ts).
  */
+import assert from 'node:assert/strict';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { referenceUses } from '../../domain/state/references.ts';
 import { recordSize } from '../../domain/state/state-memory.ts';
@@ -62,20 +63,25 @@ export function outlinesOf(records: readonly unknown[]): OutlineColumns {
   const projects = new Places<string>();
   const references = new Places<readonly string[]>();
   const enabledIn = new Places<readonly string[] | null>();
-  return {
+  const columns: OutlineColumns = {
     names: outlines.map(({ name }) => name),
     revisions: outlines.map(({ revision }) => revision),
     createdBy: outlines.map(({ createdBy }) => createdBy),
     memoryBytes: outlines.map(({ memoryBytes }) => memoryBytes),
-    projectAt: outlines.map(({ project }) => projects.of(project, project)),
+    projectAt: outlines.map(({ project }) => projects.of(project)),
     projects: projects.all,
-    referencesAt: outlines.map((outline) => references.of(outline.references.join('\n'), outline.references)),
+    referencesAt: outlines.map((outline) => references.of(outline.references)),
     references: references.all,
-    enabledInAt: outlines.map((outline) =>
-      enabledIn.of(outline.enabledIn?.join(' ') ?? '-', outline.enabledIn),
-    ),
+    enabledInAt: outlines.map((outline) => enabledIn.of(outline.enabledIn)),
     enabledIn: enabledIn.all,
   };
+  const read = FlagOutlines.of(columns, outlines.length);
+  assert(read !== null, 'the columns of an outline have its shape');
+  assert(
+    outlines.every((outline, at) => isSameRecord(outline, read.at(at))),
+    'columns give back the outlines that they were made of',
+  );
+  return columns;
 }
 
 /** Numbers different things in the order in which they come. */
@@ -83,7 +89,9 @@ class Places<T> {
   readonly #places = new Map<string, number>();
   readonly all: T[] = [];
 
-  of(key: string, value: T): number {
+  of(value: T): number {
+    // Names may hold any character that could stand between them.
+    const key = JSON.stringify(value);
     let place = this.#places.get(key);
     if (place === undefined) {
       place = this.all.push(value) - 1;

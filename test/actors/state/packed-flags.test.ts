@@ -119,6 +119,24 @@ describe('a flag that is not decoded yet', () => {
     assert.equal(stateBytes(loaded), recountStateBytes(loaded));
   });
 
+  it('is that of its outline, whatever the environments in which flags are enabled are called', () => {
+    for (const environment of ['-', 'null', '.-', '[]']) {
+      const state = fewFlags();
+      state.given(
+        { type: 'create-environment', name: environment, fields: { type: 'test' } },
+        { type: 'add-project-environment', project: 'default', environment },
+      );
+      const inEnvironment = { project: 'default', flag: 'b', environment };
+      state.given(
+        { type: 'add-strategy', ...inEnvironment, strategy: STRATEGY },
+        { type: 'switch-environment', ...inEnvironment, enabled: true },
+        { type: 'archive-flag', project: 'default', flag: 'a' },
+      );
+      const { world: loaded } = loadedPacked(state.world);
+      assert.equal(stateHash(loaded), stateHash(state.world), environment);
+    }
+  });
+
   it('is one and the same object, whoever asks for it, before and after it changed', () => {
     const { world } = loadedPacked(fewFlags().world);
     const project = world.projects.get('default')!;
