@@ -15,12 +15,14 @@ import {
 } from '../../support/interface.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
 import {
+  ADMIN_TOKEN,
   describeInterface,
   ENGINES,
   type ReceivedResponse,
   startTestServer,
   type TestServer,
 } from '../../support/server.ts';
+import { post, RawConnection } from '../transport/raw-connection.ts';
 
 const VIEWER = 3;
 
@@ -154,27 +156,25 @@ for (const http of ENGINES) {
       assert.equal(statuses.filter((status) => status === 200).length, 65);
     });
 
-    it('for a rollback end with the client, and nothing is changed', async () => {
-      const { engine } = server.server.store;
+    it('for a rollback end with the client, and nothing is changed', async (t) => {
+      const { port, store, transport } = server.server;
       await server.call('PUT', `${FEATURES}/read`, { description: 'later' });
-      const lastId = engine.lastId;
+      const { lastId } = store.engine;
       gate.close();
-      const leaving = new AbortController();
-      const rollback = fetch(`${server.origin}/api/admin${FEATURES}/read/rollback`, {
-        method: 'POST',
-        headers: { authorization: '*:*.test-secret', 'content-type': 'application/json' },
-        body: JSON.stringify({ eventId: lastId - 1 }),
-        signal: leaving.signal,
-      });
-      const left = assert.rejects(rollback);
+      const client = await RawConnection.open(t, port);
+      client.write(
+        post(`/api/admin${FEATURES}/read/rollback`, JSON.stringify({ eventId: lastId - 1 }), [
+          `Authorization: ${ADMIN_TOKEN}`,
+          'Content-Type: application/json',
+        ]),
+      );
       await untilAre(1, 0);
-      leaving.abort();
-      await left;
-      while (server.server.transport.openRequests > 0) await settle();
+      client.reset();
+      while (transport.openRequests > 0) await settle();
       gate.open();
       await untilAre(0, 0);
       await settle();
-      assert.equal(engine.lastId, lastId);
+      assert.equal(store.engine.lastId, lastId);
     });
   });
 }

@@ -29,8 +29,9 @@ export function request(
 }
 
 /** A POST with its right Content-Length. */
-export function post(target: string, body: string): string {
-  return request(target, { method: 'POST', headers: [`Content-Length: ${Buffer.byteLength(body)}`], body });
+export function post(target: string, body: string, headers: readonly string[] = []): string {
+  const length = `Content-Length: ${Buffer.byteLength(body)}`;
+  return request(target, { method: 'POST', headers: [length, ...headers], body });
 }
 
 export class RawConnection {
