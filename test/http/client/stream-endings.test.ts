@@ -23,107 +23,115 @@ const DESCRIPTION = 'x'.repeat(10_000);
 const clientToken = (server: TestServer): Promise<string> =>
   addToken(server, { type: 'client', environment: 'development' });
 
-for (const engine of ENGINES) {
-  describe(`streams of changes (${engine})`, () => {
-    it('disconnect a client that does not read, before it has cost much, and leave the others alone', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-      const token = await clientToken(server);
-      await makeFlag(server.call, 'wordy');
-      const [hanging, reading] = [
-        await openStream(server.origin, STREAMING, { token }),
-        await openStream(server.origin, STREAMING, { token }),
-      ];
-      await Promise.all([hanging.next(), reading.next()]);
-      hanging.pause();
-      const { transport } = server.server;
-      let heardId = '';
-      for (let number = 0; transport.slowStreams === 0; number += 1) {
-        assert(number < CHANGES_MAX, 'it is disconnected');
-        const description = `${number} ${DESCRIPTION}`.slice(0, DESCRIPTION.length);
-        await server.call('PUT', `${FEATURES}/wordy`, { description });
-        ({ id: heardId } = await reading.next());
-        assert(transport.unreadBytes < 2 * 2 ** 20, `${transport.unreadBytes} bytes wait`);
-      }
-      assert.deepEqual([transport.slowStreams, transport.openStreams], [1, 1]);
-      await server.call('PUT', `${FEATURES}/wordy`, { description: 'short' });
-      assert(Number((await reading.next()).id) > Number(heardId));
-      await server.stop();
-    });
+// Each test has a server of its own, and waits most of its time.
+const TOGETHER = { concurrency: true };
 
-    it('end when the server stops', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-      const token = await clientToken(server);
-      const stream = await openStream(server.origin, STREAMING, { token });
-      await stream.next();
-      await Promise.all([stream.ended, server.stop()]);
-    });
-
-    it('end when the token expires', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-      const expiresAt = new Date(Date.now() + 1_500).toISOString();
-      const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
-      const stream = await openStream(server.origin, STREAMING, { token });
-      await stream.next();
-      await stream.ended;
-      assert((await openStream(server.origin, STREAMING, { token })).status === 401);
-      await server.stop();
-    });
-
-    it('are shown to be alive by comments', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-      const stream = await openStream(server.origin, STREAMING, { token: await clientToken(server) });
-      await stream.comment();
-      assert.deepEqual(stream.comments, ['keep-alive']);
-      stream.close();
-      await server.stop();
-    });
-
-    it('are refused with 503 when as many are open as there may be', async () => {
-      const server = await startTestServer({ env: { HTTP_ENGINE: engine, STREAMS_MAX: '1' } });
-      const token = await clientToken(server);
-      const first = await openStream(server.origin, STREAMING, { token });
-      await first.next();
-      const second = await openStream(server.origin, STREAMING, { token });
-      assert.deepEqual([second.status, second.headers['retry-after']], [503, '1']);
-      await server.stop();
-    });
-
-    it('go on after a kill, from the last event that a client has seen', async () => {
-      const folder = temporaryFolder();
-      const env = { HTTP_ENGINE: engine };
-      const killed = await spawnServer(folder, env);
-      const made = await killed.call('POST', '/api-tokens', {
-        tokenName: 'app',
-        type: 'client',
-        environment: 'development',
+describe('streams of changes', TOGETHER, () => {
+  for (const engine of ENGINES) {
+    describe(`on ${engine}`, TOGETHER, () => {
+      it('disconnect a client that does not read, before it has cost much, and leave the others alone', async () => {
+        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
+        const token = await clientToken(server);
+        await makeFlag(server.call, 'wordy');
+        const [hanging, reading] = [
+          await openStream(server.origin, STREAMING, { token }),
+          await openStream(server.origin, STREAMING, { token }),
+        ];
+        await Promise.all([hanging.next(), reading.next()]);
+        hanging.pause();
+        const { transport } = server.server;
+        let heardId = '';
+        for (let number = 0; transport.slowStreams === 0; number += 1) {
+          assert(number < CHANGES_MAX, 'it is disconnected');
+          const description = `${number} ${DESCRIPTION}`.slice(0, DESCRIPTION.length);
+          await server.call('PUT', `${FEATURES}/wordy`, { description });
+          ({ id: heardId } = await reading.next());
+          assert(transport.unreadBytes < 2 * 2 ** 20, `${transport.unreadBytes} bytes wait`);
+        }
+        assert.deepEqual([transport.slowStreams, transport.openStreams], [1, 1]);
+        await server.call('PUT', `${FEATURES}/wordy`, { description: 'short' });
+        assert(Number((await reading.next()).id) > Number(heardId));
+        await server.stop();
       });
-      const token = made.body.secret;
-      await makeRunningFlag(killed.call, 'killed');
-      const before = await openStream(killed.origin, STREAMING, { token });
-      await before.next();
-      await killed.call('POST', `${environmentPath('killed')}/off`);
-      const { id } = await before.next();
-      const etag = `"${id}"`;
-      await killed.kill();
-      await before.ended;
-      const again = await spawnServer(folder, env);
-      try {
-        const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
-          token,
-          headers: { 'if-none-match': etag },
+
+      it('end when the server stops', async () => {
+        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
+        const token = await clientToken(server);
+        const stream = await openStream(server.origin, STREAMING, { token });
+        await stream.next();
+        await Promise.all([stream.ended, server.stop()]);
+      });
+
+      it('end when the token expires', async () => {
+        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
+        const expiresAt = new Date(Date.now() + 3_000).toISOString();
+        const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
+        const stream = await openStream(server.origin, STREAMING, { token });
+        await stream.next();
+        await stream.ended;
+        assert((await openStream(server.origin, STREAMING, { token })).status === 401);
+        await server.stop();
+      });
+
+      it('are shown to be alive by comments', async () => {
+        const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
+        const stream = await openStream(server.origin, STREAMING, { token: await clientToken(server) });
+        await stream.comment();
+        assert.deepEqual(stream.comments, ['keep-alive']);
+        stream.close();
+        await server.stop();
+      });
+
+      it('are refused with 503 when as many are open as there may be', async () => {
+        const server = await startTestServer({ env: { HTTP_ENGINE: engine, STREAMS_MAX: '1' } });
+        const token = await clientToken(server);
+        const first = await openStream(server.origin, STREAMING, { token });
+        await first.next();
+        const second = await openStream(server.origin, STREAMING, { token });
+        assert.deepEqual([second.status, second.headers['retry-after']], [503, '1']);
+        await server.stop();
+      });
+
+      it('go on after a kill, from the last event that a client has seen', async () => {
+        const folder = temporaryFolder();
+        const env = { HTTP_ENGINE: engine };
+        const killed = await spawnServer(folder, env);
+        const made = await killed.call('POST', '/api-tokens', {
+          tokenName: 'app',
+          type: 'client',
+          environment: 'development',
         });
-        assert.equal(delta.status, 304, 'nothing has changed since');
-        const after = await openStream(again.origin, STREAMING, { token, headers: { 'last-event-id': id } });
-        await again.call('POST', `${environmentPath('killed')}/on`);
-        const next = await after.next();
-        assert.equal(next.event, 'unleash-updated');
-        assert(Number(next.id) > Number(id));
-        assert.equal(next.data.events[0].feature.enabled, true);
-        after.close();
-      } finally {
-        await again.kill();
-        rmSync(folder, { recursive: true, force: true });
-      }
+        const token = made.body.secret;
+        await makeRunningFlag(killed.call, 'killed');
+        const before = await openStream(killed.origin, STREAMING, { token });
+        await before.next();
+        await killed.call('POST', `${environmentPath('killed')}/off`);
+        const { id } = await before.next();
+        const etag = `"${id}"`;
+        await killed.kill();
+        await before.ended;
+        const again = await spawnServer(folder, env);
+        try {
+          const delta = await caller(again.origin, '/api/client')('GET', '/delta', undefined, {
+            token,
+            headers: { 'if-none-match': etag },
+          });
+          assert.equal(delta.status, 304, 'nothing has changed since');
+          const after = await openStream(again.origin, STREAMING, {
+            token,
+            headers: { 'last-event-id': id },
+          });
+          await again.call('POST', `${environmentPath('killed')}/on`);
+          const next = await after.next();
+          assert.equal(next.event, 'unleash-updated');
+          assert(Number(next.id) > Number(id));
+          assert.equal(next.data.events[0].feature.enabled, true);
+          after.close();
+        } finally {
+          await again.kill();
+          rmSync(folder, { recursive: true, force: true });
+        }
+      });
     });
-  });
-}
+  }
+});
