@@ -21,7 +21,8 @@ export interface FlagOutline {
   readonly project: string;
   readonly revision: number;
   readonly createdBy: number | null;
-  readonly memoryBytes: number;
+  /** What the flag takes of memory. */
+  readonly bytes: number;
   /** As `referenceUses` lists them. */
   readonly references: readonly string[];
   /** Names of the environments in which the flag is enabled; null for one that is archived. */
@@ -48,7 +49,7 @@ export function outlineOf({ flag, revision, createdBy = null }: FlagSnapshotReco
     project: flag.project,
     revision,
     createdBy,
-    memoryBytes: recordSize(flag),
+    bytes: recordSize(flag),
     references: referenceUses(flag),
     enabledIn:
       flag.archivedAt === null
@@ -67,7 +68,7 @@ export function outlinesOf(records: readonly unknown[]): OutlineColumns {
     names: outlines.map(({ name }) => name),
     revisions: outlines.map(({ revision }) => revision),
     createdBy: outlines.map(({ createdBy }) => createdBy),
-    memoryBytes: outlines.map(({ memoryBytes }) => memoryBytes),
+    memoryBytes: outlines.map(({ bytes }) => bytes),
     projectAt: outlines.map(({ project }) => projects.of(project)),
     projects: projects.all,
     referencesAt: outlines.map((outline) => references.of(outline.references)),
@@ -101,6 +102,13 @@ class Places<T> {
   }
 }
 
+/** Flags of one project that refer to the same. */
+export interface OutlinedUses {
+  readonly project: string;
+  readonly references: readonly string[];
+  count: number;
+}
+
 /** The outlines of the flags in a block, as they were read. */
 export class FlagOutlines {
   readonly #columns: OutlineColumns;
@@ -123,10 +131,28 @@ export class FlagOutlines {
       project: projects[projectAt[at]!]!,
       revision: revisions[at]!,
       createdBy: createdBy[at]!,
-      memoryBytes: memoryBytes[at]!,
+      bytes: memoryBytes[at]!,
       references: references[referencesAt[at]!]!,
       enabledIn: enabledIn[enabledInAt[at]!]!,
     };
+  }
+
+  /** What the flags refer to, counted: most flags of a block refer to the same. */
+  uses(): Iterable<OutlinedUses> {
+    const { projects, projectAt, references, referencesAt } = this.#columns;
+    const uses = new Map<number, OutlinedUses>();
+    for (let at = 0; at < projectAt.length; at += 1) {
+      const key = projectAt[at]! * references.length + referencesAt[at]!;
+      const known = uses.get(key);
+      if (known !== undefined) known.count += 1;
+      else
+        uses.set(key, {
+          project: projects[projectAt[at]!]!,
+          references: references[referencesAt[at]!]!,
+          count: 1,
+        });
+    }
+    return uses.values();
   }
 }
 

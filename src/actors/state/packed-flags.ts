@@ -50,6 +50,9 @@ export class PackedFlags {
     for (let at = 0; at < packed.count; at += 1) {
       this.#records.push(addPacked(this.#world, outlines.at(at), new PackedFlag(block, at)));
     }
+    for (const { project, references, count } of outlines.uses()) {
+      this.#world.references.addAll(project, references, count);
+    }
     return true;
   }
 
@@ -85,15 +88,14 @@ export class PackedFlags {
 const FLAGS_AT_ONCE = 16;
 
 function addPacked(world: World, outline: FlagOutline, packed: PackedFlag): FlagRecord {
-  const { name, memoryBytes, references } = outline;
+  const { flagProjects } = world.directory;
   const project = world.projects.get(outline.project);
-  if (project === undefined) throw new Error(`the snapshot has the flag ${name} of no project`);
-  assert(!world.directory.flagProjects.has(name), 'a flag is recorded once');
-  const { id } = project.settings;
-  world.directory.flagProjects.set(name, id);
-  world.memory.add(memoryBytes);
-  world.references.addAll(id, references, 1);
-  return project.flags.addPacked(packed, { ...outline, bytes: memoryBytes });
+  if (project === undefined) throw new Error(`the snapshot has the flag ${outline.name} of no project`);
+  const countBefore = flagProjects.size;
+  flagProjects.set(outline.name, project.settings.id);
+  assert(flagProjects.size > countBefore, 'a flag is recorded once');
+  world.memory.add(outline.bytes);
+  return project.flags.addPacked(packed, outline);
 }
 
 class PackedBlock implements FlagSource {
@@ -132,13 +134,13 @@ class PackedBlock implements FlagSource {
     assert(isSameRecord(outline, outlined), 'a flag is that of its outline');
     this.#correct(outlined, outline);
     shareInFlag(flag);
-    return { flag, growth: outline.memoryBytes - outlined.memoryBytes };
+    return { flag, growth: outline.bytes - outlined.bytes };
   }
 
   /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. */
   #correct(before: FlagOutline, after: FlagOutline): void {
     const { memory, references } = this.#world;
-    memory.add(after.memoryBytes - before.memoryBytes);
+    memory.add(after.bytes - before.bytes);
     if (before.references.join() === after.references.join()) return;
     const { drops } = this.#world.projects.get(after.project)!.flags;
     // Of none of them the flag has been told: it was not decoded.
