@@ -8,7 +8,7 @@ import { writeFirstToken } from './first-token.ts';
 import { ListenError } from './http/transport/listen-failure.ts';
 import { originOf } from './http/transport/origin.ts';
 import { createLog } from './log.ts';
-import { DataFolderError } from './persistence/disk/data-folder-error.ts';
+import { DamagedHistoryError, DataFolderError } from './persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
 import { FencedError, LogLostError } from './persistence/journal/commit-log.ts';
 import { JournalFailure } from './persistence/journal/journal-failure.ts';
@@ -114,6 +114,7 @@ function exitCodeOf(error: Error): ExitCode {
   const causes = [error, error.cause];
   if (causes.some((cause) => cause instanceof FencedError)) return EXIT.deposed;
   if (causes.some((cause) => cause instanceof LogLostError)) return EXIT.damagedData;
+  if (error instanceof DamagedHistoryError) return EXIT.damagedData;
   return error instanceof JournalFailure ? EXIT.journalFailed : EXIT.fault;
 }
 

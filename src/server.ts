@@ -272,6 +272,7 @@ function createHandler(
       now: Date.now,
     },
     recoveryMs: store.recoveryMs,
+    uncheckedBytes: () => store.historyCheck.bytesLeft,
     refusedLogins: () => api.refusedLogins(),
     longRequests: () => api.longRequests,
   };

@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VERSION } from '../src/installation.ts';
-import { ROOT_FOLDER, spawnServer, temporaryFolder } from './support/server.ts';
+import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
 
 /** Starts a server that is expected to end by itself. */
 async function runToEnd(
@@ -79,6 +79,34 @@ describe('the process', () => {
     assert.match(output, /\.journal/);
     assert.match(output, /offset/);
     assert.deepEqual(readFileSync(journal), bytes, 'a refusal changes nothing');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('starts on damage in old history that index files vouch for, ends with 65 when it finds it, and then refuses', async () => {
+    const first = await startTestServer({ folder: temporaryFolder() });
+    const { folder } = first;
+    // More than a start reads at once.
+    const parameters = { filler: 'x'.repeat(60_000) };
+    const add = async (name: string): Promise<void> => {
+      await first.call('POST', '/projects/default/features', { name });
+      const path = `/projects/default/features/${name}/environments/development/strategies`;
+      const { status } = await first.call('POST', path, { name: 'flexibleRollout', parameters });
+      assert.equal(status, 200);
+    };
+    await Promise.all(Array.from({ length: 300 }, (_, number) => add(`flag-${number}`)));
+    await first.stop();
+    const [journal = ''] = readdirSync(join(folder, 'journal')).filter((one) => one.endsWith('.journal'));
+    const file = join(folder, 'journal', journal);
+    const bytes = readFileSync(file);
+    const at = bytes.length >> 1;
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    writeFileSync(file, bytes);
+    for (const mayStart of [true, false]) {
+      const { code, output, result } = await runToEnd({ DATA_DIR: folder });
+      assert.equal(code, 65);
+      assert.equal(result.includes('Flagstaff listens on'), mayStart);
+      assert.match(mayStart ? result : output, /The journal is damaged: .*\.journal, offset [0-9]+/);
+    }
     rmSync(folder, { recursive: true });
   });
 

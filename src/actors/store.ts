@@ -30,6 +30,7 @@ import { Engine, type EngineClock } from './engine.ts';
 import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { FlagSweep } from './flag-sweep.ts';
+import { HistoryCheck } from './history-check.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { Pace } from './pace.ts';
@@ -58,6 +59,8 @@ export interface StoreOptions {
   readonly eventsPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
+  /** Parts of old segments with fewer bytes are read before the start (journal-survey.ts). */
+  readonly deferredBytesMin?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
   /** Also asserts what costs more than what it checks; for the simulation. */
@@ -83,6 +86,8 @@ export interface Store {
   /** How long reading the snapshot and replaying the journal took. */
   readonly recoveryMs: number;
   readonly reads: LogReads;
+  /** Reads what the start has not read. */
+  readonly historyCheck: HistoryCheck;
   /** Waits for appended frames, takes a last snapshot and closes the files. No command may arrive any more. */
   close(): Promise<void>;
 }
@@ -174,15 +179,24 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const reads = new LogReads({ eventLog, history });
+  const historyCheck = new HistoryCheck({
+    ...{ eventLog, log, stop: options.stop, pace: new Pace(pacing), monotonicMs: clock.monotonic },
+    parts: recovery.deferred,
+  });
   void sweep.run();
+  void historyCheck.run();
   return {
-    ...{ engine, keeper, recovery, recoveryMs, reads },
+    ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
     close: () => {
       sweep.stop();
+      historyCheck.stop();
       return close(engine, keeper, onFailed);
     },
   };
 }
+
+/** Read in some 30 ms: a journal that is not much longer is wholly read before the start. */
+const DEFERRED_BYTES_MIN = 16 * 1024 * 1024;
 
 interface RecoveredState {
   readonly world: World;
@@ -210,7 +224,7 @@ async function recoverState(options: StoreOptions, journal: string): Promise<Rec
 
 async function recoverInto(
   { world, packed }: { readonly world: World; readonly packed: PackedFlags | null },
-  { fs, folder, clock, log, logReader, onProgress }: StoreOptions,
+  { fs, folder, clock, log, logReader, deferredBytesMin, onProgress }: StoreOptions,
   journal: string,
 ): Promise<RecoveredState> {
   const eventLog = EventLog.empty({
@@ -225,6 +239,10 @@ async function recoverInto(
     folder,
     loader: startLoader({ world, eventLog, packed }),
     log,
+    deferral: {
+      vouch: (segment) => eventLog.vouch(segment),
+      bytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
+    },
     beforeReplay: (extent) => eventLog.beforeReplay(extent),
     ...given('onProgress', onProgress),
   });

@@ -27,6 +27,7 @@ const simulation = named('simulation/simulation.test.ts');
 const powerCut = named('persistence/recovery/power-cut.test.ts');
 const tornTail = named('persistence/recovery/torn-tail.test.ts');
 const damage = named('persistence/recovery/damaged-journal.test.ts');
+const oldHistory = named('actors/history-check.test.ts');
 const recovery = named('persistence/recovery/recovery.test.ts');
 const snapshot = named('persistence/snapshots/snapshot.test.ts');
 const io = named('persistence/journal/io-faults.test.ts');
@@ -102,6 +103,23 @@ export const FAULT_ROWS: readonly FaultRow[] = [
         'every single bit flip in a cleanly closed journal is refused',
         'a frame dropped, doubled, zeroed or swapped with the next is refused',
         'two segments that swapped their names are refused',
+      ),
+      ...simulation(SEEDS),
+    ],
+    longForms: ['simulation'],
+  },
+  {
+    fault: 'Bits flip in old history that a start leaves unread, because index files vouch for it',
+    promise:
+      'Found in the background after the start: the server ends with 65 and names file, offset and last good event, and every later start refuses. A missing, cut or swapped file still refuses at once, and so does damage behind the snapshot.',
+    tests: [
+      ...oldHistory(
+        'ends the server where a bit has flipped, names the place, and the next start refuses',
+        'keeps the server from starting where a file is missing, cut, or another one',
+        'does not reach behind the snapshot: damage there keeps the server from starting',
+      ),
+      ...named('main.test.ts')(
+        'starts on damage in old history that index files vouch for, ends with 65 when it finds it',
       ),
       ...simulation(SEEDS),
     ],

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
-import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DamagedHistoryError, DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
@@ -93,7 +93,8 @@ export async function damageAndReopen(disk: MemoryFileSystem, around: AfterDamag
   const bytes = DAMAGES[name]?.(site) ?? null;
   if (bytes === null) copy.take(site.path);
   else copy.put(site.path, bytes);
-  const store = await reopen(copy);
+  const { store, isFoundLater } = await reopen(copy, random.chance(0.5));
+  if (isFoundLater) tally.damagesFoundLater += 1;
   if (store === null) tally.damagesRefused += 1;
   else {
     tally.damagesHarmless += 1;
@@ -119,20 +120,41 @@ function isPossible(name: string, { frames, bytes }: Site): boolean {
   return name.endsWith('frame') ? frames.length >= 1 : bytes.length > 0;
 }
 
-/** Null when the folder is refused. */
-async function reopen(disk: MemoryFileSystem): Promise<Store | null> {
+interface Reopened {
+  /** Null when the folder is refused. */
+  readonly store: Store | null;
+  /** By the check of old history, which the start was allowed to leave unread. */
+  readonly isFoundLater: boolean;
+}
+
+async function reopen(disk: MemoryFileSystem, mayDefer: boolean): Promise<Reopened> {
+  const found: Error[] = [];
+  const store = await startOn(disk, mayDefer, found);
+  await store?.historyCheck.run();
+  if (store === null || found.length === 0) return { store, isFoundLater: false };
+  assert(mayDefer && found[0] instanceof DamagedHistoryError, found[0]);
+  assert.equal(await startOn(disk, mayDefer, found), null, 'the start after that refuses');
+  return { store: null, isFoundLater: true };
+}
+
+/** Null when the start refuses. */
+async function startOn(disk: MemoryFileSystem, mayDefer: boolean, found: Error[]): Promise<Store | null> {
   try {
     return await openStore({
       fs: disk,
       folder: FOLDER,
       clock: { now: () => 0, monotonic: () => 0, defer: (turn) => setImmediate(turn) },
-      timer: () => () => undefined,
+      timer: (_, run) => {
+        const turn = setImmediate(run);
+        return () => clearImmediate(turn);
+      },
       newId: () => '',
       newName: () => '00000000',
       logReader: inlineLogReader(disk),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-      stop: (error) => assert.fail(error),
+      stop: (error) => void found.push(error),
       reserveBytes: 0,
+      ...(mayDefer && { deferredBytesMin: 0 }),
     });
   } catch (error) {
     if (error instanceof DataFolderError) return null;

@@ -43,6 +43,8 @@ export interface LifePlan {
   readonly preallocatedBytes: number;
   /** Every event is followed by a look at the whole state; else flags are decoded when a command or the sweep comes to them. */
   readonly audited: boolean;
+  /** Whether the start leaves old history to the check after it, however little there is. */
+  readonly defersHistory: boolean;
 }
 
 const HOUR_MS = 3_600_000;
@@ -80,8 +82,9 @@ export function planLife(random: SeededRandom): LifePlan {
     eventRetentionDays: pick(random, [null, 0, 0, 0, 1]),
     mailboxLengthMax: pick(random, [2, 1_024]),
     preallocatedBytes: pick(random, [0, 4_000, 400_000]),
-    // Not a choice of its own, which would give every seed another life.
+    // No choices of their own, which would give every seed another life.
     audited: requests % 2 === 0,
+    defersHistory: requests % 3 !== 0,
   };
 }
 
@@ -111,4 +114,5 @@ export const CALM_LIFE: LifePlan = {
   mailboxLengthMax: 1_024,
   preallocatedBytes: 4_000,
   audited: true,
+  defersHistory: true,
 };

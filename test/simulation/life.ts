@@ -173,6 +173,7 @@ export class Life implements Service {
       stop: (error) => this.#excuse(error),
       segmentBytes,
       preallocatedBytes,
+      ...(this.#plan.defersHistory && { deferredBytesMin: 0 }),
       eventsPerSnapshot,
       eventRetentionDays,
       reserveBytes,

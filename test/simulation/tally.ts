@@ -23,6 +23,8 @@ export interface Tally {
   retentions: number;
   tornTails: number;
   damagesRefused: number;
+  /** Of those: by the check after the start. */
+  damagesFoundLater: number;
   damagesHarmless: number;
   /** Of the events that were left at last, by type. */
   readonly eventTypes: Map<string, number>;
@@ -52,6 +54,7 @@ export function emptyTally(): Tally {
     retentions: 0,
     tornTails: 0,
     damagesRefused: 0,
+    damagesFoundLater: 0,
     damagesHarmless: 0,
     eventTypes: new Map(),
   };

@@ -117,7 +117,17 @@ export interface Submitted {
 }
 
 export type TestEngineOptions = Partial<
-  Pick<StoreOptions, 'mailboxLengthMax' | 'eventsPerSnapshot' | 'commitLog' | 'audited' | 'limits'>
+  Pick<
+    StoreOptions,
+    | 'audited'
+    | 'commitLog'
+    | 'deferredBytesMin'
+    | 'eventsPerSnapshot'
+    | 'limits'
+    | 'mailboxLengthMax'
+    | 'segmentBytes'
+    | 'timer'
+  >
 > & {
   /** Of a node that follows another one: it records no first events. */
   readonly follows?: boolean;

@@ -28,6 +28,8 @@ export interface MetricsSources {
   /** Of this program. */
   readonly version: string;
   readonly recoveryMs: number;
+  /** Of the journal, what nobody has read since the start. */
+  uncheckedBytes(): number;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
   longRequests(): { readonly waitingCount: number; readonly waitedCount: number };
@@ -156,6 +158,11 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
     'flagstaff_replay_seconds',
     'How long this start took to read the snapshot and replay the journal.',
     () => sources.recoveryMs / 1000,
+  );
+  gauge(
+    'flagstaff_journal_unchecked_bytes',
+    'Old history that the start has not read, and that is yet to be checked.',
+    () => sources.uncheckedBytes(),
   );
   gauge('flagstaff_writable', '1 while the journal accepts writes.', () => (engine.journal.writable ? 1 : 0));
   gauge(

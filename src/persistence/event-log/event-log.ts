@@ -14,9 +14,11 @@ import assert from 'node:assert/strict';
 import { LRUCache } from 'lru-cache';
 import type { RecordedEvent } from '../../domain/state/upgrade/recorded-event.ts';
 import type { FileSystem } from '../disk/file-system.ts';
+import type { DeferredPart, VouchedPart } from '../journal/deferred-part.ts';
 import type { Frame, FramePosition, RecordedFrame } from '../journal/frame.ts';
 import { readFrames } from '../journal/frame-reader.ts';
 import type { ReplayExtent } from '../journal/journal.ts';
+import type { OpenSegment } from '../journal/segment-file.ts';
 import { frameExtent, type SegmentView } from './event-columns.ts';
 import {
   type CodeFilter,
@@ -32,7 +34,7 @@ import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
-import type { LogReader } from './log-reader.ts';
+import type { JournalDamage, LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
 
@@ -143,6 +145,26 @@ export class EventLog {
   /** Indexes what will not be replayed. */
   beforeReplay(extent: ReplayExtent): Promise<void> {
     return buildIndexBefore(extent, this.#building());
+  }
+
+  /** What an index file knows of the segment, so that a start need not read all of it. */
+  vouch(segment: OpenSegment): Promise<VouchedPart | null> {
+    return this.#indexFiles.vouch(segment);
+  }
+
+  /** Whether a part that was vouched for is whole; null when it is, or is not kept any more. */
+  async check(part: DeferredPart): Promise<JournalDamage | null> {
+    const { folder, logReader } = this.#options;
+    const isKept = (): boolean => this.#index.viewOf(part.segment) !== null;
+    try {
+      const { damage } = await logReader.check({ folder, part });
+      if (damage === null || !isKept()) return null;
+      await this.#indexFiles.distrust(part.segment);
+      return damage;
+    } catch (error) {
+      if (isKept()) throw error;
+      return null;
+    }
   }
 
   /** Adds a frame that recovery has read, unless an index file had it. */

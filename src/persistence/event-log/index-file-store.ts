@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { FileSystem } from '../disk/file-system.ts';
 import { isMissing, isUnreadable, withFile } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
+import type { VouchedPart } from '../journal/deferred-part.ts';
 import { paddedId } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
@@ -56,6 +57,28 @@ export class IndexFileStore {
     const columns = indexFile.toColumns(this.#options.index);
     assert(columns.firstId === firstId && columns.bytesEnd <= end, 'an index file covers its own segment');
     return { columns, chain: indexFile.chain };
+  }
+
+  /** The frames that a trustworthy index file of the segment covers; null where there is none. */
+  async vouch(segment: OpenSegment): Promise<VouchedPart | null> {
+    const { firstId } = segment;
+    const bytes = await readWhole(this.#options.fs, this.#pathOf(firstId));
+    const indexFile = bytes === null || bytes === 'unreadable' ? null : decodeIndexFile(bytes);
+    if (indexFile === null || indexFile.firstId !== firstId || indexFile.count === 0) return null;
+    const { count, bytesEnd: end, chain, lastOffset } = indexFile;
+    return { segment: firstId, lastId: firstId + count - 1, lastOffset, end, chain };
+  }
+
+  /** The segment was found to be other than its index file says: no start trusts that file any more, if it can be removed. */
+  async distrust(firstId: number): Promise<void> {
+    const { fs, folder, note } = this.#options;
+    const path = this.#pathOf(firstId);
+    try {
+      await fs.remove(path);
+      await fs.syncFolder(folder);
+    } catch (error) {
+      note?.(`The index file ${path} of a damaged segment could not be removed: ${error}`);
+    }
   }
 
   /** Saves what is not saved yet of the events up to `durableId`; calls queue up, so that two never share a file. */

@@ -7,7 +7,13 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
-import type { LogTask, NumberedTask, TaskResult } from './log-reader.ts';
+import {
+  checkPart,
+  type LogTask,
+  type NumberedTask,
+  type TaskOutput,
+  type TaskResult,
+} from './log-reader.ts';
 import { scanText } from './text-scan.ts';
 
 assert(parentPort !== null, 'runs as a worker thread only');
@@ -27,10 +33,15 @@ async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult[
 }
 
 /** Null when it was cancelled. */
-function run({ kind, request }: LogTask, isCancelled: () => boolean) {
-  return kind === 'scan'
-    ? scanText(request, realFileSystem, isCancelled)
-    : renderPage(realFileSystem, request);
+function run(task: LogTask, isCancelled: () => boolean): Promise<TaskOutput | null> {
+  switch (task.kind) {
+    case 'scan':
+      return scanText(task.request, realFileSystem, isCancelled);
+    case 'page':
+      return renderPage(realFileSystem, task.request);
+    case 'check':
+      return checkPart(realFileSystem, task.request);
+  }
 }
 
 parent.on('message', async (task: NumberedTask) => {

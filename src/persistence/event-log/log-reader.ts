@@ -1,5 +1,6 @@
 /**
- * Reading of the log that would hold the event loop: free-text scans, and pages made of large frames. It is done in a thread
+ * Reading of the log that would hold the event loop: free-text scans, pages made of large frames, and the check of what a start
+ * has not read. It is done in a thread
  * of its own. How many are done at once is up to the callers (src/actors/log-reads.ts).
  *
  * The thread is started by the first task and kept. If it dies, the tasks that it was busy with fail, and the next one
@@ -7,7 +8,9 @@
  */
 import { Worker } from 'node:worker_threads';
 import { threadSource } from '../../threads/thread-source.ts';
+import { DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
+import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
 
@@ -15,7 +18,24 @@ import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts
 export interface LogReader {
   scan(request: TextScanRequest, signal?: AbortSignal): Promise<TextMatches>;
   page(request: PageRequest, signal?: AbortSignal): Promise<RenderedPage>;
+  check(request: CheckRequest): Promise<Checked>;
   close(): Promise<void>;
+}
+
+export interface CheckRequest {
+  /** The journal folder. */
+  readonly folder: string;
+  readonly part: DeferredPart;
+}
+
+/** What a `DataFolderError` says, for the way between threads. */
+export type JournalDamage = Pick<
+  DataFolderError,
+  'problem' | 'file' | 'offset' | 'lastGoodEventId' | 'advice'
+>;
+
+export interface Checked {
+  readonly damage: JournalDamage | null;
 }
 
 /** Protects the process from a frame that is hostile once decoded; ordinary tasks need a tenth of it. */
@@ -23,7 +43,10 @@ const WORKER_HEAP_MB_MAX = 256;
 
 export type LogTask =
   | { readonly kind: 'scan'; readonly request: TextScanRequest }
-  | { readonly kind: 'page'; readonly request: PageRequest };
+  | { readonly kind: 'page'; readonly request: PageRequest }
+  | { readonly kind: 'check'; readonly request: CheckRequest };
+
+export type TaskOutput = TextMatches | RenderedPage | Checked;
 
 export interface NumberedTask {
   readonly number: number;
@@ -35,7 +58,7 @@ export interface NumberedTask {
 export interface TaskResult {
   readonly number: number;
   readonly outcome:
-    | { readonly kind: 'done'; readonly result: TextMatches | RenderedPage }
+    | { readonly kind: 'done'; readonly result: TaskOutput }
     | { readonly kind: 'cancelled' }
     | { readonly kind: 'failed'; readonly problem: string };
 }
@@ -44,7 +67,7 @@ interface Job {
   readonly cancelled: Int32Array;
   readonly signal: AbortSignal | undefined;
   readonly onAbort: () => void;
-  readonly resolve: (result: TextMatches | RenderedPage) => void;
+  readonly resolve: (result: TaskOutput) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -67,13 +90,17 @@ export class WorkerLogReader implements LogReader {
     return this.#run({ kind: 'page', request }, signal) as Promise<RenderedPage>;
   }
 
+  check(request: CheckRequest): Promise<Checked> {
+    return this.#run({ kind: 'check', request }) as Promise<Checked>;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#failAll(new Error('The reader of the log is closed'));
     await this.#worker?.terminate();
   }
 
-  #run(task: LogTask, signal: AbortSignal | undefined): Promise<TextMatches | RenderedPage> {
+  #run(task: LogTask, signal?: AbortSignal): Promise<TaskOutput> {
     if (this.#closed) return Promise.reject(new Error('The reader of the log is closed'));
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
@@ -126,6 +153,22 @@ export class WorkerLogReader implements LogReader {
   }
 }
 
+/** A damaged file, and one that the disk cannot read, is a result and no failure. */
+export async function checkPart(fs: FileSystem, { folder, part }: CheckRequest): Promise<Checked> {
+  try {
+    return { damage: saidBy(await checkDeferredPart({ fs, folder }, part)) };
+  } catch (error) {
+    if (error instanceof DataFolderError) return { damage: saidBy(error) };
+    throw error;
+  }
+}
+
+function saidBy(error: DataFolderError | null): JournalDamage | null {
+  if (error === null) return null;
+  const { problem, file, offset, lastGoodEventId, advice } = error;
+  return { problem, file, offset, lastGoodEventId, advice };
+}
+
 export function logReaderSource(): string {
   return threadSource(new URL('./log-reader-worker', import.meta.url).href);
 }
@@ -148,6 +191,7 @@ export function inlineLogReader(fs: FileSystem): LogReader {
       return matches;
     },
     page: (request) => renderPage(fs, request),
+    check: (request) => checkPart(fs, request),
     async close() {
       // Nothing is kept between tasks.
     },

@@ -1,5 +1,5 @@
 /**
- * Surveys a journal: verifies it to the last byte and changes nothing.
+ * Surveys a journal: verifies it to the last byte, but for parts that may be deferred, and changes nothing.
  *
  * Every checksum, every link from frame to frame and from segment to segment, and the order of ids are checked.
  * Frames are not decoded, except for the last one of each segment, whose last event id must match the next segment's
@@ -10,9 +10,9 @@
  */
 import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
-import { type Boundary, type Frame, lastEventId } from '../journal/frame.ts';
-import type { RawFrame } from '../journal/frame-format.ts';
-import { decodePayload, peekId } from '../journal/frame-payload.ts';
+import { type DeferredPart, lastFrameOf, type VouchedPart } from '../journal/deferred-part.ts';
+import type { Boundary } from '../journal/frame.ts';
+import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-walk.ts';
 import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
 import {
@@ -54,13 +54,25 @@ export interface JournalSurvey {
   readonly lastBatchAt: number;
   readonly tail: SegmentTail | null;
   readonly damage: DataFolderError | null;
+  /** What was not read, in order. */
+  readonly deferred: readonly DeferredPart[];
   /** For the ids asked for: where the event after it begins, if a frame ends with it. */
   readonly boundaries: ReadonlyMap<number, Boundary>;
+}
+
+/** What a start may leave unread: the frames that the state does not depend on. */
+export interface Deferral {
+  /** What an index file knows to be the beginning of the segment; null where there is none. */
+  vouch(segment: OpenSegment): Promise<VouchedPart | null>;
+  /** Parts of fewer bytes are read at once. */
+  readonly bytesMin: number;
 }
 
 export interface JournalSurveyOptions extends JournalSource {
   /** Event ids whose boundaries are wanted. */
   readonly wantedIds: ReadonlySet<number>;
+  /** `upToId`: no later event is in a part that is not read. */
+  readonly deferral?: (Deferral & { readonly upToId: number }) | undefined;
   readonly onProgress?: (bytesDone: number) => void;
 }
 
@@ -82,6 +94,7 @@ class Surveyor {
   #lastBatchAt = 0;
   #tail: SegmentTail | null = null;
   #damage: DataFolderError | null = null;
+  readonly #deferred: DeferredPart[] = [];
   #bytesDone = 0;
 
   constructor(options: JournalSurveyOptions, firstIds: readonly number[]) {
@@ -114,6 +127,7 @@ class Surveyor {
       lastBatchAt: this.#lastBatchAt,
       tail: this.#tail,
       damage: this.#damage,
+      deferred: this.#deferred,
       boundaries: this.#boundaries,
     };
   }
@@ -152,15 +166,20 @@ class Surveyor {
   async #surveyFrames(segment: OpenSegment, header: SegmentHeader, isLast: boolean): Promise<void> {
     const { path, firstId } = segment;
     if (this.#end === null) this.#lastId = firstId - 1;
-    const walk = new FrameWalk(header, this.#options.wantedIds, this.#boundaries);
-    const end = await scanFrames(segment, scanStartOf(header), (frame, payload) =>
-      walk.visit(frame, payload),
-    );
+    const walk = new FrameWalk(firstId, this.#options.wantedIds, this.#boundaries);
+    const deferred = await this.#deferrable(segment);
+    if (deferred !== null) this.#defer(deferred.part, header, walk, deferred.last);
+    const { format } = header;
+    const start =
+      deferred === null
+        ? scanStartOf(header)
+        : { format, offset: deferred.part.end, chain: deferred.part.chain };
+    const end = await scanFrames(segment, start, (frame, payload) => walk.visit(frame, payload));
     if (walk.problem !== null) return this.#damaged(path, walk.last?.offset ?? 0, walk.problem);
-    const last = walk.last === null ? null : await readFrameAt(segment, walk.last);
+    const last = walk.last === null ? null : await readLastEvent(segment, walk.last);
     if (typeof last === 'string') return this.#damaged(path, walk.last?.offset ?? 0, last);
     if (last !== null) {
-      this.#lastId = lastEventId(last);
+      this.#lastId = last.lastId;
       this.#lastAt = last.at;
     }
     assert(this.#lastId >= firstId - 1, 'a segment ends behind its beginning');
@@ -173,6 +192,29 @@ class Surveyor {
     this.#endsAs(await judgeScanEnd(segment, end, isLast), path);
   }
 
+  /** The beginning of the segment, where it need not be read; with its last frame. */
+  async #deferrable(segment: OpenSegment): Promise<{ part: VouchedPart; last: WalkStart } | null> {
+    const { deferral, wantedIds } = this.#options;
+    if (deferral === undefined) return null;
+    const part = await deferral.vouch(segment);
+    if (part === null || part.end < deferral.bytesMin || part.lastId > deferral.upToId) return null;
+    // A boundary within it could not be told.
+    if ([...wantedIds].some((id) => id >= part.segment && id < part.lastId)) return null;
+    const last = await lastFrameOf(segment, part);
+    return last === null ? null : { part, last };
+  }
+
+  #defer(part: VouchedPart, header: SegmentHeader, walk: FrameWalk, last: WalkStart): void {
+    const { segment, end, chain, lastId } = part;
+    assert(lastId >= segment && end > SEGMENT_HEADER_BYTES, 'a part that is deferred holds an event');
+    this.#deferred.push({ segment, end, chain, lastId });
+    if (this.#options.wantedIds.has(segment - 1)) {
+      const boundary = { segment, offset: SEGMENT_HEADER_BYTES, chain: header.chain };
+      this.#boundaries.set(segment - 1, boundary);
+    }
+    walk.passTo(last);
+  }
+
   #endsAs(end: SegmentEnd, path: string): void {
     if (end.kind === 'damage') this.#damaged(path, end.offset, end.what);
     else if (end.kind === 'tail') this.#tail = { path, offset: end.offset, tornBytes: end.bytes };
@@ -183,48 +225,4 @@ class Surveyor {
     const details = { file, offset, lastGoodEventId: this.#lastId, advice: ADVICE_DAMAGED };
     this.#damage = new DataFolderError(`The journal is damaged: ${what}`, details);
   }
-}
-
-/** Follows the ids of a segment's frames, and notes the boundaries that were asked for. */
-class FrameWalk {
-  readonly #header: SegmentHeader;
-  readonly #wantedIds: ReadonlySet<number>;
-  readonly #boundaries: Map<number, Boundary>;
-  #lastFirstId = 0;
-  last: RawFrame | null = null;
-  problem: string | null = null;
-
-  constructor(header: SegmentHeader, wantedIds: ReadonlySet<number>, boundaries: Map<number, Boundary>) {
-    this.#header = header;
-    this.#wantedIds = wantedIds;
-    this.#boundaries = boundaries;
-  }
-
-  visit(frame: RawFrame, payload: Buffer): boolean {
-    const { firstId } = this.#header;
-    const id = peekId(payload);
-    const follows = this.last === null ? id === firstId : id !== null && id > this.#lastFirstId;
-    this.last = frame;
-    if (id === null) return this.#stop('a frame holds no event id');
-    if (!follows) return this.#stop(`event ${id} is out of order`);
-    if (this.#wantedIds.has(id - 1)) {
-      const { offset, previous: chain } = frame;
-      this.#boundaries.set(id - 1, { segment: firstId, offset, chain });
-    }
-    this.#lastFirstId = id;
-    return true;
-  }
-
-  #stop(problem: string): false {
-    this.problem = problem;
-    return false;
-  }
-}
-
-/** A frame whose checksum has been verified; or why it cannot be decoded. */
-async function readFrameAt({ file }: OpenSegment, raw: RawFrame): Promise<Frame | string> {
-  const payload = Buffer.alloc(raw.payloadBytes);
-  await file.read(payload, 0, payload.length, raw.offset + raw.headerBytes);
-  const decoded = decodePayload(payload, raw);
-  return decoded.problem === null ? decoded.frame : decoded.problem;
 }

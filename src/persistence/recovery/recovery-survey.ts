@@ -16,7 +16,7 @@ import { idInFileName, SEGMENT_SUFFIX, type SegmentStart } from '../journal/segm
 import { listSnapshots, type SnapshotFile } from '../snapshots/snapshot-files.ts';
 import { SNAPSHOT_SUFFIX, type SnapshotHeader } from '../snapshots/snapshot-format.ts';
 import type { SnapshotReading } from '../snapshots/snapshot-reader.ts';
-import { type JournalSurvey, surveyJournal } from './journal-survey.ts';
+import { type Deferral, type JournalSurvey, surveyJournal } from './journal-survey.ts';
 import type { RecoveryFacts } from './recovery-cases.ts';
 
 export interface GoodSnapshot extends SnapshotHeader {
@@ -53,11 +53,13 @@ export interface SurveyFolderOptions {
    * would cost as much; whoever changes nothing only checks it.
    */
   readSnapshot(path: string): Promise<SnapshotReading>;
+  /** Nothing is deferred unless given, and never what lies behind the snapshot. */
+  readonly deferral?: Deferral | undefined;
   onProgress?(bytesDone: number): void;
 }
 
 export async function surveyFolder(options: SurveyFolderOptions): Promise<FolderSurvey> {
-  const { fs, folder, onProgress } = options;
+  const { fs, folder, deferral, onProgress } = options;
   const names = await sortNames(fs, folder);
   const files = (await listSnapshots(fs, folder.snapshots)).toReversed();
   const chosen = await chooseSnapshot(files, options);
@@ -65,9 +67,13 @@ export async function surveyFolder(options: SurveyFolderOptions): Promise<Folder
   const recorded = await readLogBeginning(fs, folder.root);
   const markedId = reading.state === 'good' ? reading.mark.lastId : 0;
   const beforeId = recorded.state === 'good' ? recorded.beginning.firstId - 1 : 0;
-  const wantedIds = new Set([0, markedId, beforeId, ...files.map(({ id }) => id)]);
-  const progress = onProgress === undefined ? {} : { onProgress };
-  const journal = await surveyJournal({ fs, folder: folder.journal, wantedIds, ...progress });
+  const upToId = chosen.snapshot?.id ?? 0;
+  const wantedIds = new Set([0, markedId, beforeId, upToId]);
+  const journal = await surveyJournal({
+    ...{ fs, folder: folder.journal, wantedIds },
+    ...(deferral !== undefined && { deferral: { ...deferral, upToId } }),
+    ...(onProgress !== undefined && { onProgress }),
+  });
   return surveyOf({ ...names, ...chosen, reading, recorded, journal });
 }
 

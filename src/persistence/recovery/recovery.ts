@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { createDataFolder, DAMAGED_SUFFIX, type DataFolder, dataFolder } from '../disk/data-folder.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
+import type { DeferredPart } from '../journal/deferred-part.ts';
 import { type Boundary, type FramePosition, lastEventId, type RecordedFrame } from '../journal/frame.ts';
 import type { RawFrame } from '../journal/frame-format.ts';
 import { decodePayload } from '../journal/frame-payload.ts';
@@ -23,7 +24,7 @@ import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
 import type { PackedRecords } from '../snapshots/packed-records.ts';
 import { readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
-import type { SegmentTail } from './journal-survey.ts';
+import type { Deferral, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
 import { type FolderSurvey, surveyFolder } from './recovery-survey.ts';
@@ -61,6 +62,8 @@ export interface RecoverOptions {
   readonly loader: Loader;
   readonly log: RecoveryLog;
   readonly onProgress?: (progress: RecoveryProgress) => void;
+  /** Leaves what it vouches for to a check after the start, where no event behind the snapshot is in it. */
+  readonly deferral?: Deferral | undefined;
   /** Called before the first frame is replayed, unless there is no journal. Must not change anything on disk. */
   readonly beforeReplay?: (extent: ReplayExtent) => Promise<void>;
 }
@@ -77,6 +80,8 @@ export interface RecoveryReport {
   readonly tornBytesCut: number;
   /** Files renamed to `.damaged`, by their old paths. */
   readonly setAside: readonly string[];
+  /** What of the journal was not read, and has yet to be checked. */
+  readonly deferred: readonly DeferredPart[];
   /** Where appending goes on. */
   readonly tail: JournalTail;
 }
@@ -108,15 +113,17 @@ export async function recover(options: RecoverOptions): Promise<RecoveryReport> 
     ...replayed,
     tornBytesCut: survey.journal.tail?.tornBytes ?? 0,
     setAside,
+    deferred: survey.journal.deferred,
     tail,
   };
 }
 
 async function surveyAndLoad(folder: DataFolder, options: RecoverOptions): Promise<FolderSurvey> {
-  const { fs, loader, onProgress } = options;
+  const { fs, loader, deferral, onProgress } = options;
   const survey = await surveyFolder({
     fs,
     folder,
+    deferral,
     readSnapshot: (path) => loadSnapshot(path, options),
     onProgress: (done) => onProgress?.({ phase: 'verify', done, total: null }),
   });

@@ -56,6 +56,7 @@ describeInterface('probes', (server) => {
     const { engine } = server().server.transport;
     const labels = `version="${VERSION}",node="${process.version}",engine="${engine}"`;
     assert.equal(sample(text, `flagstaff_build_info{${labels}}`), 1);
+    assert.equal(sample(text, 'flagstaff_journal_unchecked_bytes'), 0);
     assert.equal(sample(text, 'flagstaff_replay_seconds'), server().server.store.recoveryMs / 1000);
     assert.equal(sample(text, 'flagstaff_snapshot_failures_total'), 0);
   });

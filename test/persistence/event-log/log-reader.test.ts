@@ -280,6 +280,7 @@ test('a page of large frames is made by the thread, and is the same as one made 
       pages += 1;
       return reader.page(...task);
     },
+    check: (request) => reader.check(request),
     close: () => reader.close(),
   };
   const threaded = await EventLog.open({ fs: realFileSystem, folder: copies, logReader: counted });

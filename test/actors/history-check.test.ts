@@ -1,0 +1,176 @@
+/** Old history that a start leaves unread: what is wrong in it is found after the start, and what the state depends on before. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
+import { DamagedHistoryError, DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { createFlag, FOLDER, openTestEngine, type TestEngine } from '../support/engine.ts';
+import type { MemoryFileSystem } from '../support/memory-file-system.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const JOURNAL = `${FOLDER}/journal`;
+const FLIPS = 120;
+
+const open = (disk?: MemoryFileSystem): Promise<TestEngine> =>
+  openTestEngine({
+    ...(disk !== undefined && { disk }),
+    segmentBytes: 1_500,
+    deferredBytesMin: 0,
+    timer: (_, run) => {
+      const turn = setImmediate(run);
+      return () => clearImmediate(turn);
+    },
+  });
+
+interface Stopped {
+  readonly disk: MemoryFileSystem;
+  readonly hash: string;
+  readonly lastId: number;
+  /** Of the segments, oldest first. */
+  readonly segments: readonly string[];
+}
+
+/** A folder of several segments, closed cleanly: the snapshot and the index files cover all of it. */
+async function stopped(): Promise<Stopped> {
+  const first = await open();
+  for (let number = 0; number < 30; number += 1) await first.execute(createFlag(`flag-${number}`));
+  first.manual.runFreely();
+  await first.store.close();
+  const { disk } = first;
+  const { engine } = first.store;
+  const names = disk.namesIn(JOURNAL).filter((name) => name.endsWith('.journal'));
+  const segments = names.map((name) => `${JOURNAL}/${name}`).sort();
+  assert(segments.length >= 4, 'the journal has several segments');
+  return { disk, hash: stateHash(engine.world), lastId: engine.lastId, segments };
+}
+
+/** What the check of a start on a copy finds. */
+async function check(disk: MemoryFileSystem): Promise<{ engine: TestEngine; found: readonly Error[] }> {
+  const engine = await open(disk);
+  engine.manual.runFreely();
+  await engine.store.historyCheck.run();
+  return { engine, found: engine.stops };
+}
+
+function flipped(disk: MemoryFileSystem, path: string, at: number, bit: number): MemoryFileSystem {
+  const copy = disk.copy();
+  const bytes = Buffer.from(copy.bytesOf(path));
+  bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << bit), at);
+  copy.put(path, bytes);
+  return copy;
+}
+
+const bytesReadOf = (disk: MemoryFileSystem, path: string): number => disk.bytesRead.get(path) ?? 0;
+
+describe('old history for which index files vouch', () => {
+  it('is not read by the start, but for its ends, and wholly read by the check after it', async () => {
+    const { disk, hash, lastId, segments } = await stopped();
+    const copy = disk.copy();
+    const engine = await open(copy);
+    const { store } = engine;
+    assert.equal(store.recovery.deferred.length, segments.length);
+    const bytes = segments.reduce((sum, path) => sum + disk.bytesOf(path).length, 0);
+    const readBefore = segments.reduce((sum, path) => sum + bytesReadOf(copy, path), 0);
+    assert(readBefore < bytes, `${readBefore} bytes read of ${bytes}`);
+    assert.equal(store.historyCheck.bytesLeft, bytes);
+    assert.equal(stateHash(store.engine.world), hash);
+    assert.equal(store.engine.lastId, lastId);
+    engine.manual.runFreely();
+    await store.historyCheck.run();
+    assert.equal(store.historyCheck.bytesLeft, 0);
+    assert.deepEqual(engine.stops, []);
+    for (const path of segments) {
+      assert(bytesReadOf(copy, path) >= disk.bytesOf(path).length, `${path} is read to its end`);
+    }
+  });
+
+  it('ends the server where a bit has flipped, names the place, and the next start refuses', async () => {
+    const { disk, segments } = await stopped();
+    const random = seededRandom(14);
+    let later = 0;
+    for (let count = 0; count < FLIPS; count += 1) {
+      const path = segments[random.below(segments.length)]!;
+      const at = random.below(disk.bytesOf(path).length);
+      const damaged = flipped(disk, path, at, random.below(8));
+      const place = `${path}, byte ${at}`;
+      const started = await check(damaged).catch((error: unknown) => error);
+      if (started instanceof DataFolderError) continue;
+      later += 1;
+      const { found } = started as Awaited<ReturnType<typeof check>>;
+      const [damage] = found;
+      assert(damage instanceof DamagedHistoryError, place);
+      assert.equal(damage.file, path);
+      assert(damage.offset !== null && damage.offset <= at, place);
+      assert(damage.message.includes('flagstaff verify'), damage.message);
+      await assert.rejects(open(damaged), (error) => {
+        assert(error instanceof DataFolderError, place);
+        assert.deepEqual(
+          [error.file, error.offset, error.lastGoodEventId],
+          [damage.file, damage.offset, damage.lastGoodEventId],
+          'the start names the place that the check has named',
+        );
+        return true;
+      });
+    }
+    assert(later > FLIPS / 2, `${later} of ${FLIPS} found by the check`);
+  });
+
+  it('keeps the server from starting where a file is missing, cut, or another one', async () => {
+    const { disk, segments } = await stopped();
+    const [first, second, third] = segments as [string, string, string];
+    const cut = (copy: MemoryFileSystem): void =>
+      copy.put(second, disk.bytesOf(second).subarray(0, disk.bytesOf(second).length - 1));
+    const mutations: Record<string, (copy: MemoryFileSystem) => void> = {
+      'the first is missing': (copy) => copy.take(first),
+      'one in the middle is missing': (copy) => copy.take(second),
+      'one is cut': cut,
+      'two are swapped': (copy) => {
+        copy.put(second, disk.bytesOf(third));
+        copy.put(third, disk.bytesOf(second));
+      },
+    };
+    for (const [name, mutate] of Object.entries(mutations)) {
+      const copy = disk.copy();
+      mutate(copy);
+      await assert.rejects(open(copy), DataFolderError, name);
+    }
+  });
+
+  it('is read before the start where its index file is damaged or missing', async () => {
+    const { disk, segments } = await stopped();
+    const [path] = segments as [string];
+    const index = path.replace('.journal', '.index');
+    const spoil: Record<string, (copy: MemoryFileSystem) => void> = {
+      damaged: (copy) => {
+        const bytes = Buffer.from(copy.bytesOf(index));
+        bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+        copy.put(index, bytes);
+      },
+      missing: (copy) => copy.take(index),
+    };
+    for (const [name, mutate] of Object.entries(spoil)) {
+      const copy = flipped(disk, path, disk.bytesOf(path).length >> 1, 3);
+      mutate(copy);
+      await assert.rejects(open(copy), DataFolderError, name);
+    }
+  });
+
+  it('does not reach behind the snapshot: damage there keeps the server from starting', async () => {
+    const first = await open();
+    for (let number = 0; number < 10; number += 1) await first.execute(createFlag(`flag-${number}`));
+    first.manual.runFreely();
+    await first.store.keeper.take();
+    first.manual.holdTurns();
+    for (let number = 10; number < 30; number += 1) await first.execute(createFlag(`flag-${number}`));
+    const { engine } = first.store;
+    first.manual.runFreely();
+    await engine.eventLog.saveIndex(engine.durableId);
+    const disk = first.disk.crash();
+    const { store } = await open(disk.copy());
+    const snapshotId = store.recovery.snapshotId ?? 0;
+    assert(store.recovery.deferred.length > 0 && store.recovery.replayedEvents > 0);
+    assert(store.recovery.deferred.every(({ lastId }) => lastId <= snapshotId));
+    const { segment, offset } = store.recovery.tail;
+    const last = `${JOURNAL}/${String(segment).padStart(20, '0')}.journal`;
+    await assert.rejects(open(flipped(disk, last, offset - 5, 0)), DataFolderError);
+  });
+});
