@@ -22,6 +22,9 @@ export const OWED_MS_MAX = 50;
 /** Of the time that passes, what is forgiven: to all callers together, so that many of them get no more than one. */
 export const FORGIVEN_SHARE = 0.05;
 
+/** How old the last look at the processor time may be before a small piece looks again: a look takes as long as a small request. */
+const LOOKED_MS_MAX = 2;
+
 /** How often debts are gone through. */
 const SETTLE_MS = 100;
 
@@ -34,6 +37,7 @@ export class LoopAccounts {
   readonly #now: () => number;
   readonly #coreUsedMs: (() => number) | null;
   #coreUsedBefore = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #settledAt: number;
   #overdrawnMs = 0;
   #chargedMs = 0;
@@ -58,7 +62,7 @@ export class LoopAccounts {
   chargeCaller(caller: string, passedMs: number): void {
     assert(passedMs >= 0, 'the monotonic clock does not go back');
     this.#chargedMs += passedMs;
-    this.add(caller, Math.min(passedMs, this.#usedSinceLast()));
+    this.add(caller, Math.min(passedMs, this.#usedSinceLast(passedMs)));
   }
 
   /** Notes a piece that held a core for so long. */
@@ -86,9 +90,15 @@ export class LoopAccounts {
     return heldMs;
   }
 
-  /** Processor time since the last piece that was looked at, which are all while somebody owes something: no piece used more. */
-  #usedSinceLast(): number {
+  /**
+   * Processor time since the last look, which is at most LOOKED_MS_MAX before the piece while somebody owes something: no piece
+   * used more. What a small piece used makes no difference.
+   */
+  #usedSinceLast(passedMs: number): number {
     if (this.#coreUsedMs === null) return Number.POSITIVE_INFINITY;
+    const now = this.#now();
+    if (passedMs <= FREE_MS && now - this.#lookedAt < LOOKED_MS_MAX) return passedMs;
+    this.#lookedAt = now;
     const usedMs = this.#coreUsedMs();
     const sinceMs = usedMs - this.#coreUsedBefore;
     this.#coreUsedBefore = usedMs;

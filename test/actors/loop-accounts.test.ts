@@ -65,6 +65,30 @@ describe('accounts of the event loop', () => {
     );
   });
 
+  it('look at the processor time for large pieces, and for small ones only now and then', () => {
+    let [nowMs, looks] = [0, 0];
+    const made = new LoopAccounts(
+      () => nowMs,
+      () => {
+        looks += 1;
+        return nowMs;
+      },
+    );
+    const piece = (ms: number): void => {
+      nowMs += ms;
+      made.chargeCaller('a', ms);
+    };
+    piece(OWED_MS_MAX + 2);
+    for (let small = 0; small < 1_000; small += 1) piece(0.01);
+    assert(looks <= 6, `${looks} looks in 10 ms`);
+    assert.equal(made.isOverdrawn('a'), false);
+    looks = 0;
+    piece(OWED_MS_MAX + 2);
+    piece(OWED_MS_MAX + 2);
+    assert.equal(looks, 2);
+    assert.equal(made.isOverdrawn('a'), true);
+  });
+
   it('let many small requests make up for a pause that was not of their making', () => {
     const { made } = accounts();
     made.chargeCaller('a', OWED_MS_MAX + 2);
