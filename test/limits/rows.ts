@@ -34,6 +34,7 @@ import {
   GROWTH_LIMITS,
 } from '../../src/domain/flags/growth-limits.ts';
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
+import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
 import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
@@ -264,6 +265,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'lists of evaluated flags kept for contexts that come again',
         bytes(REPEATED_BYTES_MAX),
         'the one that was used longest ago is evaluated anew',
+      ),
+      row(
+        'regular expressions kept in compiled form, with what they have learned of texts',
+        bytes(KEPT_PATTERNS_BYTES_MAX),
+        'the one that was used longest ago is compiled again',
       ),
       row(
         'changes kept for caches and streams that fall behind',

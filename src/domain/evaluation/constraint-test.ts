@@ -3,7 +3,7 @@
  * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
  */
 import { isWithin, parseAddress } from '../flags/address.ts';
-import { type ParsedPattern, parsePattern } from '../flags/pattern.ts';
+import { KeptPatterns, PatternKey } from '../flags/pattern.ts';
 import { type ContextReader, contextReader } from './context.ts';
 import { Interned } from './interned.ts';
 import type { Run, Test } from './run.ts';
@@ -145,14 +145,14 @@ function versionOperator(accepts: (order: number) => boolean): CompileOperator {
   };
 }
 
+const patterns = new KeptPatterns();
+
 function matchesPattern({ value, caseInsensitive = false }: ConstraintSource, read: ContextReader): Test {
-  // Compiled when first needed: that takes a thousand times as long as anything else here.
-  let parsed: ParsedPattern | null = null;
+  if (value === undefined) return () => false;
+  const key = new PatternKey(value, caseInsensitive);
   return ({ context }) => {
     const text = read(context);
-    if (text === undefined || value === undefined) return false;
-    parsed ??= parsePattern(value, caseInsensitive);
-    return 'pattern' in parsed && parsed.pattern.occursIn(text);
+    return text !== undefined && patterns.occursIn(key, text);
   };
 }
 

@@ -8,7 +8,7 @@ import { shown } from '../json/issues.ts';
 import { list } from '../json/list-schema.ts';
 import { parseAddress } from './address.ts';
 import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
-import { parsePattern } from './pattern.ts';
+import { patternIssue } from './pattern.ts';
 
 export const MULTI_VALUE_OPERATORS = [
   'NOT_IN',
@@ -140,7 +140,7 @@ const VERSION_KIND: ValueKind = {
 
 const PATTERN_KIND: ValueKind = {
   phrase: 'a regular expression in the syntax of RE2, such as "^eu-[a-z]+$"',
-  accepts: (text) => 'pattern' in parsePattern(text, false),
+  accepts: (text) => patternIssue(text, false) === null,
 };
 
 function kindOf(operator: ConstraintOperator): ValueKind {

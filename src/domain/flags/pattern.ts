@@ -2,7 +2,11 @@
  * Patterns of the operator REGEX: RE2's syntax, by re2js, whose time grows with pattern times text and never
  * exponentially. That product is bounded too, because anyone who may write a constraint could otherwise hold up every
  * evaluation: `((a{10}){100})$` takes 0.6 s on 10,000 characters.
+ *
+ * A compiled pattern takes up to 60 KiB, and what it learns of texts megabytes, where its text takes ten bytes. So those that
+ * were not asked for longest are forgotten, and compiled again when they are.
  */
+import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 
 /** Characters of a pattern's text. Compiling it takes 20 ms at worst, mostly for large repetitions of classes. */
@@ -14,23 +18,98 @@ const INSTRUCTIONS_MAX = 250;
 /** Instructions times characters of the text: 10 ms at worst for the first text, 0.2 ms for later ones. */
 const STEPS_MAX = 50_000;
 
-export interface Pattern {
-  /** Whether it occurs anywhere in `text`; false when that would take too long to find out. */
-  occursIn(text: string): boolean;
+/** Of all compiled patterns that are kept: room for some thousands as people write them. */
+export const KEPT_PATTERNS_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Of one, with what it has learned. One that grows beyond that is compiled anew, and learns again. */
+const KEPT_EACH_BYTES_MAX = 2 * 1024 * 1024;
+
+/** What a compiled pattern takes, measured: from 3 KiB to 60 KiB for 8 to 250 instructions. */
+const COMPILED_BYTES = 4 * 1024;
+const INSTRUCTION_BYTES = 256;
+
+/** A phrase that says what is wrong with the pattern; null when it can be used. */
+export function patternIssue(text: string, caseInsensitive: boolean): string | null {
+  const compiled = compile(text, caseInsensitive);
+  return typeof compiled === 'string' ? compiled : null;
 }
 
-export type ParsedPattern = { readonly pattern: Pattern } | { readonly issue: string };
-
-/** The pattern, or a phrase that says what is wrong with it. */
-export function parsePattern(text: string, caseInsensitive: boolean): ParsedPattern {
-  if (text.length > PATTERN_LENGTH_MAX) return { issue: `longer than ${PATTERN_LENGTH_MAX} characters` };
+/** The compiled pattern, or what is wrong with it. */
+function compile(text: string, caseInsensitive: boolean): RE2JS | string {
+  if (text.length > PATTERN_LENGTH_MAX) return `longer than ${PATTERN_LENGTH_MAX} characters`;
   try {
     const compiled = RE2JS.compile(text, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
-    const instructions = compiled.programSize();
-    if (instructions > INSTRUCTIONS_MAX) return { issue: 'too large, with its repetitions written out' };
-    const lengthMax = STEPS_MAX / instructions;
-    return { pattern: { occursIn: (subject) => subject.length <= lengthMax && compiled.test(subject) } };
+    return compiled.programSize() > INSTRUCTIONS_MAX
+      ? 'too large, with its repetitions written out'
+      : compiled;
   } catch (error) {
-    return { issue: error instanceof Error ? error.message : String(error) };
+    return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** Null for a text that is no pattern. */
+type Compiled = { readonly compiled: RE2JS | null };
+
+/** Patterns that are compiled when they are first asked for. */
+export class KeptPatterns {
+  readonly #kept: LRUCache<string, Compiled>;
+
+  constructor(bytesMax = KEPT_PATTERNS_BYTES_MAX) {
+    this.#kept = new LRUCache({ maxSize: bytesMax, maxEntrySize: bytesMax, sizeCalculation: bytesOf });
+  }
+
+  /** About what they take of memory. */
+  get bytes(): number {
+    return this.#kept.calculatedSize;
+  }
+
+  /**
+   * Whether the pattern with this key occurs anywhere in `text`; false when that would take too long to find out, and for what is
+   * no pattern.
+   */
+  occursIn(key: PatternKey, text: string): boolean {
+    const known = this.#kept.get(key.text) ?? this.#add(key);
+    const { compiled } = known;
+    if (compiled === null || text.length * compiled.programSize() > STEPS_MAX) return false;
+    const before = learnedBytes(compiled);
+    const occurs = compiled.test(text);
+    if (learnedBytes(compiled) !== before) this.#weigh(key, known);
+    return occurs;
+  }
+
+  #add(key: PatternKey): Compiled {
+    const compiled = compile(key.pattern, key.caseInsensitive);
+    const added = { compiled: typeof compiled === 'string' ? null : compiled };
+    this.#kept.set(key.text, added);
+    return added;
+  }
+
+  #weigh({ text }: PatternKey, known: Compiled): void {
+    if (bytesOf(known) > KEPT_EACH_BYTES_MAX) this.#kept.delete(text);
+    else this.#kept.set(text, { compiled: known.compiled });
+  }
+}
+
+/** What a pattern is kept under. */
+export class PatternKey {
+  readonly text: string;
+  readonly pattern: string;
+  readonly caseInsensitive: boolean;
+
+  constructor(pattern: string, caseInsensitive: boolean) {
+    this.pattern = pattern;
+    this.caseInsensitive = caseInsensitive;
+    this.text = `${caseInsensitive ? 'i' : 'c'} ${pattern}`;
+  }
+}
+
+function bytesOf({ compiled }: Compiled): number {
+  if (compiled === null) return COMPILED_BYTES;
+  return COMPILED_BYTES + INSTRUCTION_BYTES * compiled.programSize() + learnedBytes(compiled);
+}
+
+/** Of the states that were made for texts so far. */
+function learnedBytes(compiled: RE2JS): number {
+  const states = compiled.re2().lazyDFA;
+  return states === null ? 0 : states.maxMem - states.memBudget;
 }
