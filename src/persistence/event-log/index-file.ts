@@ -30,6 +30,7 @@
  * rebuilt.
  */
 import assert from 'node:assert/strict';
+import { endianness } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { pack, unpack } from '../codec/message-pack.ts';
@@ -183,18 +184,27 @@ export function decodeIndexFile(bytes: Buffer): IndexFile | null {
       readColumn(bytes, columnAt(0), columns.offset);
       for (const [place, name] of NAMED_COLUMNS.entries()) {
         readColumn(bytes, columnAt(place + 1), columns[name]);
-        recode(
-          columns[name],
-          Uint32Array.from(names[place] ?? [], (text) => tables[name].codeOf(text)),
-        );
+        recode(columns[name], codesOf(names[place] ?? [], tables[name]));
       }
       return EventColumns.restore({ firstId, count, bytesEnd, columns });
     },
   };
 }
 
+const IS_LITTLE_ENDIAN = endianness() === 'LE';
+
 function readColumn(bytes: Buffer, at: number, column: Uint32Array): void {
+  if (IS_LITTLE_ENDIAN) {
+    new Uint8Array(column.buffer).set(bytes.subarray(at, at + column.byteLength));
+    return;
+  }
   for (let row = 0; row < column.length; row++) column[row] = bytes.readUInt32LE(at + row * 4);
+}
+
+function codesOf(names: readonly (string | null)[], table: NameTable): Uint32Array {
+  const codes = new Uint32Array(names.length);
+  for (let at = 0; at < names.length; at += 1) codes[at] = table.codeOf(names[at]!);
+  return codes;
 }
 
 function recode(column: Uint32Array, codes: Uint32Array): void {
