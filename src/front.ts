@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { Phase } from './http/probes/probes.ts';
 import { selectTransport } from './http/select-transport.ts';
 import type { Api } from './http/serving/dispatcher.ts';
+import { polledPaths } from './http/surfaces.ts';
 import type { Tracer } from './http/tracing/tracer.ts';
 import type { Transport, TransportOptions } from './http/transport/transport.ts';
 import { createWorkersTransport } from './http/workers/workers-transport.ts';
@@ -36,6 +37,7 @@ export function createFront(
     handle: (request, response) => front.handle(request, response),
     admit: (head) => front.admit(head),
     refuse: (...refused) => front.refuse(...refused),
+    polledPaths: polledPaths(basePath),
     limits: { streamsMax, ...(connectionsPerAddressMax !== null && { connectionsPerAddressMax }) },
   };
   if (httpWorkers === 0) return selectTransport(config.httpEngine, options);

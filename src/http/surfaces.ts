@@ -16,6 +16,15 @@ export function surfacesOf({ frontendApi }: { readonly frontendApi: boolean }): 
   return frontendApi ? SURFACES : SURFACES.map((one) => (one === frontendSurface ? frontendOff : one));
 }
 
+/** Of all requests that SDKs send again and again, as they are sent. */
+export function polledPaths(basePath: string): readonly string[] {
+  return SURFACES.flatMap(({ prefix, routes }) =>
+    routes.flatMap((route) =>
+      route.kind === 'read' && route.isPolled === true ? basePath + prefix + route.path : [],
+    ),
+  );
+}
+
 export const SURFACES: readonly Surface[] = [
   adminSurface,
   clientSurface,

@@ -44,20 +44,25 @@ export class ClientDocuments {
   readonly workshop: BodyWorkshop;
   readonly #whole: LRUCache<string, Entry>;
   readonly #narrowed: LRUCache<string, Entry>;
+  /** What was asked for last. Comparing with it is faster than looking it up; it was touched by that. */
+  #lastQuery: ClientQuery | null = null;
+  #last: Entry | null = null;
   /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
 
   constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: ClientDocumentsOptions) {
     this.#world = world;
     this.workshop = { compressor: new Compressor(), later, ...workshop };
-    this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX);
-    this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX);
+    const onEvicted = (entry: Entry): void => {
+      if (entry === this.#last) this.#last = null;
+    };
+    this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX, onEvicted);
+    this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX, onEvicted);
   }
 
   /** The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. */
   get(query: ClientQuery, lastId: () => number, payer?: Payer): ClientDocument | Promise<ClientDocument> {
-    const cache = query.isNarrowed ? this.#narrowed : this.#whole;
-    const entry = cache.get(query.key) ?? this.#add(cache, query);
+    const entry = query === this.#lastQuery && this.#last !== null ? this.#last : this.#entryOf(query);
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
     if (document.flagCount <= FLAGS_AT_ONCE) {
@@ -69,6 +74,14 @@ export class ClientDocuments {
       return document.isMade ? Promise.resolve().then(update) : update();
     }
     return this.#upToDate(entry, lastId, payer);
+  }
+
+  #entryOf(query: ClientQuery): Entry {
+    const cache = query.isNarrowed ? this.#narrowed : this.#whole;
+    const entry = cache.get(query.key) ?? this.#add(cache, query);
+    this.#lastQuery = query;
+    this.#last = entry;
+    return entry;
   }
 
   /** A document of many flags, with all that there is at the moment of the call. */
@@ -137,13 +150,15 @@ async function updateInSlices(
   document.adopt(next);
 }
 
-function cacheOf(bytesMax: number): LRUCache<string, Entry> {
+function cacheOf(bytesMax: number, onEvicted: (entry: Entry) => void): LRUCache<string, Entry> {
   return new LRUCache({
     maxSize: bytesMax,
     // A document larger than all the cache is kept alone: to make it for each request would be worse.
     sizeCalculation: ({ document, key }) => Math.min(document.bytes + key.length * 2 + BYTES_EACH, bytesMax),
-    dispose: ({ document }, _key, reason) => {
-      if (reason === 'evict') document.retire();
+    dispose: (entry, _key, reason) => {
+      if (reason !== 'evict') return;
+      entry.document.retire();
+      onEvicted(entry);
     },
   });
 }

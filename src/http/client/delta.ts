@@ -14,6 +14,7 @@ import { DeltaSchema } from './schemas.ts';
 export const deltaRoute = readRoute({
   method: 'GET',
   path: '/delta',
+  isPolled: true,
   operationId: 'getClientDelta',
   tag: 'Client',
   summary:

@@ -42,6 +42,7 @@ export const clientFlagRoutes: readonly Route[] = [
     path: '/features',
     operationId: 'getAllClientFeatures',
     keptUntil: () => Number.POSITIVE_INFINITY,
+    isPolled: true,
     tag: 'Client',
     summary: 'Read all flags that the token covers, as SDKs evaluate them.',
     permission: 'scope',

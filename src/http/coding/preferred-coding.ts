@@ -10,17 +10,23 @@ export type ContentCoding = (typeof CODINGS)[number];
 const REMEMBERED_MAX = 256;
 const REMEMBERED_LENGTH_MAX = 200;
 const remembered = new Map<string, ContentCoding>();
+/** The last of them. Comparing with it is faster than looking it up. */
+let lastHeader = '';
+let lastCoding: ContentCoding = 'identity';
 
 /** The coding that an Accept-Encoding header likes best, and names first of those that it likes alike. */
 export function preferredCoding(acceptEncoding: string): ContentCoding {
   if (acceptEncoding === '') return 'identity';
+  if (acceptEncoding === lastHeader) return lastCoding;
   const known = remembered.get(acceptEncoding);
-  if (known !== undefined) return known;
-  const coding = likedBest(acceptEncoding, CODINGS);
-  if (acceptEncoding.length <= REMEMBERED_LENGTH_MAX) {
+  const coding = known ?? likedBest(acceptEncoding, CODINGS);
+  if (acceptEncoding.length > REMEMBERED_LENGTH_MAX) return coding;
+  if (known === undefined) {
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.set(acceptEncoding, coding);
   }
+  lastHeader = acceptEncoding;
+  lastCoding = coding;
   return coding;
 }
 

@@ -119,6 +119,8 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
    * for not at all. Of whatever changes it src/http/workers/mark-changes.ts has to know. Absent: not at all.
    */
   keptUntil?(context: RequestContext<Body>): number | null;
+  /** SDKs ask for it again and again, nearly always in vain. Its path has no parameters. */
+  readonly isPolled?: true;
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
@@ -180,6 +182,46 @@ export interface PlainRoute {
 
 /** A route as the dispatcher sees it: the body has the type that the route's schema accepts. */
 export type Route = ReadRoute | WriteRoute | StreamRoute;
+
+type AnyRoute = ReadRoute | WriteRoute | StreamRoute | PlainRoute;
+type Fields<R> = R extends unknown ? keyof R : never;
+
+/** Absent as it is; those that are not absent in any route are here for their place. */
+const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
+  kind: undefined,
+  method: undefined,
+  path: undefined,
+  operationId: undefined,
+  tag: undefined,
+  summary: undefined,
+  permission: undefined,
+  needs: undefined,
+  needsOneOf: undefined,
+  locate: undefined,
+  query: undefined,
+  body: undefined,
+  bodyIsOptional: undefined,
+  success: undefined,
+  refusals: undefined,
+  keptUntil: undefined,
+  isPolled: undefined,
+  honoursIfNoneMatch: undefined,
+  changesUsage: undefined,
+  bodyItems: undefined,
+  read: undefined,
+  command: undefined,
+  actor: undefined,
+  pinned: undefined,
+  secretField: undefined,
+  secretsInBody: undefined,
+  respond: undefined,
+  open: undefined,
+};
+
+/** The same route with all fields that a route may have, in one order: the engine then finds each at the same place in every route. */
+export function routeInFull<R extends AnyRoute>(route: R): R {
+  return { ...NO_FIELDS, ...route };
+}
 
 type BodyOf<S extends v.GenericSchema | undefined> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 

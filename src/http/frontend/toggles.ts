@@ -49,6 +49,7 @@ export const toggleRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
     path: '',
+    isPolled: true,
     operationId: 'getFrontendFeatures',
     tag: 'Frontend',
     summary: 'Read the flags that are on for the context in the query.',

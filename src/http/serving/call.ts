@@ -3,7 +3,7 @@
 import type { Caller } from '../dispatch/access.ts';
 import type { RouteMeter } from '../dispatch/meters.ts';
 import { type ParamName, type Params, paramNamesOf } from '../dispatch/params.ts';
-import type { PlainRoute, Route } from '../dispatch/route.ts';
+import { type PlainRoute, type Route, routeInFull } from '../dispatch/route.ts';
 import type { Surface } from '../dispatch/surface.ts';
 import type { ServedRequest } from '../logging/request-log.ts';
 import type { RequestTrace } from '../tracing/tracer.ts';
@@ -15,6 +15,8 @@ export interface Call {
   readonly startedAt: number;
   /** Null where no traces are recorded. */
   readonly trace: RequestTrace | null;
+  /** When its response was sent; -1 before that, and where nobody wants to know. */
+  endedAt: number;
   /** The meter of the route; that of unknown paths until a route is found. */
   meter: RouteMeter;
   /** Of the surface. */
@@ -48,7 +50,7 @@ export function bindRoute(surface: Surface, route: Route | PlainRoute, meter: Ro
   const paramNames = paramNamesOf(route.path);
   return {
     surface,
-    route,
+    route: routeInFull(route),
     meter,
     paramNames,
     projectAt: paramNames.indexOf('projectId'),

@@ -106,8 +106,10 @@ export class ResponseSender {
   send(call: Call, response: HttpResponse, errorId = ''): void {
     const { request, surface, responder } = call;
     const requestId = this.#log.idOf(request, errorId);
-    if (this.isTimed || response.status === 401) this.#record(call, response, { requestId, errorId });
+    // The address of the client is known until it has its response.
+    this.#logged(call, response, { requestId, errorId });
     responder.send(this.#finished(response, { head: request, surface, requestId }));
+    this.#measured(call, response);
     call.trace?.ended(call.meter.route, response.status);
   }
 
@@ -119,7 +121,8 @@ export class ResponseSender {
     const { status, headers } = this.#finished(head, { head: request, surface, requestId });
     const stream = call.responder.stream({ status, headers });
     if (stream === null) return this.refuse(call, NO_MORE_STREAMS);
-    if (this.isTimed) this.#record(call, head, { requestId, errorId: '' });
+    this.#measured(call, head);
+    this.#logged(call, head, { requestId, errorId: '' });
     call.trace?.ended(call.meter.route, status);
     try {
       opened.begin(stream);
@@ -195,10 +198,15 @@ export class ResponseSender {
     return head !== null && surface?.isForPages === true ? this.#crossOrigin.allow(head, named) : named;
   }
 
-  #record(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
+  #logged(call: Call, response: HttpResponse, ids: Pick<ServedRequest, 'requestId' | 'errorId'>): void {
+    if (response.status !== 401 && !this.#log.hasAccess) return;
     const durationMs = this.#options.monotonicMs() - call.startedAt;
-    if (this.#options.metered) call.meter.responded(response.status, durationMs);
-    if (response.status === 401 || this.#log.hasAccess)
-      this.#log.responded({ ...servedBy(call), ...ids }, response, durationMs);
+    this.#log.responded({ ...servedBy(call), ...ids }, response, durationMs);
+  }
+
+  #measured(call: Call, { status }: HttpResponse): void {
+    if (!this.#options.metered) return;
+    call.endedAt = this.#options.monotonicMs();
+    call.meter.responded(status, call.endedAt - call.startedAt);
   }
 }

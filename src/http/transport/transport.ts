@@ -144,6 +144,8 @@ export interface TransportOptions {
   readonly log: TransportLog;
   /** Told each time that a connection was opened or closed; by uWebSockets.js only. */
   readonly onConnections?: () => void;
+  /** Of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
+  readonly polledPaths?: readonly string[];
   readonly limits?: Partial<TransportLimits>;
   readonly clock?: TransportClock;
 }

@@ -26,6 +26,30 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
     assert.deepEqual(headers, ['test', 'a, b', '', '']);
   });
 
+  test('a path that is polled is seen as it was sent, in every spelling and with every method', async (t) => {
+    const { port } = await start(t, engine, {
+      polledPaths: ['/api/client/features'],
+      handle: ({ method, path, query }, responder) => responder.send(text(`${method} ${path} ${query}`)),
+    });
+    const asked = ['', '?a=/b&c=%2F', '/', '//', '/a', '/%2e', '%20', ';a', '/../features', 'x'].map(
+      (rest) => `/api/client/features${rest}`,
+    );
+    asked.push(
+      '//api/client/features',
+      '/api//client/features',
+      '/API/client/features',
+      '/api/client/feature%73',
+      '/api/client/feature',
+    );
+    for (const target of asked) {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const { body } = await fetchRaw(t, port, request(target, { method }));
+        const [path, query = ''] = target.split('?');
+        assert.equal(body, `${method} ${path} ${query}`);
+      }
+    }
+  });
+
   test('of a header that came twice the first value counts', async (t) => {
     const { port } = await start(t, engine, {
       handle: (received, responder) => responder.send(text(received.header('x-one'))),

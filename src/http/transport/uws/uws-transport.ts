@@ -47,6 +47,9 @@ export class UwsTransport implements Transport {
     this.#app.filter((res, change) => this.#countConnection(res, change));
     // Asking the library for the method of each request would cost a native call that its router has made already.
     this.#app.get('/*', (res, req) => this.#receive(res, req, 'GET'));
+    // The same of the path. The router takes only the spelling that it is given here, with or without a query behind it.
+    for (const path of options.polledPaths ?? [])
+      this.#app.get(path, (res, req) => this.#receive(res, req, 'GET', path));
     this.#app.post('/*', (res, req) => this.#receive(res, req, 'POST'));
     this.#app.put('/*', (res, req) => this.#receive(res, req, 'PUT'));
     this.#app.patch('/*', (res, req) => this.#receive(res, req, 'PATCH'));
@@ -99,9 +102,9 @@ export class UwsTransport implements Transport {
     closeExchangeServer(this.#server);
   }
 
-  #receive(res: UwsResponse, req: HttpRequest, method: string): void {
+  #receive(res: UwsResponse, req: HttpRequest, method: string, path?: string): void {
     try {
-      new UwsExchange(this.#server, res, receiveHead(req, method)).begin();
+      new UwsExchange(this.#server, res, receiveHead(req, method, path ?? req.getUrl())).begin();
     } catch (error) {
       // A bug in the engine itself: what it threw would end the process, and all other connections with it.
       this.#options.log.error(
@@ -126,11 +129,17 @@ export class UwsTransport implements Transport {
 }
 
 /** Everything is read here and now: `req` is gone when the callback returns. */
-function receiveHead(req: HttpRequest, method: string): ReceivedRequest {
+function receiveHead(req: HttpRequest, method: string, path: string): ReceivedRequest {
   // Declared as a string, but undefined when the target has no `?`.
-  const request = new ReceivedRequest(method, req.getUrl(), req.getQuery() ?? '');
-  req.forEach((name, value) => {
-    request.addHeader(name, value);
-  });
-  return request;
+  received = new ReceivedRequest(method, path, req.getQuery() ?? '');
+  req.forEach(addHeader);
+  return received;
+}
+
+/** The request whose head is being read. */
+let received: ReceivedRequest;
+
+/** One function for all requests: a new one for each would be looked up again before each of its first calls. */
+function addHeader(name: string, value: string): void {
+  received.addHeader(name, value);
 }
