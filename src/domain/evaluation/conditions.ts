@@ -14,12 +14,15 @@ export class Conditions {
   readonly constraints: readonly CompiledConstraint[];
   /** Ids. */
   readonly segments: readonly number[];
+  /** About how many microseconds the tests of the constraints take at worst. */
+  readonly effort: number;
   #runId = 0;
   #hold = false;
 
   constructor(constraints: readonly CompiledConstraint[], segments: readonly number[]) {
     this.constraints = constraints;
     this.segments = segments;
+    this.effort = constraints.reduce((sum, { effort }) => sum + effort, 0);
   }
 
   get isEmpty(): boolean {
@@ -39,7 +42,8 @@ export class Conditions {
     if (!allHold(this.constraints, run)) return false;
     for (const id of this.segments) {
       const segment = scope.segment(id);
-      if (segment === undefined || !allHold(compileSegment(segment), run)) return false;
+      if (segment === undefined) return false;
+      if (!(run.segmentResult(segment) ?? allHold(compileSegment(segment), run))) return false;
     }
     return true;
   }

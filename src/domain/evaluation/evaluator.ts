@@ -7,6 +7,7 @@ import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
 import { type Explanation, explainFlag } from './explanation.ts';
 import { type Outcome, unknownFlagOutcome } from './outcome.ts';
+import { Preparation } from './preparation.ts';
 import { type CompiledScope, outcomeOf } from './rules.ts';
 import { type EvaluationInput, Run } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
@@ -71,10 +72,16 @@ export class Evaluator {
 
   /** A flag that is not in the scope is off. */
   evaluate(name: string, input: EvaluationInput): Outcome {
+    return this.evaluation(name, input).result();
+  }
+
+  /** The same, to be prepared before. */
+  evaluation(name: string, input: EvaluationInput): FlagEvaluation<Outcome> {
     const compiled = this.#sorted.get(name);
-    return compiled === undefined
-      ? unknownFlagOutcome(name)
-      : outcomeOf(compiled, this.#scope, new Run(input));
+    const [scope, run] = [this.#scope, new Run(input)];
+    if (compiled === undefined) return new FlagEvaluation(null, () => unknownFlagOutcome(name));
+    const preparation = new Preparation(compiled, { scope, run, isComplete: false });
+    return new FlagEvaluation(preparation, () => outcomeOf(compiled, scope, run));
   }
 
   /** Of every flag, on or off, by name. */
@@ -94,8 +101,16 @@ export class Evaluator {
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
   explain(name: string, input: EvaluationInput): Explanation | null {
+    return this.explanation(name, input).result();
+  }
+
+  /** The same, to be prepared before. */
+  explanation(name: string, input: EvaluationInput): FlagEvaluation<Explanation | null> {
     const compiled = this.#sorted.get(name);
-    return compiled === undefined ? null : explainFlag(compiled, this.#scope, new Run(input));
+    const [scope, run] = [this.#scope, new Run(input)];
+    if (compiled === undefined) return new FlagEvaluation(null, () => null);
+    const preparation = new Preparation(compiled, { scope, run, isComplete: true });
+    return new FlagEvaluation(preparation, () => explainFlag(compiled, scope, run));
   }
 
   /** How many flags are in the scope. */
@@ -120,6 +135,9 @@ export class EvaluationWalk {
   readonly #run: Run;
   readonly #onlyEnabled: boolean;
   #at = 0;
+  /** Of a block whose flags are evaluated one by one: the position of the next one. Null for a block that is not. */
+  #flagAt: number | null = null;
+  #preparation: Preparation | null = null;
 
   constructor(blocks: readonly FlagBlock[], scope: CompiledScope, run: Run, onlyEnabled: boolean) {
     this.#blocks = blocks;
@@ -132,9 +150,46 @@ export class EvaluationWalk {
   advance(into: Outcome[]): boolean {
     const block = this.#blocks[this.#at];
     if (block === undefined) return true;
+    if (this.#flagAt === null && block.burden.isHeavy(this.#scope)) this.#flagAt = 0;
+    if (this.#flagAt === null) block.columns.evaluate(this.#run, this.#scope, this.#onlyEnabled, into);
+    else if (!this.#advanceIn(block, this.#flagAt, into)) return false;
+    this.#flagAt = null;
     this.#at += 1;
-    block.columns.evaluate(this.#run, this.#scope, this.#onlyEnabled, into);
     return this.#at === this.#blocks.length;
+  }
+
+  /** Prepares the flag at that position, or evaluates it. True when it was the last one of its block. */
+  #advanceIn({ flags }: FlagBlock, at: number, into: Outcome[]): boolean {
+    const flag = flags[at]!;
+    const [scope, run] = [this.#scope, this.#run];
+    this.#preparation ??= new Preparation(flag, { scope, run, isComplete: false });
+    if (!this.#preparation.advance()) return false;
+    this.#preparation = null;
+    const outcome = outcomeOf(flag, scope, run);
+    run.forgetResults();
+    if (outcome.enabled || !this.#onlyEnabled) into.push(outcome);
+    this.#flagAt = at + 1;
+    return this.#flagAt === flags.length;
+  }
+}
+
+/** A flag that is evaluated for one context: `result` may be asked for when it is prepared. */
+export class FlagEvaluation<Result> {
+  readonly #preparation: Preparation | null;
+  readonly #evaluate: () => Result;
+
+  constructor(preparation: Preparation | null, evaluate: () => Result) {
+    this.#preparation = preparation;
+    this.#evaluate = evaluate;
+  }
+
+  /** Makes some of the tests that take long. True when all are made. */
+  prepare(): boolean {
+    return this.#preparation === null || this.#preparation.advance();
+  }
+
+  result(): Result {
+    return this.#evaluate();
   }
 }
 

@@ -31,6 +31,9 @@ export class Run {
   readonly versions = new Parsed(parseSemanticVersion);
   readonly #input: EvaluationInput;
   #currentTimeMs: number | null = null;
+  /** By compiled constraint, and by segment. Null until something was tested before it was asked for. */
+  #results: Map<object, boolean> | null = null;
+  #segmentResults: Map<object, boolean> | null = null;
 
   constructor(input: EvaluationInput) {
     lastId += 1;
@@ -38,6 +41,30 @@ export class Run {
     this.#input = input;
     this.context = input.context;
     this.hostName = input.hostName;
+  }
+
+  /** What a test came to that was made before (preparation.ts). */
+  resultOf(constraint: object): boolean | undefined {
+    return this.#results === null ? undefined : this.#results.get(constraint);
+  }
+
+  segmentResult(segment: object): boolean | undefined {
+    return this.#segmentResults === null ? undefined : this.#segmentResults.get(segment);
+  }
+
+  remember(constraint: object, holds: boolean): void {
+    this.#results ??= new Map();
+    this.#results.set(constraint, holds);
+  }
+
+  rememberSegment(segment: object, holds: boolean): void {
+    this.#segmentResults ??= new Map();
+    this.#segmentResults.set(segment, holds);
+  }
+
+  /** Of the flag that was evaluated. Segments are few, and many flags share them. */
+  forgetResults(): void {
+    this.#results = null;
   }
 
   /** An integer from 1 to `highest`. */

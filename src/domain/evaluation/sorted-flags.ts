@@ -5,6 +5,7 @@
  */
 import type { CompiledFlag } from './compiled-flag.ts';
 import { FlagColumns } from './flag-columns.ts';
+import { Burden } from './preparation.ts';
 
 /** A block that grows beyond it becomes two. Making the columns of so many flags takes some 20 µs. */
 const BLOCK_FLAGS_MAX = 64;
@@ -14,6 +15,7 @@ class Block {
   /** At least one. */
   readonly flags: readonly CompiledFlag[];
   #columns: FlagColumns | null = null;
+  #burden: Burden | null = null;
 
   constructor(flags: readonly CompiledFlag[]) {
     this.flags = flags;
@@ -29,6 +31,12 @@ class Block {
     return this.#columns;
   }
 
+  /** What its flags ask for together. */
+  get burden(): Burden {
+    this.#burden ??= new Burden(this.flags);
+    return this.#burden;
+  }
+
   get firstName(): string {
     return this.flags[0]!.name;
   }
@@ -40,7 +48,7 @@ class Block {
 }
 
 /** Some neighbouring flags. */
-export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns'>;
+export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns' | 'burden'>;
 
 export class SortedFlags {
   /** In the order of the names' UTF-16 units, none of them empty. */

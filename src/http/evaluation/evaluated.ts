@@ -1,8 +1,7 @@
 /** Responses made of evaluations for the context of a request, of what the caller's token covers, in its newest state. */
-import type { EvaluationWalk, Evaluator } from '../../domain/evaluation/evaluator.ts';
+import type { EvaluationWalk } from '../../domain/evaluation/evaluator.ts';
 import type { Outcome } from '../../domain/evaluation/outcome.ts';
-import type { EvaluationInput } from '../../domain/evaluation/run.ts';
-import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { TaggedResponse } from '../dispatch/json-response.ts';
 import type { ReadResponse, RequestContext } from '../dispatch/route.ts';
 import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
@@ -23,17 +22,22 @@ const OUTCOMES_AT_ONCE = 1_024;
 /** About what a request holds while it waits, without its context. */
 const REQUEST_BYTES = 16 * 1024;
 
-/** `evaluate` evaluates one flag or a few. */
+/** One flag; a refusal where the token does not cover it. */
 export function evaluated(
   request: RequestContext<unknown>,
   sent: SentContext,
-  evaluate: (evaluator: Evaluator, input: EvaluationInput) => HttpResponse | Refusal,
+  { name, respond }: { readonly name: string; respond(outcome: Outcome): HttpResponse },
 ): Result | Promise<Result> {
   return withEvaluator(request, ({ shown }) => {
     const input = requestInput(request, sent);
     if (isRefusal(input)) return input;
-    const made = evaluate(shown.evaluator, input);
-    return isRefusal(made) ? made : { revision: shown.revision, response: made };
+    const { evaluator, revision } = shown;
+    if (!evaluator.has(name)) return notFound(`This token covers no flag "${name}".`);
+    const evaluation = evaluator.evaluation(name, input);
+    const read = () => ({ revision, response: respond(evaluation.result()) });
+    return doneAtOnce(() => evaluation.prepare())
+      ? read()
+      : inSlices(() => evaluation.prepare(), request.asker).then(read);
   });
 }
 

@@ -1,6 +1,5 @@
 /** Flags evaluated for one context: one, and all of them. */
 import * as v from 'valibot';
-import { notFound } from '../../domain/state/refusal.ts';
 import { namesTag } from '../dispatch/conditional.ts';
 import { jsonResponse } from '../dispatch/json-response.ts';
 import { type Route, readRoute } from '../dispatch/route.ts';
@@ -64,10 +63,9 @@ export const evaluateRoutes: readonly Route[] = [
     success: { status: 200, schema: EvaluationSchema },
     refusals: ['NotFoundError'],
     read: (request) =>
-      evaluated(request, contextOf(request.body), (evaluator, input) => {
-        const { featureName } = request.params;
-        if (!evaluator.has(featureName)) return notFound(`This token covers no flag "${featureName}".`);
-        return jsonResponse(200, evaluationView(evaluator.evaluate(featureName, input)));
+      evaluated(request, contextOf(request.body), {
+        name: request.params.featureName,
+        respond: (outcome) => jsonResponse(200, evaluationView(outcome)),
       }),
   }),
 ];

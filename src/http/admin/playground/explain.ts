@@ -11,6 +11,7 @@ import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/stat
 import type { ProjectState, World } from '../../../domain/state/world.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 import { ContextSchema } from '../../evaluation/request-input.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AT_PARAMETER, eventIdIn } from '../flags/history.ts';
@@ -69,7 +70,8 @@ async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
   const scope = { projects: ALL, environment: body.environment } as const;
   const { shown } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
   const { evaluator, revision } = shown;
-  return response(context, evaluator.explain(params.featureName, input), { revision, eventId: null });
+  const explanation = await explained(context, evaluator, input);
+  return response(context, explanation, { revision, eventId: null });
 }
 
 async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
@@ -88,8 +90,19 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   }
   const input = playgroundInput(body.context, whole.atMs ?? context.now());
   if (isRefusal(input)) return input;
-  const explanation = pastEvaluator(whole, parents, body.environment).explain(params.featureName, input);
+  const explanation = await explained(context, pastEvaluator(whole, parents, body.environment), input);
   return response(context, explanation, { revision: whole.eventId, eventId: whole.eventId });
+}
+
+/** Some of its tests at a time. */
+async function explained(
+  { params, asker }: Context,
+  evaluator: Evaluator,
+  input: EvaluationInput,
+): Promise<Explanation | null> {
+  const explanation = evaluator.explanation(params.featureName, input);
+  await inSlices(() => explanation.prepare(), asker);
+  return explanation.result();
 }
 
 /** Other flags of the project stand in for those that nobody asked for. */

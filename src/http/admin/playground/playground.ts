@@ -5,6 +5,8 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
+import type { FlagEvaluation } from '../../../domain/evaluation/evaluator.ts';
+import type { Explanation } from '../../../domain/evaluation/explanation.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
@@ -147,21 +149,25 @@ async function placesOf(
   }
 }
 
-/** A flag for one context in one environment. */
-function evaluationOf(
-  { name, project }: NamedFlag,
-  { environment, evaluator }: Place,
-  input: EvaluationInput,
-) {
-  const explanation = evaluator.explain(name, input);
-  assert(explanation !== null, 'the flags are those of the evaluators');
-  const view = explanationView(explanation, { project, flag: name, environment });
-  const { variants } = environmentOf(explanation.flag, environment);
-  return { name, projectId: project, ...view, variants };
+/** Flags evaluated one after another, some of the tests of each at a time. */
+class FlagByFlag {
+  #current: FlagEvaluation<Explanation | null> | null = null;
+
+  /** A flag for one context in one environment; undefined as long as it is to be asked for again. */
+  evaluation({ name, project }: NamedFlag, { environment, evaluator }: Place, input: EvaluationInput) {
+    this.#current ??= evaluator.explanation(name, input);
+    if (!this.#current.prepare()) return undefined;
+    const explanation = this.#current.result();
+    this.#current = null;
+    assert(explanation !== null, 'the flags are those of the evaluators');
+    const view = explanationView(explanation, { project, flag: name, environment });
+    const { variants } = environmentOf(explanation.flag, environment);
+    return { name, projectId: project, ...view, variants };
+  }
 }
 
 /**
- * JSON made in slices: `next` gives the next piece of text, and undefined at the end. Pieces are counted one by one, because those of
+ * JSON made in slices: `next` gives the next piece of text, which may be empty, and undefined at the end. Pieces are counted one by one, because those of
  * one flag may be longer than a whole response.
  */
 async function joined(
@@ -226,14 +232,15 @@ async function play(
   if (isRefusal(begun)) return begun;
   const { flags, places } = begun;
   const [place] = places;
+  const flagByFlag = new FlagByFlag();
   let at = 0;
-  let separator = '';
   const features = await joined(context, () => {
-    const flag = flags[at++];
+    const flag = flags[at];
     if (flag === undefined) return undefined;
-    const piece = separator + JSON.stringify(evaluationOf(flag, place, input));
-    separator = ',';
-    return piece;
+    const evaluation = flagByFlag.evaluation(flag, place, input);
+    if (evaluation === undefined) return '';
+    at += 1;
+    return `${at === 1 ? '' : ','}${JSON.stringify(evaluation)}`;
   });
   if (isRefusal(features)) return features;
   return { revision: place.revision, response: jsonOf(body, features) };
@@ -282,6 +289,7 @@ function featureSteps(
   contexts: TriedContexts,
 ): () => string | undefined {
   const perFlag = places.length * contexts.count;
+  const flagByFlag = new FlagByFlag();
   let step = 0;
   /** Before the next evaluation in the list of its environment. */
   let separator = '';
@@ -294,14 +302,15 @@ function featureSteps(
     const place = places[placeAt]!;
     const { sent, input } = contexts.at(contextAt);
     const { environment } = place;
+    const evaluation = isRefusal(input) ? null : flagByFlag.evaluation(flag, place, input);
+    if (evaluation === undefined) return '';
     let piece = '';
     if (inFlag === 0) piece += `${step === 0 ? '' : ','}${openingOf(flag)}`;
     if (contextAt === 0) {
       piece += `${placeAt === 0 ? '' : ','}${JSON.stringify(environment)}:[`;
       separator = '';
     }
-    if (!isRefusal(input)) {
-      const evaluation = evaluationOf(flag, place, input);
+    if (evaluation !== null) {
       piece += separator + JSON.stringify({ ...evaluation, environment, context: sent });
       separator = ',';
     }
