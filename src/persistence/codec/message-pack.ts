@@ -9,7 +9,7 @@
  * what a length field says) and kinds. The same guard runs before an append, so nothing can be written that a later
  * start would refuse.
  */
-import { Packr } from 'msgpackr';
+import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
 import {
   CONTENT_BYTES_OF,
   KIND_OF,
@@ -43,7 +43,7 @@ const packr = new Packr({
  * Encodes a value. The result is a view into a shared buffer that the next call overwrites, so copy it to keep it.
  */
 export function pack(value: unknown): Buffer {
-  return packr.pack(value);
+  return packr.pack(value, RESET_BUFFER_MODE);
 }
 
 /** Decodes bytes that the guard has accepted. Throws on bytes that are not one whole value. */
