@@ -50,5 +50,22 @@ export const SCENARIOS: readonly Scenario[] = [
   ...(NO_BROWSER === false ? [consoleList] : []),
 ];
 
+/**
+ * What `npm run bench` measures, in some five minutes on two idle cores: the requests and sizes by which the server is judged. The
+ * others take as long again, and are measured with `--all` or by their names. None has fewer rounds for it.
+ */
+export const STANDARD_SCENARIOS: readonly Scenario[] = [
+  flagRead,
+  flagReadRandom,
+  toggle,
+  create,
+  strategyPatch,
+  metrics,
+  sdkReads,
+  micro,
+  growthFlags,
+  growthEvents,
+];
+
 /** One of each sort, for a run of half a minute; the others are run as tests. */
 export const QUICK_SCENARIOS: readonly Scenario[] = [flagRead, toggle, strategyPatch, micro, growthEvents];

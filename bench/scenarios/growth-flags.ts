@@ -43,8 +43,9 @@ export const growthFlags: Scenario = {
         ...(await atRest(server)),
         ...(await overviews(server)),
         readStallMs: (await worstRead(bench, server)).stallMs,
-        ...(await snapshots(bench, server)),
-        ...(await compared(bench, server)),
+        ...(isBetween(bench, server)
+          ? {}
+          : { ...(await snapshots(bench, server)), ...(await compared(bench, server)) }),
       }));
       bench.say(`${flags} flags: ${JSON.stringify(values, (_, value) => rounded(value))}`);
       measurements.push({ table: 'flags', what: 'one project', at: flags, values });
@@ -59,6 +60,10 @@ const ofFlags = (flags: number): DataSet => ({ flags, projects: 1, events: 0 });
 function isLargest({ effort }: BenchRun, { set }: GrowingServer): boolean {
   return set.flags === Math.max(...effort.flagSizes);
 }
+
+/** A size for which no comparison is asked: what grows shows between the fewest flags and the most. */
+const isBetween = ({ effort }: BenchRun, { set }: GrowingServer): boolean =>
+  set.flags > Math.min(...effort.flagSizes) && set.flags < Math.max(...effort.flagSizes);
 
 function rounded(value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(3)) : value;

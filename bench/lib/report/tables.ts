@@ -211,7 +211,7 @@ export const TABLE_VIEWS: readonly TableView[] = [
   {
     name: 'flags',
     title: 'More flags in one project',
-    note: 'Each flag has two strategies. Throughput at 64 connections; the ratio is to a server with the fewest flags that runs beside, in alternating runs. The start is from a snapshot. Memory is the heap after a collection. The overview is timed by one client until its last byte, and compressed by gzip above 50,000 flags. A snapshot is begun together with one second of switches at 64 connections: share of their throughput without it, and the longest stall of the event loop with and without. The last column is the longest stall that any read of the administrative interface makes, each asked alone.',
+    note: 'Each flag has two strategies. Throughput at 64 connections; the ratio is to a server with the fewest flags that runs beside, in alternating runs. The start is from a snapshot. Memory is the heap after a collection. The overview is timed by one client until its last byte, and compressed by gzip above 50,000 flags. A snapshot is begun together with one second of switches at 64 connections: share of their throughput without it, and the longest stall of the event loop with and without. Comparisons are made with the most flags only. The last column is the longest stall that any read of the administrative interface makes, each asked alone.',
     what: 'where',
     at: 'flags',
     columns: [
