@@ -16,7 +16,7 @@ import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { ResponseHeaders } from '../transport/response-headers.ts';
-import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, Neighbors, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedResponse } from './json-response.ts';
@@ -121,6 +121,8 @@ export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase 
   keptUntil?(context: RequestContext<Body>): number | null;
   /** SDKs ask for it again and again, nearly always in vain. Its path has no parameters. */
   readonly isPolled?: true;
+  /** What HTTP workers may keep as well once this response was asked for. */
+  neighbors?(context: RequestContext<Body>): Neighbors | null;
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
@@ -205,6 +207,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   refusals: undefined,
   keptUntil: undefined,
   isPolled: undefined,
+  neighbors: undefined,
   honoursIfNoneMatch: undefined,
   changesUsage: undefined,
   bodyItems: undefined,

@@ -13,10 +13,16 @@ import type {
   StreamOpening,
   StreamRoute,
 } from '../dispatch/route.ts';
-import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, Neighbors, TransportRequest } from '../transport/transport.ts';
 import type { Call } from './call.ts';
 import { refuseTooLong } from './refuse-too-long.ts';
 import type { ResponseSender } from './response-sender.ts';
+
+/** What HTTP workers are told beside a response that they may keep. */
+interface Keeping {
+  readonly untilMs: number;
+  readonly neighbors: Neighbors | null;
+}
 
 export class ReadPath {
   readonly #engine: Engine;
@@ -30,32 +36,32 @@ export class ReadPath {
 
   read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {
     // Asked for before anything is made: what is made later may be newer, but never older.
-    const keptUntilMs = call.responder.keep === undefined ? null : (route.keptUntil?.(context) ?? null);
+    const keeping = call.responder.keep === undefined ? null : keepingOf(route, context);
     const response = route.read(context, located);
-    if (!(response instanceof Promise)) return this.#respond(call, keptUntilMs, response);
+    if (!(response instanceof Promise)) return this.#respond(call, keeping, response);
     response.then(
-      (late) => this.#sender.guarded(call, () => this.#respond(call, keptUntilMs, late)),
+      (late) => this.#sender.guarded(call, () => this.#respond(call, keeping, late)),
       (error: unknown) => this.#sender.fail(call, error),
     );
   }
 
-  #respond(call: Call, keptUntilMs: number | null, read: ReadResponse | Refusal): void {
+  #respond(call: Call, keeping: Keeping | null, read: ReadResponse | Refusal): void {
     if (isRefusal(read)) return this.#sender.refuseSettled(call, read);
-    if (read.revision <= this.#engine.durableId) this.#send(call, keptUntilMs, read);
-    else this.#engine.whenDurable(read.revision, () => this.#send(call, keptUntilMs, read));
+    if (read.revision <= this.#engine.durableId) this.#send(call, keeping, read);
+    else this.#engine.whenDurable(read.revision, () => this.#send(call, keeping, read));
   }
 
-  #send(call: Call, keptUntilMs: number | null, { response }: ReadResponse): void {
+  #send(call: Call, keeping: Keeping | null, { response }: ReadResponse): void {
     const coding = call.surface?.compresses === true ? this.#codingOf(call, response) : 'identity';
-    if (coding === 'identity') return this.#sendAs(call, keptUntilMs, response);
+    if (coding === 'identity') return this.#sendAs(call, keeping, response);
     if (response instanceof TaggedResponse) {
       const notModified = this.#coder.notModified(response, coding, call.request);
       if (notModified !== null) return this.#sender.send(call, notModified);
     }
     const coded = this.#coder.coded(response, coding);
-    if (!(coded instanceof Promise)) return this.#sendAs(call, keptUntilMs, coded);
+    if (!(coded instanceof Promise)) return this.#sendAs(call, keeping, coded);
     coded.then(
-      (late) => this.#sender.guarded(call, () => this.#sendAs(call, keptUntilMs, late)),
+      (late) => this.#sender.guarded(call, () => this.#sendAs(call, keeping, late)),
       (error: unknown) => this.#sender.fail(call, error),
     );
   }
@@ -65,8 +71,8 @@ export class ReadPath {
     return acceptEncoding === '' ? 'identity' : this.#coder.codingOf(response, acceptEncoding);
   }
 
-  #sendAs(call: Call, keptUntilMs: number | null, response: ReadResponse['response']): void {
-    if (keptUntilMs !== null) offer(call, keptUntilMs, response);
+  #sendAs(call: Call, keeping: Keeping | null, response: ReadResponse['response']): void {
+    if (keeping !== null) offer(call, keeping, response);
     const sent = unlessKnown(response, call.request);
     const refusal = refuseTooLong(sent);
     if (refusal === null) this.#sender.send(call, sent);
@@ -89,9 +95,19 @@ export class ReadPath {
   }
 }
 
-function offer({ responder, caller }: Call, untilMs: number, response: ReadResponse['response']): void {
+function keepingOf(route: ReadRoute, context: RequestContext<unknown>): Keeping | null {
+  const untilMs = route.keptUntil?.(context) ?? null;
+  return untilMs === null ? null : { untilMs, neighbors: route.neighbors?.(context) ?? null };
+}
+
+function offer(
+  { responder, caller }: Call,
+  { untilMs, neighbors }: Keeping,
+  response: ReadResponse['response'],
+): void {
   if (!(response instanceof TaggedResponse) || caller === null) return;
-  responder.keep?.(response, { untilMs, expiresAt: caller.expiresAt, readsAll: readsAll(caller) });
+  const terms = { untilMs, expiresAt: caller.expiresAt, readsAll: readsAll(caller) };
+  responder.keep?.(response, terms, neighbors);
 }
 
 /** The response, or 304 when the client has it already. */

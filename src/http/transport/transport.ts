@@ -63,6 +63,21 @@ export interface KeepTerms {
   readonly readsAll: boolean;
 }
 
+/** What stands beside a response that may be kept, under the same path but for its last part, and will probably be asked for as well. */
+export interface Neighbors {
+  /** The same for all that stand together. */
+  readonly group: object;
+  /** Those that are at hand, as they are now; of durable state alone. Each may be given like the response that they stand beside. */
+  now(): readonly Neighbor[];
+}
+
+export interface Neighbor extends Pick<KeepTerms, 'untilMs'> {
+  /** The last part of its path; of a flag. */
+  readonly name: string;
+  readonly etag: string;
+  readonly body: Uint8Array;
+}
+
 export interface StreamHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -94,7 +109,7 @@ export interface Responder {
    * Offers the response before it is sent, to whoever has the connection, to be given again until what it shows changes. Only durable
    * state may be offered. Absent where nobody keeps anything.
    */
-  keep?(response: TaggedHttpResponse, terms: KeepTerms): void;
+  keep?(response: TaggedHttpResponse, terms: KeepTerms, neighbors: Neighbors | null): void;
   /** Sends the response. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(response: HttpResponse): void;
   /**

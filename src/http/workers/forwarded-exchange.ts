@@ -6,6 +6,7 @@ import { ENDED_STREAM } from '../transport/stream.ts';
 import type {
   HttpResponse,
   KeepTerms,
+  Neighbors,
   Responder,
   ResponseStream,
   StreamHead,
@@ -72,8 +73,17 @@ export interface ResponseLink extends StreamLink {
   respond(number: number, response: HttpResponse): void;
   /** Sends what may be kept, before the response. */
   keep(number: number, response: TaggedHttpResponse, terms: KeepTerms): void;
+  /** Told, once the response may be kept, of what may be kept beside it; `path` is what stands before their names. */
+  askedBeside(path: string, neighbors: Neighbors): void;
   /** Null while no further stream can be opened. */
   openStream(number: number, head: StreamHead): ForwardedStream | null;
+}
+
+interface ExchangeTraits {
+  readonly isHead: boolean;
+  readonly wantsToKeep: boolean;
+  /** Before the last part of the path; null where a neighbor would be encoded otherwise than this response. */
+  readonly besidePath: string | null;
 }
 
 export class ForwardedExchange implements Responder {
@@ -81,20 +91,18 @@ export class ForwardedExchange implements Responder {
   readonly #number: number;
   readonly #isHead: boolean;
   readonly #wantsToKeep: boolean;
+  readonly #besidePath: string | null;
   #hasResponded = false;
   #isOver = false;
   /** Made when it is first asked for, which few requests do. */
   #unwanted: AbortController | null = null;
 
-  constructor(
-    link: ResponseLink,
-    number: number,
-    { isHead, wantsToKeep }: { readonly isHead: boolean; readonly wantsToKeep: boolean },
-  ) {
+  constructor(link: ResponseLink, number: number, { isHead, wantsToKeep, besidePath }: ExchangeTraits) {
     this.#link = link;
     this.#number = number;
     this.#isHead = isHead;
     this.#wantsToKeep = wantsToKeep;
+    this.#besidePath = besidePath;
   }
 
   get aborted(): boolean {
@@ -115,8 +123,10 @@ export class ForwardedExchange implements Responder {
     return this.#unwanted.signal;
   }
 
-  keep(response: TaggedHttpResponse, terms: KeepTerms): void {
-    if (this.#wantsToKeep && this.isWanted) this.#link.keep(this.#number, response, terms);
+  keep(response: TaggedHttpResponse, terms: KeepTerms, neighbors: Neighbors | null): void {
+    if (!this.#wantsToKeep || !this.isWanted) return;
+    this.#link.keep(this.#number, response, terms);
+    if (neighbors !== null && this.#besidePath !== null) this.#link.askedBeside(this.#besidePath, neighbors);
   }
 
   send(response: HttpResponse): void {

@@ -60,6 +60,29 @@ const OF_ACCESS: ReadonlySet<string> = new Set<DomainEvent['type']>([
   'project-group-added',
   'project-group-role-changed',
   'project-group-removed',
+  'project-created',
+  'service-account-created',
+  'service-account-updated',
+  'service-account-deleted',
+]);
+
+/** They change what SDKs are told, and nothing that is shown of a flag otherwise. */
+const OF_DOCUMENTS: ReadonlySet<string> = new Set<DomainEvent['type']>([
+  'segment-created',
+  'segment-updated',
+  'segment-deleted',
+]);
+
+/** They change nothing that workers keep. */
+const OF_NOTHING: ReadonlySet<string> = new Set<DomainEvent['type']>([
+  'tag-type-created',
+  'tag-type-updated',
+  'context-field-created',
+  'context-field-updated',
+  'context-field-deleted',
+  'features-exported',
+  'public-signup-token-created',
+  'public-signup-token-updated',
 ]);
 
 /** To be called before anybody else hears of changes who would tell a client of them. */
@@ -81,6 +104,8 @@ export function markChanges(
 
 function markEvent(marks: ChangeMarks, { type, featureName }: DomainEvent): void {
   if (OF_ACCESS.has(type)) return marks.raise(SUBJECTS.access);
+  if (OF_DOCUMENTS.has(type)) return marks.raise(SUBJECTS.documents);
+  if (OF_NOTHING.has(type)) return;
   if (featureName === null || !OF_ONE_FLAG.has(type)) return marks.raiseAll();
   marks.raise(subjectOfFlag(featureName));
   marks.raise(SUBJECTS.documents);

@@ -22,6 +22,21 @@ export interface RequestParcel {
   readonly bytes: ArrayBuffer;
 }
 
+/** Flags that stand together, for all workers: their responses without a coding. */
+export interface FlagBlock {
+  /** What stands before the names in their paths. */
+  readonly path: string;
+  /** Of all flags, as it was when the responses were made. */
+  readonly flagsMark: number;
+  /** By `FLAG_FIELDS`. */
+  readonly flags: readonly (string | number)[];
+  /** The bodies: once, for all threads. */
+  readonly bytes: SharedArrayBuffer;
+}
+
+/** Name, ETag, the flag's mark, until when, begin and end. */
+export const FLAG_FIELDS = 6;
+
 /** Number, 1 where the response may be kept, method, path, query, headers, address, begin and end of the body. */
 export const REQUEST_FIELDS = 9;
 
@@ -32,6 +47,7 @@ export const REFUSED_FIELDS = 8;
 export interface ResponseParcel {
   /** What may be kept of the responses that follow: number, ETag, headers, body, until when, when its caller's token expires, 1 if the caller may read all flags. */
   readonly kept: readonly (string | number)[];
+  readonly blocks: readonly FlagBlock[];
   /** Number, status, headers, body. */
   readonly responses: readonly (string | number)[];
   /** Streams that begin: number, status, headers. */
@@ -97,7 +113,16 @@ export class ParcelBytes {
   }
 }
 
+/** What counts as under way. */
+export function parcelBytes({ bytes, blocks }: Pick<ResponseParcel, 'bytes' | 'blocks'>): number {
+  return blocks.reduce((sum, block) => sum + block.bytes.byteLength, bytes.byteLength);
+}
+
 /** Null where there is none. */
-export function bodyIn(bytes: ArrayBuffer, begin: number, end: number): Uint8Array | null {
+export function bodyIn(
+  bytes: ArrayBuffer | SharedArrayBuffer,
+  begin: number,
+  end: number,
+): Uint8Array | null {
   return begin === -1 ? null : new Uint8Array(bytes, begin, end - begin);
 }

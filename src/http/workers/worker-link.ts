@@ -9,6 +9,7 @@ import { refusalResponse } from '../transport/safe-response.ts';
 import type {
   HttpResponse,
   KeepTerms,
+  Neighbors,
   StreamHead,
   TaggedHttpResponse,
   TransportOptions,
@@ -23,6 +24,7 @@ import {
 import { ForwardedStream } from './forwarded-stream.ts';
 import {
   bodyIn,
+  type FlagBlock,
   ParcelBytes,
   REFUSED_FIELDS,
   REQUEST_FIELDS,
@@ -32,6 +34,9 @@ import {
 
 /** Bytes of parcels that the worker has not taken in. Protects memory while it is busy. */
 export const UNDER_WAY_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Messages that wait for the end of the turn, or for the worker. */
+const PUBLISHED_BEHIND_MAX = 1_000;
 
 /** What the main thread does with requests: `refuse` is told the id of a response that has left already. */
 export interface Above extends Pick<TransportOptions, 'handle' | 'log'> {
@@ -43,6 +48,7 @@ export interface WorkerLinkOptions extends Above {
   post(parcel: ResponseParcel): void;
   /** Whether a further stream may be opened on any worker. */
   mayStream(): boolean;
+  askedBeside: ResponseLink['askedBeside'];
 }
 
 type Outgoing =
@@ -53,6 +59,7 @@ type Outgoing =
       readonly response: TaggedHttpResponse;
       readonly terms: KeepTerms;
     }
+  | { readonly kind: 'block'; readonly number: 0; readonly block: FlagBlock }
   | { readonly kind: 'stream'; readonly number: number; readonly head: StreamHead }
   | { readonly kind: 'piece'; readonly number: number; readonly bytes: Uint8Array }
   | { readonly kind: 'end'; readonly number: number; readonly isTooSlow: boolean };
@@ -97,6 +104,16 @@ export class WorkerLink implements ResponseLink {
     this.#put({ kind: 'kept', number, response, terms });
   }
 
+  askedBeside(path: string, neighbors: Neighbors): void {
+    this.#options.askedBeside(path, neighbors);
+  }
+
+  /** Not while much is under way: it is nothing that anybody waits for. */
+  publish(block: FlagBlock): void {
+    if (this.#outgoing.length < PUBLISHED_BEHIND_MAX && this.#underWayBytes < UNDER_WAY_BYTES_MAX / 2)
+      this.#put({ kind: 'block', number: 0, block });
+  }
+
   openStream(number: number, head: StreamHead): ForwardedStream | null {
     if (!this.#options.mayStream()) return null;
     this.#exchanges.delete(number);
@@ -132,6 +149,7 @@ export class WorkerLink implements ResponseLink {
     const exchange = new ForwardedExchange(this, number, {
       isHead: method === 'HEAD',
       wantsToKeep: wantsToKeep === 1,
+      besidePath: request.header('accept-encoding') === '' ? path.slice(0, path.lastIndexOf('/') + 1) : null,
     });
     this.#exchanges.set(number, exchange);
     try {
@@ -189,6 +207,8 @@ export class WorkerLink implements ResponseLink {
 
 class OutgoingParcel {
   readonly #bytes = new ParcelBytes();
+  readonly #blocks: FlagBlock[] = [];
+  #blockBytes = 0;
   readonly #kept: (string | number)[] = [];
   readonly #responses: (string | number)[] = [];
   readonly #streams: (string | number)[] = [];
@@ -196,7 +216,7 @@ class OutgoingParcel {
   readonly #ended: number[] = [];
 
   get byteLength(): number {
-    return this.#bytes.byteLength;
+    return this.#bytes.byteLength + this.#blockBytes;
   }
 
   add(one: Outgoing): void {
@@ -208,6 +228,9 @@ class OutgoingParcel {
     } else if (one.kind === 'piece') {
       this.#pieces.push(number);
       this.#bytes.add(one.bytes, this.#pieces);
+    } else if (one.kind === 'block') {
+      this.#blocks.push(one.block);
+      this.#blockBytes += one.block.bytes.byteLength;
     } else if (one.kind === 'kept') {
       this.#addKept(number, one);
     } else if (one.kind === 'stream') {
@@ -220,6 +243,7 @@ class OutgoingParcel {
   finish(): ResponseParcel {
     return {
       kept: this.#kept,
+      blocks: this.#blocks,
       responses: this.#responses,
       streams: this.#streams,
       pieces: this.#pieces,

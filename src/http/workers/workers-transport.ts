@@ -11,14 +11,15 @@
 import type { Worker } from 'node:worker_threads';
 import type { RouteMeter } from '../dispatch/meters.ts';
 import type { Surface } from '../dispatch/surface.ts';
-import type { Transport, TransportOptions } from '../transport/transport.ts';
+import type { Neighbors, Transport, TransportOptions } from '../transport/transport.ts';
 import { resolveLimits, type TransportLimits } from '../transport/transport-limits.ts';
 import { type EngineDescriptor, UwsAcceptor } from '../transport/uws/uws-acceptor.ts';
 import { ChangeMarks } from './change-marks.ts';
 import { outlineOf } from './error-shapes.ts';
+import { FlagPublisher } from './flag-publisher.ts';
 import { startWorker } from './start-worker.ts';
 import { type EngineFigures, KEPT_ROUTES, type KeptRoute, WorkerFigures } from './worker-figures.ts';
-import { type Above, WorkerLink } from './worker-link.ts';
+import { type Above, WorkerLink, type WorkerLinkOptions } from './worker-link.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
 
 export interface WorkersOptions extends Omit<TransportOptions, 'refuse'>, Above {
@@ -58,7 +59,19 @@ export class WorkersTransport implements Transport {
     const start = { marks: this.marks.memory, limits: shareOf(limits, count), basePath, keeps, metered };
     const mayStream = (): boolean => !this.#isDraining && this.#streamCount < this.#streamsMax;
     process.on('exit', this.#closeNow);
-    this.#workers = Array.from({ length: count }, () => new RunningWorker(start, { ...options, mayStream }));
+    const publisher = new FlagPublisher({
+      marks: this.marks,
+      monotonicMs: () => performance.now(),
+      publish: (block) => {
+        for (const { link } of this.#workers) link.publish(block);
+      },
+    });
+    const above = {
+      ...options,
+      mayStream,
+      askedBeside: (path: string, neighbors: Neighbors) => publisher.asked(path, neighbors),
+    };
+    this.#workers = Array.from({ length: count }, () => new RunningWorker(start, above));
   }
 
   get openConnections(): number {
@@ -152,9 +165,10 @@ function shareOf(limits: TransportLimits, count: number): TransportLimits {
   };
 }
 
-interface WorkerOptions extends Above, Pick<WorkersOptions, 'stop' | 'start'> {
-  mayStream(): boolean;
-}
+interface WorkerOptions
+  extends Above,
+    Pick<WorkersOptions, 'stop' | 'start'>,
+    Pick<WorkerLinkOptions, 'mayStream' | 'askedBeside'> {}
 
 /** A worker that is busy with one request is done with it long before. */
 const CLOSE_MS_MAX = 1_000;

@@ -4,6 +4,7 @@ import { beforeEach, describe, it } from 'node:test';
 import { type TaggedResponse, taggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import { ChangeMarks, SUBJECTS, subjectOfFlag } from '../../../src/http/workers/change-marks.ts';
+import type { FlagBlock } from '../../../src/http/workers/parcel.ts';
 import { KeptResponses, type Wish } from '../../../src/http/workers/thread/kept-responses.ts';
 
 const FLAG = '/api/admin/projects/p/features/a';
@@ -143,6 +144,80 @@ describe('what a worker keeps', () => {
       assert.equal(kept.wishFor(request), null);
     });
   }
+
+  /** Flags with bodies of so many bytes that stand together. */
+  function blockOf(names: readonly string[], length = 100): FlagBlock {
+    const flags = names.flatMap((name, at) => [
+      ...[
+        name,
+        '"1-aaaaaaaa"',
+        marks.read(subjectOfFlag(name)),
+        TERMS.untilMs,
+        at * length,
+        (at + 1) * length,
+      ],
+    ]);
+    const bytes = new SharedArrayBuffer(names.length * length);
+    const path = '/api/admin/projects/p/features/';
+    return { path, flagsMark: marks.read(SUBJECTS.flags), flags, bytes };
+  }
+
+  it('may have come beside a flag that somebody else asked for', () => {
+    keep(ask(DOCUMENT));
+    kept.keepBlock(blockOf(['a', 'b']));
+    assert.equal(statusOf(ask(FLAG)), 200);
+    assert.equal(statusOf(ask(FLAG, { 'if-none-match': '"1-aaaaaaaa"' })), 304);
+    assert.equal(kept.find(ask(FLAG))?.response.headers.lines, response().headers.lines);
+    assert.equal(statusOf(ask(FLAG, { 'accept-encoding': 'br' })), null);
+    assert.equal(statusOf(ask(FLAG, { authorization: 'other' })), null);
+    marks.raise(subjectOfFlag('b'));
+    assert.equal(statusOf(ask('/api/admin/projects/p/features/b')), null);
+    assert.equal(statusOf(ask(FLAG)), 200);
+    marks.raise(SUBJECTS.flags);
+    assert.equal(statusOf(ask(FLAG)), null);
+  });
+
+  it('is not what came beside others from before a change', () => {
+    keep(ask(DOCUMENT));
+    const block = blockOf(['a', 'b']);
+    marks.raise(subjectOfFlag('b'));
+    kept.keepBlock(block);
+    assert.deepEqual([statusOf(ask(FLAG)), statusOf(ask('/api/admin/projects/p/features/b'))], [200, null]);
+    const late = blockOf(['c']);
+    marks.raise(SUBJECTS.flags);
+    kept.keepBlock(late);
+    assert.equal(statusOf(ask('/api/admin/projects/p/features/c')), null);
+  });
+
+  it('counts the bytes of a block until the last of its flags is replaced', () => {
+    keep(ask(DOCUMENT));
+    const before = kept.bytes;
+    kept.keepBlock(blockOf(['a', 'b'], 100_000));
+    const both = kept.bytes;
+    assert.ok(both >= before + 200_000);
+    keep(ask(FLAG), 'x');
+    assert.ok(kept.bytes >= before + 200_000, 'b is still in it');
+    keep(ask('/api/admin/projects/p/features/b'), 'x');
+    assert.ok(kept.bytes < before + 10_000);
+    const block = blockOf(['a', 'b'], 100_000);
+    kept.keepBlock(block);
+    const same = kept.bytes;
+    kept.keepBlock(block);
+    assert.equal(kept.bytes, same, 'what is the same already stays');
+  });
+
+  it('is bounded in bytes with blocks too', () => {
+    kept = makeKept(50_000);
+    for (let number = 0; number < 20; number += 1) {
+      kept.keepBlock(blockOf([`f${number}`, `g${number}`], 10_000));
+      assert.ok(kept.bytes <= 50_000);
+    }
+    keep(ask(DOCUMENT));
+    assert.equal(statusOf(ask('/api/admin/projects/p/features/g19')), 200);
+    assert.equal(statusOf(ask('/api/admin/projects/p/features/g0')), null);
+    kept.keepBlock(blockOf(['h'], 100_000));
+    assert.ok(kept.bytes <= 50_000, 'what is larger than all there may be is not kept');
+  });
 
   it('is bounded in bytes, and what came first gives way', () => {
     kept = makeKept(10_000);

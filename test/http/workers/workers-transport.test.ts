@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { taggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import { ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
 import type { RequestHandler, Responder, ResponseStream } from '../../../src/http/transport/transport.ts';
 import { startWorker } from '../../../src/http/workers/start-worker.ts';
@@ -102,6 +104,34 @@ test('a stream waits for a client that does not read, goes on when it does, and 
   await until(() => ended === 1);
   assert.ok(!opened.isOpen);
   await until(() => transport.openStreams === 0);
+});
+
+test('flags beside one that was asked for are given by every worker without asking', async (t) => {
+  const names = Array.from({ length: 8 }, (_, at) => `f${at}`);
+  const near = names.map((name) => ({ name, etag: `"${name}"`, body: Buffer.from(name), untilMs: 8e15 }));
+  const neighbors = { group: {}, now: () => near };
+  const handled: string[] = [];
+  const { port } = await start(t, ({ path }, responder) => {
+    handled.push(path);
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const response = taggedResponse(`"${name}"`, Buffer.from(name));
+    responder.keep?.(response, { untilMs: 8e15, expiresAt: 8e15, readsAll: true }, neighbors);
+    responder.send(response);
+  });
+  const clients = [await RawConnection.open(t, port), await RawConnection.open(t, port)];
+  const ask = async (client: RawConnection, name: string): Promise<void> => {
+    client.write(request(`/api/admin/projects/p/features/${name}`));
+    assert.equal((await client.nextResponse()).body, name);
+  };
+  // Each worker has to know the caller; and nothing is sent right after a start.
+  for (const client of clients) await ask(client, 'other');
+  await setTimeout(100);
+  // Enough for them to be sent again, whatever was sent before.
+  for (let at = 0; at < 10; at += 1) await ask(clients[0] as RawConnection, `more-${at}`);
+  await ask(clients[1] as RawConnection, 'another');
+  handled.length = 0;
+  for (const client of clients) for (const name of names) await ask(client, name);
+  assert.deepEqual(handled, []);
 });
 
 test('a worker that fails ends the process: the reason is told', async (t) => {

@@ -65,6 +65,16 @@ export function wholeFlag(
   return response;
 }
 
+/** The same, where it was made since the flag changed last; null otherwise. */
+export function knownFlag(
+  sources: FlagSources,
+  project: ProjectState,
+  record: FlagRecord,
+): TaggedResponse | null {
+  const isKept = (kept.get(record)?.whole ?? null) !== null;
+  return isKept ? wholeFlag(sources, project, record) : null;
+}
+
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
   const cached = kept.get(record);

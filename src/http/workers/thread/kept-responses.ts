@@ -7,9 +7,10 @@
  * and the main thread decides.
  */
 import { namesTag } from '../../dispatch/conditional.ts';
-import type { TaggedResponse } from '../../dispatch/json-response.ts';
+import { type TaggedResponse, taggedAgain } from '../../dispatch/json-response.ts';
 import type { HttpResponse, KeepTerms, TransportRequestHead } from '../../transport/transport.ts';
 import { type ChangeMarks, SUBJECTS, subjectOfFlag } from '../change-marks.ts';
+import { bodyIn, FLAG_FIELDS, type FlagBlock } from '../parcel.ts';
 import type { KeptRoute } from '../worker-figures.ts';
 
 /** Of what one worker keeps: 100,000 flags of a kilobyte, or a few dozen large documents. What was kept first gives way. */
@@ -44,8 +45,24 @@ interface Kept extends Pick<KeepTerms, 'untilMs'> {
   readonly subject: number;
   readonly mark: number;
   readonly flagsMark: number;
-  readonly response: TaggedResponse;
+  /** Null until a flag of a block is asked for. */
+  response: TaggedResponse | null;
+  /** Without what its block takes. */
   readonly bytes: number;
+  readonly inBlock: PlaceInBlock | null;
+}
+
+interface PlaceInBlock {
+  readonly etag: string;
+  readonly begin: number;
+  readonly end: number;
+  readonly block: KeptBlock;
+}
+
+/** Takes its memory as long as one of its flags is kept. */
+interface KeptBlock {
+  readonly bytes: SharedArrayBuffer;
+  keptCount: number;
 }
 
 interface KnownCaller extends Omit<KeepTerms, 'untilMs'> {
@@ -106,7 +123,8 @@ export class KeptResponses {
     if (!isDocument && (query !== '' || !caller.readsAll)) return null;
     const kept = this.#current(isDocument ? documentKey(request, authorization) : flagKey(request));
     if (kept === null || asksForMore(request, authorization)) return null;
-    const { route, response } = kept;
+    const { route } = kept;
+    const response = responseOf(kept);
     const isKnown = namesTag(request.header('if-none-match'), response.etag);
     return { route, response: isKnown ? response.notModified : response };
   }
@@ -141,12 +159,60 @@ export class KeptResponses {
     this.#lastCaller = null;
     this.#forget(key);
     const bytes = ENTRY_BYTES + key.length + body.byteLength;
+    this.#makeRoom(bytes);
+    this.#kept.set(key, { route, subject, mark, flagsMark, untilMs, response, bytes, inBlock: null });
+    this.#bytes += bytes;
+  }
+
+  /** Flags that the main thread sends because they stand beside one that some worker asked for. */
+  keepBlock({ path, flagsMark, flags, bytes }: FlagBlock): void {
+    const marks = this.#marks;
+    if (marks.read(SUBJECTS.flags) !== flagsMark) return;
+    const block: KeptBlock = { bytes, keptCount: 0 };
+    let bytesMax = bytes.byteLength;
+    for (let i = 0; i < flags.length; i += FLAG_FIELDS)
+      bytesMax += ENTRY_BYTES + path.length + (flags[i] as string).length;
+    if (bytesMax > this.#bytesMax) return;
+    this.#makeRoom(bytesMax);
+    for (let i = 0; i < flags.length; i += FLAG_FIELDS) {
+      const name = flags[i] as string;
+      const [etag, mark, untilMs, begin, end] = flags.slice(i + 1, i + FLAG_FIELDS) as [
+        string,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const subject = subjectOfFlag(name);
+      const key = path + name;
+      const known = this.#kept.get(key);
+      const isKnown = known?.mark === mark && known.flagsMark === flagsMark && known.untilMs === untilMs;
+      if (isKnown || marks.read(subject) !== mark) continue;
+      this.#forget(key);
+      const inBlock = { etag, begin, end, block };
+      const ownBytes = ENTRY_BYTES + key.length;
+      this.#kept.set(key, {
+        route: 0,
+        subject,
+        mark,
+        flagsMark,
+        untilMs,
+        response: null,
+        bytes: ownBytes,
+        inBlock,
+      });
+      this.#bytes += ownBytes;
+      block.keptCount += 1;
+    }
+    if (block.keptCount > 0) this.#bytes += bytes.byteLength;
+  }
+
+  /** What was kept first gives way. */
+  #makeRoom(bytes: number): void {
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes + bytes <= this.#bytesMax) break;
       this.#forget(oldest);
     }
-    this.#kept.set(key, { route, subject, mark, flagsMark, untilMs, response, bytes });
-    this.#bytes += bytes;
   }
 
   #callerOf(authorization: string): KnownCaller | null {
@@ -212,7 +278,18 @@ export class KeptResponses {
     if (kept === undefined) return;
     this.#kept.delete(key);
     this.#bytes -= kept.bytes;
+    const block = kept.inBlock?.block;
+    if (block === undefined) return;
+    block.keptCount -= 1;
+    if (block.keptCount === 0) this.#bytes -= block.bytes.byteLength;
   }
+}
+
+function responseOf(kept: Kept): TaggedResponse {
+  if (kept.response !== null) return kept.response;
+  const { etag, begin, end, block } = kept.inBlock!;
+  kept.response = taggedAgain(etag, bodyIn(block.bytes, begin, end));
+  return kept.response;
 }
 
 function flagKey(request: TransportRequestHead): string {

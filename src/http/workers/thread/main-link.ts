@@ -18,6 +18,7 @@ import {
   KEPT_FIELDS,
   ParcelBytes,
   PIECE_FIELDS,
+  parcelBytes,
   RESPONSE_FIELDS,
   type RequestParcel,
   type ResponseParcel,
@@ -108,13 +109,14 @@ export class MainLink {
   }
 
   receive(parcel: ResponseParcel): void {
-    const { kept, responses, streams, pieces, ended } = parcel;
+    const { kept, blocks, responses, streams, pieces, ended } = parcel;
     for (let i = 0; i < kept.length; i += KEPT_FIELDS) this.#keep(parcel, i);
+    for (const block of blocks) this.#options.kept.keepBlock(block);
     for (let i = 0; i < responses.length; i += RESPONSE_FIELDS) this.#respond(parcel, i);
     for (let i = 0; i < streams.length; i += STREAM_FIELDS) this.#begin(streams, i);
     for (let i = 0; i < pieces.length; i += PIECE_FIELDS) this.#write(parcel, i);
     for (let i = 0; i < ended.length; i += 2) this.#end(ended[i]!, ended[i + 1] === 1);
-    this.#receivedBytes += parcel.bytes.byteLength;
+    this.#receivedBytes += parcelBytes(parcel);
     this.#schedule();
   }
 
