@@ -100,6 +100,8 @@ interface RouteBase extends Need {
 /** What a read gives: a response that is ready, and the newest event that it shows. */
 export interface ReadResponse {
   readonly revision: number;
+  /** Until when it shows what there is if nothing changes but the time, in milliseconds since 1970; absent for always. */
+  readonly validUntil?: number;
   /** A client that already has a tagged response gets 304. */
   readonly response: HttpResponse | TaggedResponse;
 }

@@ -20,7 +20,7 @@ import type { ResponseSender } from './response-sender.ts';
 
 /** What HTTP workers are told beside a response that they may keep. */
 interface Keeping {
-  readonly untilMs: number;
+  untilMs: number;
   readonly neighbors: Neighbors | null;
 }
 
@@ -47,6 +47,8 @@ export class ReadPath {
 
   #respond(call: Call, keeping: Keeping | null, read: ReadResponse | Refusal): void {
     if (isRefusal(read)) return this.#sender.refuseSettled(call, read);
+    if (keeping !== null && read.validUntil !== undefined)
+      keeping.untilMs = Math.min(keeping.untilMs, read.validUntil);
     if (read.revision <= this.#engine.durableId) this.#send(call, keeping, read);
     else this.#engine.whenDurable(read.revision, () => this.#send(call, keeping, read));
   }

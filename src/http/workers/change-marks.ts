@@ -12,7 +12,7 @@
  * was raised in vain costs one more question to the main thread, and nothing else.
  */
 
-/** A counter for each subject; the names of flags share the places behind the fixed ones by their hash. */
+/** A counter for each subject; the names of flags and projects share the places behind the fixed ones by their hash. */
 export const SUBJECTS = {
   /** What concerns all flags. */
   flags: 0,
@@ -20,19 +20,21 @@ export const SUBJECTS = {
   access: 1,
   /** What any document for SDKs shows. */
   documents: 2,
+  /** What the lists of all projects show. */
+  lists: 3,
 } as const;
 
-const FIRST_FLAG = 16;
+const FIRST_NAMED = 16;
 
 /** 4 MiB, shared by all threads. Of 100,000 flags, one in ten shares its place with another, and is asked for more often than need be. */
-const FLAG_PLACES = 2 ** 20;
+const NAMED_PLACES = 2 ** 20;
 
 export class ChangeMarks {
   /** To be given to other threads. */
   readonly memory: SharedArrayBuffer;
   readonly #marks: Int32Array;
 
-  constructor(memory = new SharedArrayBuffer((FIRST_FLAG + FLAG_PLACES) * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(memory = new SharedArrayBuffer((FIRST_NAMED + NAMED_PLACES) * Int32Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
     this.#marks = new Int32Array(memory);
   }
@@ -52,11 +54,21 @@ export class ChangeMarks {
   }
 }
 
-/** The subject of one flag, by FNV-1a: whose mark is raised with those of the few flags in the same place. */
+/** The subject of one flag: its mark is raised with those of the few flags in the same place. */
 export function subjectOfFlag(name: string): number {
-  let hash = 0x811c9dc5;
+  return subjectNamed(name, 0x811c9dc5);
+}
+
+/** What the lists of one project show: in the same places, but not in that of the flag of that name. */
+export function subjectOfProject(id: string): number {
+  return subjectNamed(id, 0x050c5d1f);
+}
+
+/** By FNV-1a. */
+function subjectNamed(name: string, seed: number): number {
+  let hash = seed;
   for (let at = 0; at < name.length; at += 1) {
     hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
   }
-  return FIRST_FLAG + ((hash >>> 0) % FLAG_PLACES);
+  return FIRST_NAMED + ((hash >>> 0) % NAMED_PLACES);
 }

@@ -7,9 +7,11 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
-import { type ChangeMarks, SUBJECTS, subjectOfFlag } from './change-marks.ts';
+import { locateFlagAnywhere } from '../../domain/state/locate.ts';
+import { isRefusal } from '../../domain/state/refusal.ts';
+import { type ChangeMarks, SUBJECTS, subjectOfFlag, subjectOfProject } from './change-marks.ts';
 
-/** They change what is shown of the flag that they name and of no other. Those about dependencies are not among them. */
+/** They change what is shown of the flag that they name and of no other, and in its project. Those about dependencies are not among them. */
 const OF_ONE_FLAG: ReadonlySet<string> = new Set<DomainEvent['type']>([
   'feature-created',
   'feature-deleted',
@@ -34,7 +36,7 @@ const OF_ONE_FLAG: ReadonlySet<string> = new Set<DomainEvent['type']>([
   'feature-untagged',
 ]);
 
-/** They change who may do what, or who is shown flags as nobody else is, and nothing that others are shown. */
+/** They change who may do what, or who is shown flags as nobody else is, and nothing that others are shown of flags. Projects show their members. */
 const OF_ACCESS: ReadonlySet<string> = new Set<DomainEvent['type']>([
   'feature-favorited',
   'feature-unfavorited',
@@ -99,14 +101,24 @@ export function markChanges(
     renames = world.lineage.renames;
   });
   // A flag shows when it was evaluated last.
-  usage.onSeen((flag) => marks.raise(subjectOfFlag(flag)));
+  usage.onSeen((flag) => {
+    marks.raise(subjectOfFlag(flag));
+    const located = locateFlagAnywhere(world, flag);
+    if (!isRefusal(located)) marks.raise(subjectOfProject(located.project.settings.id));
+  });
 }
 
-function markEvent(marks: ChangeMarks, { type, featureName }: DomainEvent): void {
-  if (OF_ACCESS.has(type)) return marks.raise(SUBJECTS.access);
+function markEvent(marks: ChangeMarks, event: DomainEvent): void {
+  const { type, featureName, project } = event;
+  if (OF_ACCESS.has(type)) {
+    marks.raise(SUBJECTS.access);
+    return marks.raise(project === null ? SUBJECTS.lists : subjectOfProject(project));
+  }
   if (OF_DOCUMENTS.has(type)) return marks.raise(SUBJECTS.documents);
   if (OF_NOTHING.has(type)) return;
-  if (featureName === null || !OF_ONE_FLAG.has(type)) return marks.raiseAll();
+  if (featureName === null || project === null || !OF_ONE_FLAG.has(type)) return marks.raiseAll();
   marks.raise(subjectOfFlag(featureName));
   marks.raise(SUBJECTS.documents);
+  marks.raise(subjectOfProject(project));
+  if (type === 'feature-project-change') marks.raise(subjectOfProject(event.data.oldProject));
 }

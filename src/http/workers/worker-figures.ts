@@ -20,8 +20,10 @@ export type EngineFigures = Readonly<Record<(typeof FIGURES)[number], number>>;
 export const KEPT_ROUTES = [
   '/api/admin/projects/:projectId/features/:featureName',
   '/api/client/features',
+  '/api/admin/projects/:projectId/features',
+  '/api/admin/projects/:projectId',
 ] as const;
-export type KeptRoute = 0 | 1;
+export type KeptRoute = 0 | 1 | 2 | 3;
 
 const STATUSES = [200, 304] as const;
 const BUCKETS = ROUTE_SECONDS_BUCKETS.length + 1;

@@ -3,11 +3,18 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type TaggedResponse, taggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
-import { ChangeMarks, SUBJECTS, subjectOfFlag } from '../../../src/http/workers/change-marks.ts';
+import {
+  ChangeMarks,
+  SUBJECTS,
+  subjectOfFlag,
+  subjectOfProject,
+} from '../../../src/http/workers/change-marks.ts';
 import type { FlagBlock } from '../../../src/http/workers/parcel.ts';
 import { KeptResponses, type Wish } from '../../../src/http/workers/thread/kept-responses.ts';
 
 const FLAG = '/api/admin/projects/p/features/a';
+const LIST = '/api/admin/projects/p/features';
+const OVERVIEW = '/api/admin/projects/p';
 const DOCUMENT = '/api/client/features';
 const TERMS = { untilMs: Number.POSITIVE_INFINITY, expiresAt: Number.POSITIVE_INFINITY, readsAll: true };
 
@@ -77,6 +84,23 @@ describe('what a worker keeps', () => {
     });
   }
 
+  for (const list of [LIST, OVERVIEW]) {
+    for (const [what, subject] of [
+      ['the project', subjectOfProject('p')],
+      ['all lists', SUBJECTS.lists],
+    ] as const) {
+      it(`is the list ${list} until ${what} changed, and no other change matters`, () => {
+        keep(ask(list));
+        for (const other of [subjectOfProject('q'), subjectOfFlag('p'), SUBJECTS.documents])
+          marks.raise(other);
+        assert.equal(statusOf(ask(list)), 200);
+        assert.equal(statusOf(ask(list, { 'accept-encoding': 'gzip' })), null);
+        marks.raise(subject);
+        assert.equal(statusOf(ask(list)), null);
+      });
+    }
+  }
+
   it('is given whatever else changes', () => {
     keep(ask(FLAG));
     marks.raise(SUBJECTS.documents);
@@ -134,7 +158,10 @@ describe('what a worker keeps', () => {
     ['the id of the request', ask(FLAG, { 'x-request-id': 'mine' })],
     ['a path that is written oddly', ask('/api/admin/projects/p/features/%61')],
     ['something about a flag', ask(`${FLAG}/environments`)],
-    ['something else', ask('/api/admin/projects/p/features')],
+    ['something else', ask('/api/admin/projects')],
+    ['something else of a project', ask('/api/admin/projects/p/overview')],
+    ['a project without a name', ask('/api/admin/projects/')],
+    ['some flags of a list', ask(`${LIST}?state=archived`)],
     ['a session in a cookie', ask(FLAG, { authorization: '', cookie: 'session' })],
   ] as const) {
     it(`is neither given nor kept where a request asks for ${what}`, () => {
@@ -199,11 +226,11 @@ describe('what a worker keeps', () => {
     assert.ok(kept.bytes >= before + 200_000, 'b is still in it');
     keep(ask('/api/admin/projects/p/features/b'), 'x');
     assert.ok(kept.bytes < before + 10_000);
-    const block = blockOf(['a', 'b'], 100_000);
-    kept.keepBlock(block);
-    const same = kept.bytes;
-    kept.keepBlock(block);
-    assert.equal(kept.bytes, same, 'what is the same already stays');
+    kept.keepBlock(blockOf(['a', 'b'], 100_000));
+    const one = kept.bytes;
+    for (const more of [['b'], ['a', 'b', 'c'], ['a', 'b']]) kept.keepBlock(blockOf(more, 100_000));
+    kept.keepBlock(blockOf(['c'], 1));
+    assert.ok(kept.bytes < one + 10_000, 'what comes anew takes the place of older blocks');
   });
 
   it('is bounded in bytes with blocks too', () => {

@@ -5,12 +5,23 @@ import fc from 'fast-check';
 import type { World } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
+import { flagList, projectOverview } from '../../../src/http/admin/views/render-project.ts';
 import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { ChangeMarks, SUBJECTS, subjectOfFlag } from '../../../src/http/workers/change-marks.ts';
+import type { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
+import { bytesOf } from '../../../src/http/transport/response-body.ts';
+import {
+  ChangeMarks,
+  SUBJECTS,
+  subjectOfFlag,
+  subjectOfProject,
+} from '../../../src/http/workers/change-marks.ts';
 import { markChanges } from '../../../src/http/workers/mark-changes.ts';
 import { createFlag, openTestEngine, settle } from '../../support/engine.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
+
+/** Of lists, which show how old flags are. */
+const NOW = Date.UTC(2027, 0);
 
 const COMMANDS = 1_500;
 const BATCH = 3;
@@ -29,6 +40,20 @@ const SCOPES = ['development', 'production', 'staging'].map((environment) => ({
 function shownIn(world: World, lastId: number): Map<string, Shown> {
   const shown = new Map<string, Shown>();
   for (const project of world.projects.values()) {
+    const { id } = project.settings;
+    const subjects = [SUBJECTS.lists, subjectOfProject(id)];
+    // Of a copy: what is kept is found by the project, and is what is tested.
+    const fresh = { ...project };
+    const sources = { world, seen: NEVER_SEEN, favorites: null, owner: {}, now: NOW };
+    for (const [what, show] of [
+      ['list', flagList],
+      ['overview', projectOverview],
+    ] as const) {
+      const made = show(sources, fresh);
+      assert.ok(!(made instanceof Promise), 'a short list is made at once');
+      const { etag, body } = made.response as TaggedResponse;
+      shown.set(`${what} of ${id}`, { text: `${etag} ${Buffer.from(bytesOf(body))}`, subjects });
+    }
     for (const record of project.flags.values()) {
       const { etag, body } = wholeFlag({ world, seen: NEVER_SEEN }, project, record);
       const { name } = record.flag;
@@ -105,13 +130,20 @@ describe('change marks', () => {
     assert.deepEqual(told, [1]);
   });
 
-  it('of one flag rise with its times of use', () => {
+  it('of one flag and its project rise with its times of use', async () => {
+    const { store, manual, submit } = await openTestEngine();
+    submit(createFlag('seen'));
+    manual.runTurns();
+    await store.engine.journal.flush();
     const marks = new ChangeMarks();
     let tell: (flag: string) => void = () => assert.fail('nobody listens');
-    const world = { lineage: { renames: 0 } } as World;
-    const feed = { subscribe: () => () => undefined } as never;
-    markChanges(marks, { feed, world }, { onSeen: (listener) => (tell = listener) });
+    markChanges(marks, store.engine, { onSeen: (listener) => (tell = listener) });
     tell('seen');
-    assert.deepEqual([marks.read(subjectOfFlag('seen')), marks.read(subjectOfFlag('other'))], [1, 0]);
+    tell('deleted');
+    const read = [subjectOfFlag('seen'), subjectOfFlag('other'), subjectOfProject('default')];
+    assert.deepEqual(
+      read.map((subject) => marks.read(subject)),
+      [1, 0, 1],
+    );
   });
 });

@@ -9,7 +9,7 @@
 import { namesTag } from '../../dispatch/conditional.ts';
 import { type TaggedResponse, taggedAgain } from '../../dispatch/json-response.ts';
 import type { HttpResponse, KeepTerms, TransportRequestHead } from '../../transport/transport.ts';
-import { type ChangeMarks, SUBJECTS, subjectOfFlag } from '../change-marks.ts';
+import { type ChangeMarks, SUBJECTS, subjectOfFlag, subjectOfProject } from '../change-marks.ts';
 import { bodyIn, FLAG_FIELDS, type FlagBlock } from '../parcel.ts';
 import type { KeptRoute } from '../worker-figures.ts';
 
@@ -29,22 +29,26 @@ export const CALLERS_MAX = 5_000;
 const CALLER_MS = 30_000;
 
 /** What a request may be answered with, and until when; made before the main thread is asked. */
-export interface Wish {
+export interface Wish extends Subjects {
   readonly route: KeptRoute;
   readonly key: string;
   readonly authorization: string;
-  readonly subject: number;
   /** As they were when the request came. */
   readonly mark: number;
-  readonly flagsMark: number;
+  readonly wideMark: number;
   readonly accessMark: number;
 }
 
-interface Kept extends Pick<KeepTerms, 'untilMs'> {
-  readonly route: KeptRoute;
+/** What it shows, by name and together with everything of its kind. */
+interface Subjects {
   readonly subject: number;
+  readonly wideSubject: number;
+}
+
+interface Kept extends Pick<KeepTerms, 'untilMs'>, Subjects {
+  readonly route: KeptRoute;
   readonly mark: number;
-  readonly flagsMark: number;
+  readonly wideMark: number;
   /** Null until a flag of a block is asked for. */
   response: TaggedResponse | null;
   /** Without what its block takes. */
@@ -121,7 +125,7 @@ export class KeptResponses {
     if (caller === null) return null;
     const isDocument = path === this.#documents;
     if (!isDocument && (query !== '' || !caller.readsAll)) return null;
-    const kept = this.#current(isDocument ? documentKey(request, authorization) : flagKey(request));
+    const kept = this.#current(isDocument ? documentKey(request, authorization) : keyOf(request));
     if (kept === null || asksForMore(request, authorization)) return null;
     const { route } = kept;
     const response = responseOf(kept);
@@ -141,14 +145,14 @@ export class KeptResponses {
       ...found,
       authorization,
       mark: marks.read(found.subject),
-      flagsMark: marks.read(SUBJECTS.flags),
+      wideMark: marks.read(found.wideSubject),
       accessMark: marks.read(SUBJECTS.access),
     };
   }
 
   /** Takes the main thread's word for it. The body must belong to nobody else. */
   keep(wish: Wish, response: TaggedResponse, terms: KeepTerms): void {
-    const { authorization, key, route, subject, mark, flagsMark, accessMark } = wish;
+    const { authorization, key, route, subject, mark, wideSubject, wideMark, accessMark } = wish;
     const body = response.body as Uint8Array;
     if (body.byteLength > KEPT_BODY_BYTES_MAX) return;
     this.#callers.delete(authorization);
@@ -160,7 +164,17 @@ export class KeptResponses {
     this.#forget(key);
     const bytes = ENTRY_BYTES + key.length + body.byteLength;
     this.#makeRoom(bytes);
-    this.#kept.set(key, { route, subject, mark, flagsMark, untilMs, response, bytes, inBlock: null });
+    this.#kept.set(key, {
+      route,
+      subject,
+      mark,
+      wideSubject,
+      wideMark,
+      untilMs,
+      response,
+      bytes,
+      inBlock: null,
+    });
     this.#bytes += bytes;
   }
 
@@ -173,6 +187,8 @@ export class KeptResponses {
     for (let i = 0; i < flags.length; i += FLAG_FIELDS)
       bytesMax += ENTRY_BYTES + path.length + (flags[i] as string).length;
     if (bytesMax > this.#bytesMax) return;
+    // Also what is the same: an older block would take its memory for a few flags.
+    for (let i = 0; i < flags.length; i += FLAG_FIELDS) this.#forget(path + (flags[i] as string));
     this.#makeRoom(bytesMax);
     for (let i = 0; i < flags.length; i += FLAG_FIELDS) {
       const name = flags[i] as string;
@@ -184,18 +200,16 @@ export class KeptResponses {
         number,
       ];
       const subject = subjectOfFlag(name);
+      if (marks.read(subject) !== mark) continue;
       const key = path + name;
-      const known = this.#kept.get(key);
-      const isKnown = known?.mark === mark && known.flagsMark === flagsMark && known.untilMs === untilMs;
-      if (isKnown || marks.read(subject) !== mark) continue;
-      this.#forget(key);
       const inBlock = { etag, begin, end, block };
       const ownBytes = ENTRY_BYTES + key.length;
       this.#kept.set(key, {
         route: 0,
         subject,
         mark,
-        flagsMark,
+        wideSubject: SUBJECTS.flags,
+        wideMark: flagsMark,
         untilMs,
         response: null,
         bytes: ownBytes,
@@ -240,7 +254,7 @@ export class KeptResponses {
     const kept = this.#kept.get(key);
     if (kept === undefined) return null;
     const marks = this.#marks;
-    const isSame = marks.read(kept.subject) === kept.mark && marks.read(SUBJECTS.flags) === kept.flagsMark;
+    const isSame = marks.read(kept.subject) === kept.mark && marks.read(kept.wideSubject) === kept.wideMark;
     if (isSame && (kept.untilMs === Number.POSITIVE_INFINITY || this.#options.now() < kept.untilMs))
       return kept;
     this.#forget(key);
@@ -250,19 +264,23 @@ export class KeptResponses {
   #subjectOf(
     request: TransportRequestHead,
     authorization: string,
-  ): Pick<Wish, 'route' | 'key' | 'subject'> | null {
+  ): Pick<Wish, 'route' | 'key' | 'subject' | 'wideSubject'> | null {
     const { path, query } = request;
-    if (path === this.#documents)
-      return { route: 1, key: documentKey(request, authorization), subject: SUBJECTS.documents };
-    const flag = query === '' ? this.#flagIn(path) : null;
-    return flag === null ? null : { route: 0, key: flagKey(request), subject: subjectOfFlag(flag) };
-  }
-
-  /** The name of the flag that is all the path asks for; null for any other path, and for one that is written oddly. */
-  #flagIn(path: string): string | null {
-    if (!path.startsWith(this.#projects) || path.includes('%')) return null;
-    const parts = path.slice(this.#projects.length).split('/');
-    return parts.length === 3 && parts[1] === 'features' && parts[2] !== '' ? parts[2]! : null;
+    if (path === this.#documents) {
+      const key = documentKey(request, authorization);
+      return { route: 1, key, subject: SUBJECTS.documents, wideSubject: SUBJECTS.flags };
+    }
+    // A path that is written oddly has many forms.
+    if (query !== '' || !path.startsWith(this.#projects) || path.includes('%')) return null;
+    const [project, features, flag, more] = path.slice(this.#projects.length).split('/');
+    if (project === '' || features === '' || flag === '' || more !== undefined) return null;
+    const key = keyOf(request);
+    if (features === undefined)
+      return { route: 3, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists };
+    if (features !== 'features') return null;
+    return flag === undefined
+      ? { route: 2, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists }
+      : { route: 0, key, subject: subjectOfFlag(flag), wideSubject: SUBJECTS.flags };
   }
 
   #makeRoomForCaller(): void {
@@ -292,7 +310,7 @@ function responseOf(kept: Kept): TaggedResponse {
   return kept.response;
 }
 
-function flagKey(request: TransportRequestHead): string {
+function keyOf(request: TransportRequestHead): string {
   const coding = request.header('accept-encoding');
   return coding === '' ? request.path : `${request.path}\n${coding}`;
 }
