@@ -51,7 +51,10 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'The process is killed under load',
     promise: 'Nothing acknowledged is lost; what was not acknowledged is wholly in or wholly out.',
-    tests: named('faults/kill.test.ts')('nothing acknowledged is lost when the process is killed under load'),
+    tests: [
+      ...named('faults/kill.test.ts')('nothing acknowledged is lost when the process is killed under load'),
+      ...named('http/workers/kill.test.ts')('whatever any HTTP worker showed is there after a kill'),
+    ],
     longForms: ['kills'],
   },
   {

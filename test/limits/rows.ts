@@ -51,6 +51,7 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
+import { SHELF_FLAGS_MAX } from '../../src/domain/state/project-flags.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
 import {
@@ -104,6 +105,7 @@ import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/sch
 import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
 import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
+import { BLOCK_BYTES_MAX } from '../../src/http/workers/flag-publisher.ts';
 import {
   CALLERS_MAX,
   KEPT_BODY_BYTES_MAX,
@@ -240,9 +242,14 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row(
         'responses that each HTTP worker keeps, beside some 30 MiB that its thread takes',
-        `${bytes(KEPT_BYTES_MAX)}, each of up to ${bytes(KEPT_BODY_BYTES_MAX)}`,
+        `${bytes(KEPT_BYTES_MAX)}, each of up to ${bytes(KEPT_BODY_BYTES_MAX)}; what workers share counts for each`,
         'what was kept first is asked for again',
         'HTTP_WORKERS',
+      ),
+      row(
+        'flags that are sent to workers together',
+        `${number(SHELF_FLAGS_MAX)}, ${bytes(BLOCK_BYTES_MAX)}`,
+        'the others are asked for one by one',
       ),
       row('callers that each HTTP worker knows', number(CALLERS_MAX), 'the main thread is asked again'),
       row(

@@ -18,7 +18,7 @@ import { FLAG_FIELDS, type FlagBlock } from './parcel.ts';
 const FLAGS_MIN = 4;
 
 /** What one block may take; more is left out. */
-const BLOCK_BYTES_MAX = 4 * 1024 * 1024;
+export const BLOCK_BYTES_MAX = 4 * 1024 * 1024;
 
 /** All flags may change a thousand times a second. What is sent then is worth nothing, so nothing is, until they have stayed for so long. */
 const SETTLED_MS = 50;

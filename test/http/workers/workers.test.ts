@@ -10,6 +10,7 @@ import { createLog } from '../../../src/log.ts';
 import { startServer } from '../../../src/server.ts';
 import { startTestServer, type TestServer, temporaryFolder, testConfig } from '../../support/server.ts';
 import { Connection, tally } from './connections.ts';
+import { READS, Registers } from './registers.ts';
 
 const FLAGS = '/admin/projects/default/features';
 const WORKERS = 2;
@@ -34,46 +35,22 @@ describe('a server with two HTTP workers', () => {
   };
   it('shows a change on every worker once it is acknowledged, and no worker anything older than another did', async () => {
     // Enough for some to be sent to workers beside others.
-    const names = Array.from({ length: 6 }, (_, number) => `register-${number}`);
-    for (const name of names) await create(name);
-    const acknowledged = new Map(names.map((name) => [name, 0]));
-    const seen = new Map(names.map((name) => [name, 0]));
+    const registers = new Registers(Array.from({ length: 6 }, (_, number) => `register-${number}`));
+    await registers.create(at(0));
     let isOver = false;
-    let reads = 0;
     const write = async (name: string, by: Connection): Promise<void> => {
-      for (let value = 1; value <= 40; value += 1) {
-        const { etag } = await by.ask(`${FLAGS}/${name}`);
-        const { status } = await by.ask(`${FLAGS}/${name}`, {
-          method: 'PUT',
-          headers: { 'if-match': etag },
-          body: { name, description: String(value) },
-        });
-        assert.equal(status, 200, 'the tag that any worker gave is the newest');
-        acknowledged.set(name, value);
-      }
+      for (let value = 1; value <= 40; value += 1) await registers.write(by, name, value);
     };
     const read = async (index: number): Promise<void> => {
-      while (!isOver) {
-        for (const name of names) {
-          const least = Math.max(acknowledged.get(name) ?? 0, seen.get(name) ?? 0);
-          const { body } = await at(index).ask(`${FLAGS}/${name}`);
-          const value = Number(body.description ?? 0);
-          assert.ok(
-            value >= least,
-            `${name} was ${least} for somebody, and is ${value} on connection ${index}`,
-          );
-          seen.set(name, Math.max(value, seen.get(name) ?? 0));
-          reads += 1;
-        }
-      }
+      while (!isOver) for (const what of READS) await registers.read(at(index), what);
     };
-    const writers = names.map(() => new Connection(server.origin));
+    const writers = registers.names.map(() => new Connection(server.origin));
     const reading = Promise.all(connections.map((_, index) => read(index)));
-    await Promise.all(names.map((name, index) => write(name, writers[index] as Connection)));
+    await Promise.all(registers.names.map((name, index) => write(name, writers[index] as Connection)));
     isOver = true;
     await reading;
     for (const writer of writers) writer.close();
-    assert.ok(reads > names.length * connections.length);
+    assert.ok(registers.readCount > READS.length * connections.length);
   });
 
   it('gives what it keeps, and 304 to who has it', async () => {
