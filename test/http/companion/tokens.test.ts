@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { PERSONAL_TOKENS_PER_USER_MAX } from '../../../src/domain/people/personal-token-commands.ts';
 import '../../support/check-responses.ts';
 import { addProject, addUser, invalidAt, recording, refused } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
+import { describeInterface, startTestServer } from '../../support/server.ts';
 
 describeInterface('API tokens', (server) => {
   const create = (body: object) => server().call('POST', '/api-tokens', { tokenName: 'test', ...body });
@@ -259,4 +259,23 @@ describeInterface('personal tokens', (server) => {
     const user = await addUser(server(), 1, { expiresAt: '2024-01-02T00:00:00.000Z' });
     assert.equal((await mine(user.token, 'GET')).status, 401);
   });
+});
+
+it('tokens expire by the clock of the machine, though events never go back in time', async () => {
+  let now = Date.now();
+  const clock = { now: () => now, defer: setImmediate, monotonic: () => performance.now() };
+  const server = await startTestServer({ store: { clock } });
+  const user = await addUser(server, 3);
+  const [today, years] = [now, 3_000 * 365.25 * 86_400_000];
+  now += years;
+  assert.equal((await server.call('POST', '/projects', { id: 'later', name: 'Later' })).status, 201);
+  now = today;
+  const expiresAt = new Date(today + 86_400_000).toISOString();
+  const path = `/user-admin/${user.id}/tokens`;
+  const { status, body } = await server.call('POST', path, { description: 'for a day', expiresAt });
+  assert.equal(status, 201);
+  assert(Date.parse(body.createdAt) > today + years / 2, 'the clock of the events stays ahead');
+  const reading = await server.call('GET', '/user', undefined, { token: body.secret });
+  assert.equal(reading.status, 200);
+  await server.stop();
 });

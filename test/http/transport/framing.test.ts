@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_HEADERS } from '../../../src/http/transport/response-headers.ts';
 import type { Engine } from './engines.ts';
-import { overBothEngines, start, until } from './engines.ts';
+import { overBothEngines, start, text, until } from './engines.ts';
 import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
 
 const CANARY = request('/canary');
@@ -178,6 +178,42 @@ overBothEngines('malformed framing', (engine) => {
       if (engine.name === 'uws') await connection.closed();
     }
     assert.deepEqual(handled, ['/POST', '/PUT', '/PATCH', '/DELETE']);
+  });
+
+  // docs/operating.md says what uWebSockets.js makes of these two.
+  test('a length with a byte from 0x80 behind it is refused, or is what stands before that byte', async (t) => {
+    const { port, handled } = await start(t, engine, {
+      handle: ({ path, body }, responder) =>
+        responder.send(text(`${path} ${Buffer.from(body).toString('latin1')}`)),
+    });
+    const connection = await RawConnection.open(t, port);
+    connection.write(`${withHeaders('Content-Length: 5\xff')}hello${CANARY}`);
+    const { status, body } = await connection.nextResponse();
+    if (engine.name === 'uws') {
+      assert.deepEqual([status, body], [200, '/victim hello']);
+      await until(() => handled.length === 2);
+    } else {
+      assert.equal(status, 400);
+      await connection.closed();
+    }
+    assert.deepEqual(handled, engine.name === 'uws' ? ['/victim', '/canary'] : []);
+  });
+
+  test('a request cut inside its HTTP version is put together, or refused unread with all behind it', async (t) => {
+    const { port, handled } = await start(t, engine);
+    const whole = request('/cut');
+    for (const at of [whole.indexOf('TTP/'), whole.indexOf('1.1'), whole.indexOf('.1\r')]) {
+      const connection = await RawConnection.open(t, port);
+      connection.write(whole.slice(0, at));
+      await fetchRaw(t, port, request('/between'));
+      connection.write(whole.slice(at) + CANARY);
+      const { status } = await connection.nextResponse();
+      assert.equal(status, engine.name === 'uws' ? 505 : 200);
+      if (engine.name === 'uws') await connection.closed();
+      else await connection.nextResponse();
+    }
+    const ran = engine.name === 'uws' ? ['/between'] : ['/between', '/cut', '/canary'];
+    assert.deepEqual(handled, [...ran, ...ran, ...ran]);
   });
 
   test('the canary does run behind a well-formed request', async (t) => {
