@@ -28,7 +28,10 @@ export class NameTable {
     if (name === null) return NO_NAME;
     // Neighbouring events mostly share their names, and comparing is faster than looking up.
     if (name !== this.#lastName) {
-      this.#lastCode = this.#codes.get(name) ?? this.#add(name);
+      const next = this.#lastCode + 1;
+      // So is comparing with the name that once came after the last one: index files list names in such orders.
+      const isNext = next < this.#names.length && this.#names[next] === name;
+      this.#lastCode = isNext ? next : (this.#codes.get(name) ?? this.#add(name));
       this.#lastName = name;
     }
     return this.#lastCode;

@@ -68,10 +68,24 @@ export class PostingLists {
     this.beginSegment(firstId);
     const segment = this.#open();
     resize(segment, count);
+    const oldestId = this.#segments[0]!.firstId;
     for (const column of LISTED_COLUMNS) {
       const codes = columns[column];
       const links = segment.links[column];
-      for (let row = 0; row < count; row += 1) links[row] = this.#link(column, codes[row]!, firstId + row);
+      const heads = this.#heads[column];
+      let codesEnd = 0;
+      for (let row = 0; row < count; row += 1) codesEnd = Math.max(codesEnd, codes[row]! + 1);
+      if (codesEnd > heads.counts.length) growHeads(heads, codesEnd);
+      const { newestIds, counts } = heads;
+      // As `#link` does, for millions of rows in one loop.
+      for (let row = 0; row < count; row += 1) {
+        const code = codes[row]!;
+        const id = firstId + row;
+        const previous = newestIds[code]!;
+        newestIds[code] = id;
+        counts[code]! += 1;
+        links[row] = previous < oldestId ? 0 : id - previous;
+      }
     }
     segment.count = count;
   }
