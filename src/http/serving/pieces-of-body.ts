@@ -84,6 +84,8 @@ class Whole {
   /** What the schema made of the rest. */
   #made: unknown;
   readonly #items = new Map<PlaceOfItems, unknown[] | Fields>();
+  /** How many there are at each place: to count fields takes as long as to go through them. */
+  readonly #counts = new Map<PlaceOfItems, number>();
 
   constructor(schema: Schema, rest: JsonValue) {
     this.#schema = schema;
@@ -97,7 +99,7 @@ class Whole {
   }
 
   countAt(place: PlaceOfItems): number {
-    return Object.keys(this.#items.get(place) ?? []).length;
+    return this.#counts.get(place) ?? 0;
   }
 
   /** False when it cannot be a part of the body. */
@@ -115,11 +117,13 @@ class Whole {
   /** Between two commas there has to be something, and fields have to have different names. */
   #add(place: PlaceOfItems, items: unknown[] | Fields): boolean {
     const known = this.#items.get(place);
+    const [before, added] = [this.countAt(place), Object.keys(items).length];
+    this.#counts.set(place, before + added);
     if (known === undefined) {
       this.#items.set(place, items);
       return true;
     }
-    if (this.countAt(place) === 0 || Object.keys(items).length === 0) return false;
+    if (before === 0 || added === 0) return false;
     if (Array.isArray(known)) {
       known.push(...(items as unknown[]));
       return true;
