@@ -5,7 +5,7 @@ import type { Asker } from '../../src/actors/read-queue.ts';
 import type { Flag } from '../../src/domain/flags/flag.ts';
 import { StateAt } from '../../src/operations/read/state-at.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
-import { fileAt, flipByte, pastFolder, snapshotsIn } from '../support/operator.ts';
+import { fileAt, flipByte, pastFolder, segmentsIn, snapshotsIn } from '../support/operator.ts';
 import { startTestServer } from '../support/server.ts';
 
 let chargedMs = 0;
@@ -63,6 +63,25 @@ describe('the history of flags', () => {
     assert(chargedMs > 0, 'who asks is charged for reading the events');
     const early = await reads.flagAt({ ...query, durableId: last - 1 }, ASKER);
     assert.equal(early.refused, true);
+    await server.stop();
+  });
+
+  it('begins with the nearest snapshot where the events before it are many bytes, though all are there', async () => {
+    const server = await startTestServer();
+    const { reads, engine, keeper } = server.server.store;
+    const path = '/projects/default/features';
+    await server.call('POST', path, { name: 'busy' });
+    for (let change = 0; change < 40; change += 1)
+      await server.call('PUT', `${path}/busy`, { description: `${change}`.padEnd(9_000, '.') });
+    await keeper.take();
+    await server.call('PUT', `${path}/busy`, { description: 'the last' });
+    // An event before the snapshot that cannot be read any more: nobody minds who does not read it.
+    flipByte(fileAt(segmentsIn(server.folder)), 100_000);
+    const query = { project: 'default', flag: 'busy', eventId: engine.lastId, durableId: engine.durableId };
+    const past = await reads.flagAt(query, ASKER);
+    assert(!past.refused);
+    assert.equal(past.flag.description, 'the last');
+    await assert.rejects(reads.flagAt({ ...query, eventId: engine.lastId - 10 }, ASKER), /checksum/);
     await server.stop();
   });
 
