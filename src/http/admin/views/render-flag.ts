@@ -65,14 +65,14 @@ export function wholeFlag(
   return response;
 }
 
-/** The same, where it was made since the flag changed last; null otherwise. */
+/** The same, where it was made since anything that it shows changed; null otherwise. Makes nothing. */
 export function knownFlag(
   sources: FlagSources,
   project: ProjectState,
   record: FlagRecord,
 ): TaggedResponse | null {
-  const isKept = (kept.get(record)?.whole ?? null) !== null;
-  return isKept ? wholeFlag(sources, project, record) : null;
+  const wasMade = (kept.get(record)?.whole ?? null) !== null;
+  return wasMade ? bytesOf(sources, project, record).whole : null;
 }
 
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
