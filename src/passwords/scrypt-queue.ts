@@ -18,6 +18,9 @@ export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
 /** Passwords that wait: some 4 seconds of work. Clients give up on more. */
 export const WAITING_MAX = 20;
 
+/** New passwords among them. Whoever has an invitation may send any number, and people have to be able to sign in meanwhile. */
+export const NEW_WAITING_MAX = 10;
+
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
@@ -30,18 +33,27 @@ export class ScryptQueue {
   readonly #cost: ScryptCost;
   #tail: Promise<unknown> = Promise.resolve();
   #waitingCount = 0;
+  #newWaitingCount = 0;
 
   constructor(cost: ScryptCost = SCRYPT_COST) {
     this.#cost = cost;
   }
 
   /** Hashed with a new salt, as it is kept; a refusal when too many wait. */
-  hash(password: string): Promise<string | Refusal> {
+  async hash(password: string): Promise<string | Refusal> {
+    if (this.#newWaitingCount >= NEW_WAITING_MAX) return BUSY;
+    this.#newWaitingCount += 1;
+    try {
+      return await this.#inTurn(() => this.#hashed(password));
+    } finally {
+      this.#newWaitingCount -= 1;
+    }
+  }
+
+  async #hashed(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
-    return this.#inTurn(async () => {
-      const key = await keyOf(password, { salt, cost: this.#cost, bytes: KEY_BYTES });
-      return formatPasswordHash({ cost: this.#cost, salt, key });
-    });
+    const key = await keyOf(password, { salt, cost: this.#cost, bytes: KEY_BYTES });
+    return formatPasswordHash({ cost: this.#cost, salt, key });
   }
 
   /** Whether this is the password that was hashed; takes the same time either way. A refusal when too many wait. */

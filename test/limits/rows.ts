@@ -113,7 +113,7 @@ import {
 } from '../../src/http/workers/thread/kept-responses.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
 import { FROM_ADDRESS, OF_USER, USER_FROM_ADDRESS } from '../../src/passwords/passwords.ts';
-import { WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
+import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/replication/archive/archivist.ts';
@@ -456,7 +456,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         '409',
       ),
       row('links with which a user sets a password', '1', 'a new one ends the one before'),
-      row('passwords that wait to be hashed or checked', number(PASSWORDS_WAITING_MAX), '503'),
+      row(
+        'passwords that wait to be hashed or checked, and new ones among them',
+        `${number(PASSWORDS_WAITING_MAX)}, ${number(NEW_WAITING_MAX)}`,
+        '503',
+      ),
       row('wrong passwords of a user, from one address', attempts(USER_FROM_ADDRESS), '429'),
       row('wrong passwords from one address', attempts(FROM_ADDRESS), '429'),
       row('wrong passwords of a user, from all addresses', attempts(OF_USER), '429'),

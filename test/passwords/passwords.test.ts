@@ -7,7 +7,7 @@ import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { AttemptLimits } from '../../src/passwords/attempt-limits.ts';
 import { FROM_ADDRESS, OF_USER, Passwords, USER_FROM_ADDRESS } from '../../src/passwords/passwords.ts';
-import { SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
+import { NEW_WAITING_MAX, SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 
 /** What a real server hashes with. */
 const REAL = new ScryptQueue();
@@ -126,6 +126,15 @@ describe('signing in with a password', () => {
     assert.equal(names.filter((name) => name === 'in').length, WAITING_MAX);
     assert.equal(names.filter((name) => name === 'ServiceUnavailableError').length, 5);
     assert.equal(attempts.length, WAITING_MAX);
+  });
+
+  it('lets people sign in, however many new passwords somebody sends', async () => {
+    const { passwords, outcome } = await setUp();
+    const sent = Array.from({ length: 2 * WAITING_MAX }, () => passwords.hash(GOOD));
+    assert.equal(await outcome('ada', GOOD), 1);
+    const refused = (await Promise.all(sent)).filter(isRefusal);
+    assert.equal(refused.length, 2 * WAITING_MAX - NEW_WAITING_MAX);
+    assert(!isRefusal(await passwords.hash(GOOD)), 'there is room again');
   });
 });
 
