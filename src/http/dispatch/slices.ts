@@ -92,6 +92,11 @@ export async function inBriefSlices(advance: () => boolean, owner: SliceOwner = 
   } while (!runSlice(advance, Math.min(sliceMs, BRIEF_SLICE_MS), owner.charge));
 }
 
+/** Resolves in a round of the event loop in which no slice runs, nor anybody else's turn: at once where nothing waits. */
+export async function turn(): Promise<void> {
+  await nextSlice(0);
+}
+
 /** Whether `advance` has returned true. */
 function runSlice(advance: () => boolean, ms: number, charge?: SliceOwner['charge']): boolean {
   const begunAt = performance.now();

@@ -10,6 +10,7 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
 import type { ClientQuery } from '../client-flags/client-query.ts';
 import type { StreamOpening } from '../dispatch/route.ts';
+import { turn } from '../dispatch/slices.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { EVENT_STREAM_HEADERS } from './event-stream.ts';
 import { FlagStream } from './flag-stream.ts';
@@ -93,6 +94,8 @@ export class FlagStreams {
     const refusal = this.#refuse(request);
     if (refusal !== null) return refusal;
     const prepared = await this.#prepare(request);
+    // Each stream begins with a copy of all flags, and those that waited for the same flags are ready at the same moment.
+    await turn();
     return {
       revision: prepared.sentId,
       headers: EVENT_STREAM_HEADERS,

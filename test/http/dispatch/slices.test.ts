@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { inBriefSlices, inSlices } from '../../../src/http/dispatch/slices.ts';
+import { inBriefSlices, inSlices, turn } from '../../../src/http/dispatch/slices.ts';
 
 /** Longer than a slice, so that each call is one. */
 function spin(): void {
@@ -34,6 +34,29 @@ describe('work in slices', () => {
     assert.equal(new Set(rounds).size, 12, `two slices in one round: ${rounds}`);
     const early = new Set(slices.slice(0, 6).map(({ job }) => job));
     assert.equal(early.size, 4, 'nobody waits until others are done');
+  });
+
+  it('gives one turn in each round, and none in a round with a slice', async () => {
+    let round = 0;
+    let isOver = false;
+    const count = (): void => {
+      round += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const rounds: number[] = [];
+    const take = async (): Promise<void> => {
+      await turn();
+      rounds.push(round);
+    };
+    const slice = inSlices(() => {
+      rounds.push(round);
+      return true;
+    });
+    await Promise.all([slice, ...Array.from({ length: 20 }, take)]);
+    isOver = true;
+    assert.equal(rounds.length, 21);
+    assert.equal(new Set(rounds).size, 21, `two in one round: ${rounds}`);
   });
 
   it('in brief slices begins in a later round, and yields after each step that takes long', async () => {
