@@ -8,12 +8,16 @@
  */
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
+import { patternSize } from './pattern-size.ts';
 
 /** Characters of a pattern's text. Compiling it takes 20 ms at worst, mostly for large repetitions of classes. */
 const PATTERN_LENGTH_MAX = 1_000;
 
 /** Instructions of the compiled pattern. One for an e-mail address has about 20. */
 const INSTRUCTIONS_MAX = 250;
+
+/** Of what is compiled to find that out. Without repetitions nothing is larger. */
+const SIZE_MAX = PATTERN_LENGTH_MAX;
 
 /** Instructions times characters of the text: 10 ms at worst for the first text, 0.2 ms for later ones. */
 const STEPS_MAX = 50_000;
@@ -28,6 +32,8 @@ const KEPT_EACH_BYTES_MAX = 2 * 1024 * 1024;
 const COMPILED_BYTES = 4 * 1024;
 const INSTRUCTION_BYTES = 256;
 
+const TOO_LARGE = 'too large, with its repetitions written out';
+
 /** A phrase that says what is wrong with the pattern; null when it can be used. */
 export function patternIssue(text: string, caseInsensitive: boolean): string | null {
   const compiled = compile(text, caseInsensitive);
@@ -37,11 +43,10 @@ export function patternIssue(text: string, caseInsensitive: boolean): string | n
 /** The compiled pattern, or what is wrong with it. */
 function compile(text: string, caseInsensitive: boolean): RE2JS | string {
   if (text.length > PATTERN_LENGTH_MAX) return `longer than ${PATTERN_LENGTH_MAX} characters`;
+  if (patternSize(text) > SIZE_MAX) return TOO_LARGE;
   try {
     const compiled = RE2JS.compile(text, caseInsensitive ? RE2JS.CASE_INSENSITIVE : 0);
-    return compiled.programSize() > INSTRUCTIONS_MAX
-      ? 'too large, with its repetitions written out'
-      : compiled;
+    return compiled.programSize() > INSTRUCTIONS_MAX ? TOO_LARGE : compiled;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
