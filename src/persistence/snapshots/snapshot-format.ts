@@ -52,6 +52,7 @@ import { crc32 } from 'node:zlib';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { newerFormat } from '../disk/data-folder-error.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
+import { joinedChecksum } from './joined-checksum.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';
 export const SNAPSHOT_VERSION = 3;
@@ -141,6 +142,17 @@ export function sealBlock(block: Buffer, kind: number, count: number): void {
 /** The checksum of a whole block, header and payload. */
 export function blockChecksum(block: Buffer): number {
   return crc32(block.subarray(8), crc32(block.subarray(0, 4)));
+}
+
+/**
+ * The checksum of a file up to and with a block, from that of what lies before it. `ofBlock` is what `blockChecksum` has given for the
+ * block; all but its first bytes are not read again.
+ */
+export function checksumWithBlock(before: number, block: Buffer, ofBlock: number): number {
+  const withHead = crc32(block.subarray(0, 8), before);
+  // The checksum of a block leaves out the place where it stands itself.
+  const headOfBlock = crc32(block.subarray(0, 4));
+  return joinedChecksum(withHead ^ headOfBlock, ofBlock, block.length - 8);
 }
 
 export function readBlockHeader(bytes: Buffer): BlockHeader {

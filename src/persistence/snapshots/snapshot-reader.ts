@@ -19,6 +19,7 @@ import {
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   blockChecksum,
+  checksumWithBlock,
   decodeSnapshotHeader,
   readBlockHeader,
   SNAPSHOT_HEADER_BYTES,
@@ -163,7 +164,7 @@ class SnapshotReader {
     if (blockChecksum(block) !== checksum) return 'a checksum does not match';
     const problem = this.#take(kind, count, block.subarray(BLOCK_HEADER_BYTES));
     if (problem !== null) return problem;
-    this.#checksum = crc32(block, this.#checksum);
+    this.#checksum = checksumWithBlock(this.#checksum, block, checksum);
     this.#offset += block.length;
     charge?.(performance.now() - begunAt);
     return null;
