@@ -29,12 +29,14 @@ export interface CommonOptions {
 }
 
 export function withCommonOptions(command: Command): Command {
-  return command
-    .option(
-      '-d, --data-dir <folder>',
-      'the data folder (default: DATA_DIR, or that of `flagstaff start` in this folder)',
-    )
-    .option('--json', 'print JSON, for scripts');
+  return withDataDir(command).option('--json', 'print JSON, for scripts');
+}
+
+export function withDataDir(command: Command): Command {
+  return command.option(
+    '-d, --data-dir <folder>',
+    'the data folder (default: DATA_DIR, or that of `flagstaff start` in this folder)',
+  );
 }
 
 /** The data folder, which must exist. */

@@ -7,7 +7,7 @@ import { OperationError } from '../operations/operation-error.ts';
 import { resolveMoment } from '../operations/read/moment.ts';
 import { StateAt } from '../operations/read/state-at.ts';
 import { writeFully } from '../persistence/disk/write-fully.ts';
-import { type AddCommand, type CommandContext, dataDirectory, momentOf } from './command.ts';
+import { type AddCommand, type CommandContext, dataDirectory, momentOf, withDataDir } from './command.ts';
 import { bytesText } from './format.ts';
 import { stateProgressOn } from './progress.ts';
 
@@ -19,10 +19,8 @@ interface ExportCommandOptions {
 }
 
 export const addExport: AddCommand = (program, context) => {
-  program
-    .command('export')
+  withDataDir(program.command('export'))
     .description('Write the state as a JSON document: projects, environments, users, flags.')
-    .option('-d, --data-dir <folder>', 'the data folder (default: DATA_DIR, or ./data of the installation)')
     .option('--to <file>', 'the file to create (default: standard output)')
     .option(
       '--at <event id or time>',
