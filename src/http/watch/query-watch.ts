@@ -33,6 +33,11 @@ export class QueryWatch {
   #log: WatchLog | null = null;
   /** The newest event that the content shows for certain. */
   #checkedId = -1;
+  /**
+   * Of the change that was found last. They are told in the order in which they were found, because only in that order each segment is
+   * there as long as a flag refers to it; so none has a smaller id than the one before.
+   */
+  #seenAs = -1;
   /** What was found and not yet told: something while flags are looked at in slices. */
   #found: VisibleChange[] = [];
   /** Set while flags are looked at in slices. */
@@ -76,8 +81,7 @@ export class QueryWatch {
         this.#looking = null;
       })
       .then(() => {
-        this.#log ??= this.#newLog();
-        this.#checkedId = lastId;
+        this.#tell(lastId);
         // What has changed meanwhile is looked at afterwards.
         return this.refresh(payer);
       });
@@ -89,10 +93,17 @@ export class QueryWatch {
     const { lastId, feed } = this.#engine;
     const changes = this.#log === null ? 'too-old' : feed.appliedSince(this.#checkedId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
+    const seenAs = (eventId: number): number => {
+      // In slices, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
+      const newest = this.#engine.lastId === lastId ? eventId : this.#engine.lastId;
+      this.#seenAs = Math.max(this.#seenAs, newest);
+      return this.#seenAs;
+    };
     if (effects !== null && effects.everything === null) {
-      return { flagCount: effects.flags.size, looks: looksAt(this.#content, effects) };
+      return { flagCount: effects.flags.size, looks: looksAt(this.#content, effects, seenAs) };
     }
-    const looks = looksAtAll(this.#content, effects?.everything ?? lastId);
+    const everything = effects?.everything ?? lastId;
+    const looks = looksAtAll(this.#content, () => seenAs(everything));
     return { flagCount: this.#flagCountInScope(), looks };
   }
 
@@ -115,7 +126,6 @@ export class QueryWatch {
     if (this.#log === null) {
       this.#log = this.#newLog();
     } else if (found.length > 0) {
-      found.sort((a, b) => a.eventId - b.eventId);
       this.#log.append({ id: found.at(-1)!.eventId, changes: found.map(({ json }) => json).join(',') });
     }
   }
@@ -140,11 +150,12 @@ export class QueryWatch {
 function* looksAt(
   content: QueryContent,
   { segments, flags }: EventEffects,
+  seenAs: (eventId: number) => number,
 ): Generator<readonly VisibleChange[]> {
-  for (const [id, eventId] of segments) yield content.lookAtSegment(id, eventId);
-  for (const [name, eventId] of flags) yield content.lookAtFlag(name, eventId);
+  for (const [id, eventId] of segments) yield content.lookAtSegment(id, seenAs(eventId));
+  for (const [name, eventId] of flags) yield content.lookAtFlag(name, seenAs(eventId));
 }
 
-function* looksAtAll(content: QueryContent, eventId: number): Generator<readonly VisibleChange[]> {
-  for (const name of content.names()) yield content.lookAtFlag(name, eventId);
+function* looksAtAll(content: QueryContent, eventId: () => number): Generator<readonly VisibleChange[]> {
+  for (const name of content.names()) yield content.lookAtFlag(name, eventId());
 }

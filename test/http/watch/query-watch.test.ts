@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { clientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
 import { QueryWatch } from '../../../src/http/watch/query-watch.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
@@ -166,5 +167,85 @@ describe('a watch', () => {
     await flush();
     const { flags } = await hydrate(watch);
     assert.deepEqual([flags.size, flags.has('flag-0'), flags.has('newest')], [600, false, true]);
+  });
+
+  it('leaves a client its segment when one flag gives it up after another has taken it', async () => {
+    const engine = await openTestEngine();
+    const { world } = engine.store.engine;
+    await engine.execute({
+      type: 'create-segment',
+      fields: { name: 'here', description: null, project: null, constraints: [] },
+    });
+    const [id] = world.directory.segments.keys();
+    assert(id !== undefined, 'there is a segment');
+    const inDevelopment = (flag: string) => ({ project: 'default', flag, environment: 'development' });
+    const strategy = {
+      ...{ name: 'default', title: null, disabled: null, constraints: [], parameters: null, variants: [] },
+      segments: [id],
+    };
+    for (const flag of ['giver', 'taker']) await engine.execute(createFlag(flag));
+    await engine.execute({ type: 'add-strategy', ...inDevelopment('giver'), strategy });
+    const given = world.projects.get('default')?.flags.get('giver')?.flag.environments;
+    const strategyId = given?.find(({ name }) => name === 'development')?.strategies[0]?.id ?? '';
+    const watch = watchOf(engine, EVERYTHING);
+    const client = await hydrate(watch);
+    const metadata = { description: 'before the other one' };
+    await engine.execute({ type: 'update-flag', project: 'default', flag: 'giver', metadata });
+    await engine.execute({ type: 'add-strategy', ...inDevelopment('taker'), strategy });
+    await engine.execute({ type: 'remove-strategy', ...inDevelopment('giver'), strategyId });
+    await catchUp(client, watch);
+    assert.deepEqual([...client.segments.keys()], [id]);
+    assert.deepEqual(client.state, (await hydrate(watch)).state);
+  });
+
+  it('tells of changes of many flags, although nothing changes after them', async () => {
+    const engine = await openTestEngine();
+    const names = Array.from({ length: 600 }, (_, number) => `flag-${number}`);
+    engine.manual.runFreely();
+    const flush = async (): Promise<void> => {
+      await settle();
+      await engine.store.engine.journal.flush();
+    };
+    for (const name of names) engine.submit(createFlag(name));
+    while (engine.store.engine.queuedCount > 0) await flush();
+    const watch = watchOf(engine, EVERYTHING);
+    const client = await hydrate(watch);
+    for (const flag of names) engine.submit({ type: 'archive-flag', project: 'default', flag });
+    while (engine.store.engine.queuedCount > 0) await flush();
+    await catchUp(client, watch);
+    assert.equal(client.flags.size, 0);
+  });
+
+  it('tells of a flag that changes while it looks at many under an id that is not older than the change', async () => {
+    const engine = await openTestEngine();
+    const names = Array.from({ length: 600 }, (_, number) => `flag-${number}`);
+    engine.manual.runFreely();
+    const flush = async (): Promise<void> => {
+      await settle();
+      await engine.store.engine.journal.flush();
+    };
+    for (const name of names) engine.submit(createFlag(name));
+    while (engine.store.engine.queuedCount > 0) await flush();
+    const watch = watchOf(engine, EVERYTHING);
+    const { seenId } = await hydrate(watch);
+    engine.store.engine.feed.appliedSince = () => 'too-old';
+    setSliceMs(0);
+    try {
+      engine.submit(createFlag('newest'));
+      await flush();
+      const looking = watch.refresh();
+      assert(looking instanceof Promise, 'it takes slices');
+      const last = { project: 'default', flag: 'flag-599', metadata: { description: 'changed meanwhile' } };
+      engine.submit({ type: 'update-flag', ...last });
+      await looking;
+    } finally {
+      setSliceMs();
+    }
+    const updates = watch.log.since(seenId) ?? assert.fail('its id is known');
+    const told: Told[] = updates.flatMap(({ changes }) => JSON.parse(`[${changes}]`));
+    const change = told.find(({ feature }) => feature.name === 'flag-599');
+    assert.equal(change.feature.description, 'changed meanwhile');
+    assert.equal(change.eventId, engine.store.engine.lastId);
+    assert(updates.every(({ id }, at) => at < updates.length - 1 || id >= change.eventId));
   });
 });
