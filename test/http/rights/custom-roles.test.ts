@@ -232,6 +232,49 @@ describe('custom roles', () => {
     for (const operation of Object.values(NEEDED).flat()) assert(known.has(operation), operation);
   });
 
+  it('let those who change members by one of them give no role in a project but those that they hold there', async () => {
+    const token = await holderOf(['PROJECT_USER_ACCESS_WRITE'], 'here', []);
+    const other = await addUser(server, 3);
+    const group = (await server.call('POST', '/groups', { name: 'Others' })).body.id;
+    const here = '/projects/here';
+    const self = (await server.call('GET', '/user', undefined, { token })).body.user.id;
+    type Held = { readonly id: number; readonly roleId: number };
+    const users: readonly Held[] = (await server.call('GET', `${here}/access`)).body.users;
+    const own = users.find(({ id }) => id === self)?.roleId ?? 0;
+    /** All members keep what they have; one more is set. */
+    const all = (role: number) => ({
+      roles: [
+        ...users.map(({ id, roleId }) => ({ id: roleId, users: [id], groups: [] })),
+        { id: role, users: [other.id], groups: [group] },
+      ],
+    });
+    const requests = (role: number) =>
+      [
+        ['POST', `${here}/users/${other.id}/roles/${role}`],
+        ['PUT', `${here}/users/${self}/roles/${role}`],
+        ['PUT', `${here}/users/${self}/roles`, { roles: [role] }],
+        ['PUT', `${here}/groups/${group}/roles`, { roles: [role] }],
+        ['POST', `${here}/access`, { roles: [role], users: [other.id], groups: [group] }],
+        ['PUT', `${here}/access`, all(role)],
+      ] as const;
+    const { engine } = server.server.store;
+    const { lastId } = engine;
+    for (const role of [4, 5]) {
+      for (const [method, path, sent] of requests(role)) {
+        const { status, body } = await server.call(method, path, sent, { token });
+        assert.equal(status, FORBIDDEN, `${method} ${path}`);
+        assert.match(body.message, new RegExp(`give no role .* "here" but .* role ${role} is none`));
+      }
+    }
+    assert.equal(engine.lastId, lastId);
+    for (const [method, path, sent] of requests(own)) {
+      const { status, body } = await server.call(method, path, sent, { token });
+      assert.equal(status, 200, `${method} ${path}: ${body?.message}`);
+    }
+    const removed = await server.call('DELETE', `${here}/users/${other.id}/roles`, undefined, { token });
+    assert.equal(removed.status, 200);
+  });
+
   it('are held by groups as by users, and end at once with the role, the group and the membership', async () => {
     const made = async (path: string, body: object) => (await server.call('POST', path, body)).body;
     const { id: roleId } = (

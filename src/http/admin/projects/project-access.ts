@@ -12,6 +12,7 @@ import * as pins from '../requests/pins.ts';
 import { ProjectAccessSchema } from '../schemas/access-schemas.ts';
 import { projectAccessView } from '../views/directory-views.ts';
 import { pinnedResponse } from '../views/responses.ts';
+import { refuseForeignRoles } from './given-roles.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -76,6 +77,8 @@ const AddAccessBody = v.pipe(
 
 const SetRolesBody = v.pipe(v.object({ roles: OneRoleSchema }), v.title('SetRoles'));
 
+const GIVING_REFUSALS = ['MembershipRuleError', 'NoAccessError'] as const;
+
 /** The routes that set and take away the role of what the path names. */
 function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
   const noun = kind === 'users' ? 'User' : 'Group';
@@ -102,12 +105,17 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
       operationId: `setRolesFor${noun}`,
       summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
       body: SetRolesBody,
-      command: ({ params, body: { roles: roleId } }) => ({
-        type: 'grant-project-access',
-        project: params.projectId,
-        members: kind === 'users' ? [{ userId: idOf(params), roleId, path: '/body/roles/0' }] : [],
-        groups: kind === 'groups' ? [{ groupId: idOf(params), roleId, path: '/body/roles/0' }] : [],
-      }),
+      refusals: GIVING_REFUSALS,
+      command: (context) => {
+        const { params, body } = context;
+        const given = { roleId: body.roles, path: '/body/roles/0' };
+        const grant = {
+          project: params.projectId,
+          members: kind === 'users' ? [{ userId: idOf(params), ...given }] : [],
+          groups: kind === 'groups' ? [{ groupId: idOf(params), ...given }] : [],
+        };
+        return refuseForeignRoles(context, grant) ?? { type: 'grant-project-access', ...grant };
+      },
       respond: () => emptyResponse(200),
     }),
     writeRoute({
@@ -153,17 +161,20 @@ export const projectAccessRoutes: readonly Route[] = [
     locate: locate.project,
     body: SetAccessBody,
     success: { status: 200, schema: ProjectAccessSchema },
-    refusals: ['MembershipRuleError'],
-    command: ({ params, body }) => ({
-      type: 'set-project-access',
-      project: params.projectId,
-      members: body.roles.flatMap(({ id: roleId, users }, role) =>
-        users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
-      ),
-      groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
-        groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
-      ),
-    }),
+    refusals: GIVING_REFUSALS,
+    command: (context) => {
+      const { params, body } = context;
+      const access = {
+        project: params.projectId,
+        members: body.roles.flatMap(({ id: roleId, users }, role) =>
+          users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
+        ),
+        groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
+          groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
+        ),
+      };
+      return refuseForeignRoles(context, access) ?? { type: 'set-project-access', ...access };
+    },
     respond: ({ world, params, usage }) => {
       const project = locate.present(locate.project(world, params));
       return jsonResponse(200, projectAccessView(world, project, usage.signIns));
@@ -180,13 +191,16 @@ export const projectAccessRoutes: readonly Route[] = [
     locate: locate.project,
     body: AddAccessBody,
     success: { status: 200, schema: null },
-    refusals: ['MembershipRuleError'],
-    command: ({ params, body: { roles: roleId, users, groups } }) => ({
-      type: 'grant-project-access',
-      project: params.projectId,
-      members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
-      groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
-    }),
+    refusals: GIVING_REFUSALS,
+    command: (context) => {
+      const { roles: roleId, users, groups } = context.body;
+      const grant = {
+        project: context.params.projectId,
+        members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
+        groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
+      };
+      return refuseForeignRoles(context, grant) ?? { type: 'grant-project-access', ...grant };
+    },
     respond: () => emptyResponse(200),
   }),
   ...roleRoutes('users'),
