@@ -242,6 +242,7 @@ class Sending {
       return;
     }
     if (name === 'InsufficientStorageError') tally.refusedForMemory += 1;
+    if (name === 'PayloadTooLargeError') tally.refusedForSize += 1;
     this.#witness.shown(this.#seenId);
     tally.refused += 1;
   }

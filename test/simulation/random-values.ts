@@ -13,6 +13,18 @@ export const FLAGS = ['__proto__', 'toString', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5
 /** The last one is longer than a disk's page, so that its frame can be torn in the middle. */
 const TEXTS = ['', 'plain', 'Größe "größer" ✓', '🚩\u0000\n', '0', 'x'.repeat(700)] as const;
 
+/**
+ * Texts of the sizes at which something else happens, which come seldom, because they cost the simulation time: longer than a small
+ * segment; than a response that is remembered for a retry; and than a flag may be, two or three bytes of UTF-8 or JSON for each unit.
+ */
+const LONG_TEXTS = [
+  'ü'.repeat(5_000),
+  '"'.repeat(70_000),
+  'ü'.repeat(400_000),
+  '\u0001'.repeat(600_000),
+] as const;
+const LONG_TEXT_CHANCE = 1 / 75;
+
 const NUMBERS = [0, 1, -1.5, 1e300, 2 ** 53, 4_294_967_296] as const;
 
 const KEYS = ['rollout', 'groupId', 'constructor', '', 'a/b~c', 'é'] as const;
@@ -23,7 +35,8 @@ export function pick<T>(random: SeededRandom, from: readonly T[]): T {
   return chosen;
 }
 
-export const anyText = (random: SeededRandom): string => pick(random, TEXTS);
+export const anyText = (random: SeededRandom): string =>
+  pick(random, random.chance(LONG_TEXT_CHANCE) ? LONG_TEXTS : TEXTS);
 
 /** Any of them, each at most once, and at least one if there is any. */
 export function someOf<T>(random: SeededRandom, from: readonly T[]): T[] {

@@ -15,6 +15,8 @@ export interface Tally {
   refused: number;
   /** Of those refused: because the state would not fit in its memory budget. */
   refusedForMemory: number;
+  /** Of those refused: because the change, or what it changes, would be too large. */
+  refusedForSize: number;
   unavailable: number;
   retriesFromMemory: number;
   reads: number;
@@ -46,6 +48,7 @@ export function emptyTally(): Tally {
     events: 0,
     refused: 0,
     refusedForMemory: 0,
+    refusedForSize: 0,
     unavailable: 0,
     retriesFromMemory: 0,
     reads: 0,
