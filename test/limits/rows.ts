@@ -39,6 +39,7 @@ import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
+import { CHECK_UNITS_MAX } from '../../src/domain/json/check-budget.ts';
 import { ISSUES_MAX } from '../../src/domain/json/issues.ts';
 import { JSON_DEPTH_MAX } from '../../src/domain/json/json.ts';
 import { PATCH_OPERATIONS_MAX, PATCH_SIZE_MAX } from '../../src/domain/json/json-patch.ts';
@@ -272,6 +273,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'lists of evaluated flags kept for contexts that come again',
         bytes(REPEATED_BYTES_MAX),
         'the one that was used longest ago is evaluated anew',
+      ),
+      row(
+        'regular expressions of the constraints in one request; one with \\p counts 40 times',
+        `${number(CHECK_UNITS_MAX)} characters`,
+        '400 names the first that is too many',
       ),
       row(
         'regular expressions kept in compiled form, with what they have learned of texts',

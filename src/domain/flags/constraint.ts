@@ -4,11 +4,12 @@
  * `value`, which must be of the operator's kind. Nothing is coerced, and unknown fields are dropped.
  */
 import * as v from 'valibot';
+import { spendUnits } from '../json/check-budget.ts';
 import { shown } from '../json/issues.ts';
 import { list } from '../json/list-schema.ts';
 import { parseAddress } from './address.ts';
 import { isDateTime, isNumberText, isSemanticVersion } from './constraint-value.ts';
-import { patternIssue } from './pattern.ts';
+import { patternIssue, patternUnits } from './pattern.ts';
 
 export const MULTI_VALUE_OPERATORS = [
   'NOT_IN',
@@ -39,7 +40,7 @@ const OPERATORS = [...MULTI_VALUE_OPERATORS, ...SINGLE_VALUE_OPERATORS] as const
 
 type ConstraintOperator = (typeof OPERATORS)[number];
 
-export const ConstraintSchema = v.pipe(
+const ConstraintRules = v.pipe(
   v.object({
     contextName: v.pipe(
       v.string('a string'),
@@ -102,6 +103,35 @@ export const ConstraintSchema = v.pipe(
   v.transform((sent): Constraint => ({ ...sent, values: sent.values ?? [] })),
   v.title('Constraint'),
 );
+
+const OnePatternTooMany = v.object({
+  value: v.pipe(
+    v.string(),
+    v.check(
+      () => false,
+      'The field value is a pattern too many: those of one request may have about 32,000 characters in all, of which those of one with \\p count 40 times. Send them in several requests.',
+    ),
+  ),
+});
+
+/** Checks patterns within the budget of the request. */
+export const ConstraintSchema: typeof ConstraintRules = {
+  ...ConstraintRules,
+  '~run': (dataset, config) => {
+    const pattern = sentPattern(dataset.value);
+    const isAffordable = pattern === null || spendUnits(config, patternUnits(pattern));
+    return isAffordable
+      ? ConstraintRules['~run'](dataset, config)
+      : (OnePatternTooMany['~run'](dataset, config) as ReturnType<(typeof ConstraintRules)['~run']>);
+  },
+};
+
+/** Null for anything but a constraint with the operator REGEX. */
+function sentPattern(sent: unknown): string | null {
+  if (typeof sent !== 'object' || sent === null) return null;
+  const { operator, value } = sent as Record<string, unknown>;
+  return operator === 'REGEX' && typeof value === 'string' ? value : null;
+}
 
 export interface Constraint {
   readonly contextName: string;

@@ -5,6 +5,7 @@
  * `sortOrder`, and those of the same `sortOrder` in the order in which they were added.
  */
 import * as v from 'valibot';
+import { parseInBudget } from '../json/check-budget.ts';
 import { type Issue, issuesOf } from '../json/issues.ts';
 import { isJsonObject, type JsonObject } from '../json/json.ts';
 import { list } from '../json/list-schema.ts';
@@ -92,9 +93,9 @@ export function parseStrategyFields(
 ):
   | { readonly ok: true; readonly value: StrategyInput }
   | { readonly ok: false; readonly issue: Issue | undefined } {
-  const parsed = v.safeParse(partSchema(fields), value);
-  if (!parsed.success) return { ok: false, issue: issuesOf(parsed.issues)[0] };
-  return { ok: true, value: Object.assign({ ...(known as unknown as StrategyInput) }, parsed.output) };
+  const parsed = parseInBudget(partSchema(fields), value);
+  if (parsed.issues !== undefined) return { ok: false, issue: issuesOf(parsed.issues)[0] };
+  return { ok: true, value: Object.assign({ ...(known as unknown as StrategyInput) }, parsed.value) };
 }
 
 function partSchema(fields: ReadonlySet<string> | null): v.GenericSchema<unknown, Partial<StrategyInput>> {

@@ -3,6 +3,7 @@
  * are dropped by the schema (docs/specification/common.md#json).
  */
 import * as v from 'valibot';
+import { parseInBudget } from '../../domain/json/check-budget.ts';
 import { issuesOf } from '../../domain/json/issues.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { parseJsonBody } from '../body/json-body.ts';
@@ -28,8 +29,10 @@ export function readBody(route: Route, request: TransportRequest): BodyOutcome {
   if (route.body.type === 'object' && Array.isArray(parsed.value)) {
     return invalidBody([{ path: '', message: 'The body must be an object, not a list.' }]);
   }
-  const checked = v.safeParse(route.body, parsed.value);
-  return checked.success ? { value: checked.output } : invalidBody(issuesOf(checked.issues, 'The body'));
+  const checked = parseInBudget(route.body, parsed.value);
+  return checked.issues === undefined
+    ? { value: checked.value }
+    : invalidBody(issuesOf(checked.issues, 'The body'));
 }
 
 export function refuseMediaType(request: TransportRequest): Refusal | null {

@@ -7,7 +7,9 @@ import {
   MULTI_VALUE_OPERATORS,
   SINGLE_VALUE_OPERATORS,
 } from '../../../src/domain/flags/constraint.ts';
+import { CHECK_UNITS_MAX, parseInBudget } from '../../../src/domain/json/check-budget.ts';
 import { type Issue, issuesOf } from '../../../src/domain/json/issues.ts';
+import { list } from '../../../src/domain/json/list-schema.ts';
 
 function accepted(value: unknown): Constraint {
   return v.parse(ConstraintSchema, value);
@@ -137,4 +139,29 @@ test('a constraint without its required fields names each of them', () => {
     { path: '/contextName', message: 'The field contextName is required.' },
     { path: '/operator', message: 'The field operator is required.' },
   ]);
+});
+
+test('patterns of one request are compiled as far as its budget reaches, and those behind it are refused unseen', () => {
+  const constraints = (count: number, value: string) =>
+    Array.from({ length: count }, () => ({ contextName: 'userId', operator: 'REGEX', value }));
+  const schema = list(ConstraintSchema, 'a list of constraints');
+  const issuesInBudget = (sent: unknown) => issuesOf(parseInBudget(schema, sent).issues ?? []);
+  for (const value of ['[a-z]'.repeat(200), '\\p{L}'.repeat(50)]) {
+    const units = value.startsWith('[') ? 1000 : 250 * 40;
+    const most = Math.floor(CHECK_UNITS_MAX / units);
+    assert.deepEqual(issuesInBudget(constraints(most, value)), [], 'each run has a budget of its own');
+    const tooMany = issuesInBudget([...constraints(most + 1, value), ...constraints(900, value)]);
+    assert.equal(tooMany[0]?.path, `/${most}/value`);
+    for (const { message } of tooMany) assert.match(message, /^The field value is a pattern too many/);
+  }
+  assert.equal(v.parse(schema, constraints(70, '[a-z]'.repeat(200))).length, 70, 'without a budget all are');
+});
+
+test('patterns with many ranges of characters beyond ASCII are refused, because they take long to compile', () => {
+  const pattern = (count: number) => '[\\x{100}-\\x{FFFF}]'.repeat(count);
+  const sent = (value: string) => ({ contextName: 'userId', operator: 'REGEX', value });
+  assert.equal(accepted(sent(pattern(16))).value, pattern(16));
+  assert.equal(accepted(sent('[а-я]')).value, '[а-я]');
+  assert.equal(issues(sent(pattern(17)))[0]?.path, '/value');
+  assert.equal(issues(sent('[а-я]'.repeat(17)))[0]?.path, '/value');
 });

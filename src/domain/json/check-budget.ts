@@ -1,0 +1,30 @@
+/**
+ * What the checks of one request may cost all together, where a check costs more than a look: without it, 1 MiB of small expensive
+ * values would hold the event loop for a quarter of a second. The budget goes through valibot with the configuration of a run.
+ */
+import type * as v from 'valibot';
+
+type Config = v.Config<v.BaseIssue<unknown>>;
+
+/** Half a microsecond each: what the constraints of one strategy need at most, unless settings say otherwise, and 16 ms. */
+export const CHECK_UNITS_MAX = 32 * 1024;
+
+const left = new WeakMap<Config, number>();
+
+/** As `v.safeParse`, within a budget of its own. */
+export function parseInBudget<T>(
+  schema: v.GenericSchema<unknown, T>,
+  value: unknown,
+): v.OutputDataset<T, v.BaseIssue<unknown>> {
+  const config: Config = {};
+  left.set(config, CHECK_UNITS_MAX);
+  return schema['~run']({ value }, config);
+}
+
+/** Takes the units from the budget of the run; false when so many are not left. Runs without a budget may do anything. */
+export function spendUnits(config: Config, units: number): boolean {
+  const before = left.get(config);
+  if (before === undefined) return true;
+  left.set(config, before - units);
+  return units <= before;
+}
