@@ -81,6 +81,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'what threads of ours run',
     imports: [],
   },
+  checksums: {
+    purpose: 'checksums of parts, joined to that of the whole',
+    imports: [],
+  },
   'persistence/disk': {
     purpose: 'the port to the file system, the data folder and its lock',
     imports: [],
@@ -95,7 +99,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'persistence/snapshots': {
     purpose: 'format, writer and reader of snapshots',
-    imports: ['domain/state/upgrade', 'persistence/codec', 'persistence/disk', 'persistence/journal'],
+    imports: [
+      'checksums',
+      'domain/state/upgrade',
+      'persistence/codec',
+      'persistence/disk',
+      'persistence/journal',
+    ],
   },
   'persistence/recovery': {
     purpose: 'from a data folder to the state, or to a precise refusal',
@@ -486,7 +496,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'http/coding': {
     purpose: 'responses compressed, off the main thread, and kept for the next reader',
-    imports: ['http/dispatch', 'http/transport'],
+    imports: ['checksums', 'http/dispatch', 'http/transport'],
   },
   'http/client-flags': {
     purpose:

@@ -7,10 +7,10 @@
  *
  *   header (10 bytes) · blocks of each piece · the last block, empty (2 bytes) · CRC-32 of the body · its length modulo 2^32
  *
- * The CRC-32 of the body is put together from those of its pieces, which takes a multiplication of polynomials for each, as zlib's
- * crc32_combine does it.
+ * The CRC-32 of the body is joined from those of its pieces.
  */
 import { crc32 } from 'node:zlib';
+import { joinedChecksum, shiftPast } from '../../checksums/joined-checksum.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 import type { Compressor } from './compressor.ts';
 
@@ -29,7 +29,7 @@ const STORED_HEADER_BYTES = 5;
 interface Compressed {
   readonly blocks: Uint8Array;
   readonly crc: number;
-  /** x to the power of the bits of the piece: moves a CRC past it. */
+  /** Moves a checksum past the piece. */
   readonly shift: number;
 }
 
@@ -47,7 +47,7 @@ export async function gzipPieces(body: BodyPieces, compressor: Compressor): Prom
     if (compressed === null) return null;
     pieces.push(compressed.blocks);
     bytes += compressed.blocks.byteLength;
-    crc = (multiply(compressed.shift, crc) ^ compressed.crc) >>> 0;
+    crc = joinedChecksum(crc, compressed.crc, compressed.shift);
   }
   const trailer = trailerOf(crc, body.byteLength);
   pieces.push(trailer);
@@ -85,33 +85,5 @@ function storedPiece(piece: Uint8Array): Compressed {
 }
 
 function checksumOf(piece: Uint8Array): Pick<Compressed, 'crc' | 'shift'> {
-  return { crc: crc32(piece), shift: powerOfX(8 * piece.byteLength) };
-}
-
-/** The polynomial of CRC-32, whose lowest power is the highest bit, as that of all here. */
-const POLYNOMIAL = 0xedb88320;
-const ONE = 0x80000000;
-const X = 0x40000000;
-
-/** Of two polynomials, modulo that of CRC-32. `a` must not be 0. */
-function multiply(a: number, b: number): number {
-  let product = 0;
-  let factor = b;
-  for (let power = ONE; ; power >>>= 1) {
-    if ((a & power) !== 0) {
-      product ^= factor;
-      if ((a & (power - 1)) === 0) return product >>> 0;
-    }
-    factor = (factor & 1) === 0 ? factor >>> 1 : (factor >>> 1) ^ POLYNOMIAL;
-  }
-}
-
-function powerOfX(exponent: number): number {
-  let power = ONE;
-  let square = X;
-  for (let rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) power = multiply(square, power);
-    square = multiply(square, square);
-  }
-  return power;
+  return { crc: crc32(piece), shift: shiftPast(piece.byteLength) };
 }

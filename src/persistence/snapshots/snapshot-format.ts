@@ -49,10 +49,10 @@
  */
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
+import { joinedChecksum, shiftPast } from '../../checksums/joined-checksum.ts';
 import { CONTENT_VERSION } from '../../domain/state/upgrade/upgrade.ts';
 import { newerFormat } from '../disk/data-folder-error.ts';
 import { FRAME_BYTES_MAX } from '../journal/frame.ts';
-import { joinedChecksum } from './joined-checksum.ts';
 
 export const SNAPSHOT_SUFFIX = '.snapshot';
 export const SNAPSHOT_VERSION = 3;
@@ -152,7 +152,7 @@ export function checksumWithBlock(before: number, block: Buffer, ofBlock: number
   const withHead = crc32(block.subarray(0, 8), before);
   // The checksum of a block leaves out the place where it stands itself.
   const headOfBlock = crc32(block.subarray(0, 4));
-  return joinedChecksum(withHead ^ headOfBlock, ofBlock, block.length - 8);
+  return joinedChecksum(withHead ^ headOfBlock, ofBlock, shiftPast(block.length - 8));
 }
 
 export function readBlockHeader(bytes: Buffer): BlockHeader {

@@ -1,6 +1,7 @@
 /**
  * The CRC-32 of bytes that were checksummed in parts, without reading them again: a snapshot stands under a checksum for each block
- * and one for the whole file, and to compute both from the bytes took a start as long as anything else it does with most of them.
+ * and one for the whole file, and to compute both from the bytes took a start as long as anything else it does with most of them; a
+ * gzip body of kept pieces has one for all of them.
  *
  * A CRC is a remainder of polynomials over two numbers, 0 and 1. That of two parts is the remainder of the first one, moved by as many
  * places as the second has bits, and added to that of the second: `b` bytes later means times x^(8b).
@@ -32,16 +33,16 @@ for (let power = X, doubled = 0; doubled < 34; doubled += 1) {
   power = product(power, power);
 }
 
-/** Of bytes with this checksum, followed by `zeros` bytes that add nothing. */
-function moved(checksum: number, zeros: number): number {
-  assert(zeros >= 0 && zeros < 2 ** BYTE_POWERS.length, 'a length that is moved by');
-  let factor = ONE;
-  for (let rest = zeros, at = 0; rest > 0; rest = Math.floor(rest / 2), at += 1) {
-    if (rest % 2 === 1) factor = product(BYTE_POWERS[at]!, factor);
+/** What moves a checksum past so many bytes: x to the power of their bits. For `joinedChecksum`, and to be kept beside the bytes. */
+export function shiftPast(bytes: number): number {
+  assert(bytes >= 0 && bytes < 2 ** BYTE_POWERS.length, 'a length that is moved by');
+  let shift = ONE;
+  for (let rest = bytes, at = 0; rest > 0; rest = Math.floor(rest / 2), at += 1) {
+    if (rest % 2 === 1) shift = product(BYTE_POWERS[at]!, shift);
   }
-  return product(factor, checksum);
+  return shift;
 }
 
-/** The checksum of two parts, one behind the other. */
-export const joinedChecksum = (first: number, second: number, secondBytes: number): number =>
-  (moved(first, secondBytes) ^ second) >>> 0;
+/** The checksum of two parts, one behind the other; `secondShift` is `shiftPast` the bytes of the second. */
+export const joinedChecksum = (first: number, second: number, secondShift: number): number =>
+  (product(secondShift, first) ^ second) >>> 0;
