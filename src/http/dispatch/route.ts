@@ -104,7 +104,12 @@ export interface ReadResponse {
   readonly validUntil?: number;
   /** A client that already has a tagged response gets 304. */
   readonly response: HttpResponse | TaggedResponse;
+  /** What HTTP workers may keep where `response` is a 304 already. */
+  readonly whole?: TaggedResponse | null;
 }
+
+/** Until when a response is valid that depends on chance, on the time, or on more of its caller than was sent. */
+export const FOR_ONE_REQUEST = 0;
 
 /** Where many items stand in a body. */
 export interface ItemsOfBody {

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { TaggedResponse } from '../dispatch/json-response.ts';
+import { SeenBefore } from '../dispatch/seen-before.ts';
 import { BodyPieces } from '../transport/response-body.ts';
 
 /** Some 5,000 contexts of 350 flags. */
@@ -19,13 +20,9 @@ const PIECE_BYTES = 8;
 /** Of a context as it was sent. A longer one is rare, and is evaluated each time. */
 const KEY_LENGTH_MAX = 2_000;
 
-/** Contexts that are remembered by their hash, to tell whether one comes again; a power of two. */
-const SEEN_MAX = 2 ** 14;
-
 export class RepeatedResponses {
   readonly #byKey: LRUCache<string, TaggedResponse>;
-  /** Hashes, each in the place that its last bits say; a newer one takes the place of an older one. */
-  readonly #seen = new Uint32Array(SEEN_MAX);
+  readonly #seen = new SeenBefore();
 
   constructor(bytesMax = REPEATED_BYTES_MAX) {
     this.#byKey = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
@@ -39,27 +36,14 @@ export class RepeatedResponses {
     return this.#byKey.get(key);
   }
 
-  /**
-   * Keeps the response when its context has come a second time. What is asked for once is not worth the memory, and whoever thinks up
-   * ever new contexts drives out nobody else's.
-   */
+  /** Keeps the response when its context has come a second time. */
   keep(key: string, response: TaggedResponse): void {
-    if (key.length > KEY_LENGTH_MAX) return;
-    const hash = hashOf(key);
-    if (this.#seen[hash % SEEN_MAX] === hash) this.#byKey.set(key, response);
-    else this.#seen[hash % SEEN_MAX] = hash;
+    if (key.length <= KEY_LENGTH_MAX && this.#seen.has(key)) this.#byKey.set(key, response);
   }
 
   forgetAll(): void {
     if (this.#byKey.size > 0) this.#byKey.clear();
   }
-}
-
-/** FNV-1a over UTF-16 units: two contexts of one hash only means that one of them is kept a request too early. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }
 
 function bytesOf({ body }: TaggedResponse, key: string): number {

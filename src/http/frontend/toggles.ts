@@ -49,6 +49,7 @@ export const toggleRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
     path: '',
+    keptUntil: () => Number.POSITIVE_INFINITY,
     isPolled: true,
     operationId: 'getFrontendFeatures',
     tag: 'Frontend',
@@ -62,6 +63,7 @@ export const toggleRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',
     path: '',
+    keptUntil: () => Number.POSITIVE_INFINITY,
     operationId: 'getFrontendFeaturesByContext',
     tag: 'Frontend',
     summary: 'Read the flags that are on for the context in the body.',

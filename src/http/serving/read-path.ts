@@ -6,14 +6,15 @@ import { ResponseCoder } from '../coding/response-coder.ts';
 import { readsAll } from '../dispatch/access.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
 import { TaggedResponse } from '../dispatch/json-response.ts';
-import type {
-  ReadResponse,
-  ReadRoute,
-  RequestContext,
-  StreamOpening,
-  StreamRoute,
+import {
+  FOR_ONE_REQUEST,
+  type ReadResponse,
+  type ReadRoute,
+  type RequestContext,
+  type StreamOpening,
+  type StreamRoute,
 } from '../dispatch/route.ts';
-import type { HttpResponse, Neighbors, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, Neighbors, OfferedResponse, TransportRequest } from '../transport/transport.ts';
 import type { Call } from './call.ts';
 import { refuseTooLong } from './refuse-too-long.ts';
 import type { ResponseSender } from './response-sender.ts';
@@ -53,7 +54,8 @@ export class ReadPath {
     else this.#engine.whenDurable(read.revision, () => this.#send(call, keeping, read));
   }
 
-  #send(call: Call, keeping: Keeping | null, { response }: ReadResponse): void {
+  #send(call: Call, keeping: Keeping | null, { response, whole }: ReadResponse): void {
+    if (keeping !== null && whole) offer(call, keeping, whole);
     const coding = call.surface?.compresses === true ? this.#codingOf(call, response) : 'identity';
     if (coding === 'identity') return this.#sendAs(call, keeping, response);
     if (response instanceof TaggedResponse) {
@@ -105,9 +107,9 @@ function keepingOf(route: ReadRoute, context: RequestContext<unknown>): Keeping 
 function offer(
   { responder, caller }: Call,
   { untilMs, neighbors }: Keeping,
-  response: ReadResponse['response'],
+  response: OfferedResponse,
 ): void {
-  if (!(response instanceof TaggedResponse) || caller === null) return;
+  if (response.status !== 200 || untilMs === FOR_ONE_REQUEST || caller === null) return;
   const terms = { untilMs, expiresAt: caller.expiresAt, readsAll: readsAll(caller) };
   responder.keep?.(response, terms, neighbors);
 }

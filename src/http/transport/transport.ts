@@ -47,10 +47,10 @@ export interface HttpResponse {
   readonly body: ResponseBody;
 }
 
-/** A success that a client may ask for again by its ETag. */
-export interface TaggedHttpResponse extends HttpResponse {
-  /** In quotes; among the headers too. */
-  readonly etag: string;
+/** A success that may be given again. */
+export interface OfferedResponse extends HttpResponse {
+  /** In quotes; among the headers too. Absent where a client cannot ask for it by a tag. */
+  readonly etag?: string;
 }
 
 /** To whom what is kept may be given, and how long. */
@@ -109,7 +109,7 @@ export interface Responder {
    * Offers the response before it is sent, to whoever has the connection, to be given again until what it shows changes. Only durable
    * state may be offered. Absent where nobody keeps anything.
    */
-  keep?(response: TaggedHttpResponse, terms: KeepTerms, neighbors: Neighbors | null): void;
+  keep?(response: OfferedResponse, terms: KeepTerms, neighbors: Neighbors | null): void;
   /** Sends the response. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(response: HttpResponse): void;
   /**

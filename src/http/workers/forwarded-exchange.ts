@@ -7,10 +7,10 @@ import type {
   HttpResponse,
   KeepTerms,
   Neighbors,
+  OfferedResponse,
   Responder,
   ResponseStream,
   StreamHead,
-  TaggedHttpResponse,
   TransportRequest,
   TransportRequestHead,
 } from '../transport/transport.ts';
@@ -72,7 +72,7 @@ export class ForwardedRequest extends ForwardedHead implements TransportRequest 
 export interface ResponseLink extends StreamLink {
   respond(number: number, response: HttpResponse): void;
   /** Sends what may be kept, before the response. */
-  keep(number: number, response: TaggedHttpResponse, terms: KeepTerms): void;
+  keep(number: number, response: OfferedResponse, terms: KeepTerms): void;
   /** Told, once the response may be kept, of what may be kept beside it; `path` is what stands before their names. */
   askedBeside(path: string, neighbors: Neighbors): void;
   /** Null while no further stream can be opened. */
@@ -123,7 +123,7 @@ export class ForwardedExchange implements Responder {
     return this.#unwanted.signal;
   }
 
-  keep(response: TaggedHttpResponse, terms: KeepTerms, neighbors: Neighbors | null): void {
+  keep(response: OfferedResponse, terms: KeepTerms, neighbors: Neighbors | null): void {
     if (!this.#wantsToKeep || !this.isWanted) return;
     this.#link.keep(this.#number, response, terms);
     if (neighbors !== null && this.#besidePath !== null) this.#link.askedBeside(this.#besidePath, neighbors);

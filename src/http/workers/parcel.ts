@@ -45,7 +45,7 @@ export const REFUSED_FIELDS = 8;
 
 /** From the main thread. */
 export interface ResponseParcel {
-  /** What may be kept of the responses that follow: number, ETag, headers, body, until when, when its caller's token expires, 1 if the caller may read all flags. */
+  /** What may be kept of the responses that follow: number, ETag or nothing, headers, body, until when, when its caller's token expires, 1 if the caller may read all flags. */
   readonly kept: readonly (string | number)[];
   readonly blocks: readonly FlagBlock[];
   /** Number, status, headers, body. */

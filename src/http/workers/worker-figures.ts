@@ -18,12 +18,17 @@ export type EngineFigures = Readonly<Record<(typeof FIGURES)[number], number>>;
 
 /** Routes whose responses a worker may keep and so give itself. */
 export const KEPT_ROUTES = [
-  '/api/admin/projects/:projectId/features/:featureName',
-  '/api/client/features',
-  '/api/admin/projects/:projectId/features',
-  '/api/admin/projects/:projectId',
+  'GET /api/admin/projects/:projectId/features/:featureName',
+  'GET /api/client/features',
+  'GET /api/admin/projects/:projectId/features',
+  'GET /api/admin/projects/:projectId',
+  'GET /api/frontend',
+  'POST /api/frontend',
+  'POST /ofrep/v1/evaluate/flags',
+  'POST /ofrep/v1/evaluate/flags/:featureName',
 ] as const;
-export type KeptRoute = 0 | 1 | 2 | 3;
+/** Its place among them. */
+export type KeptRoute = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 const STATUSES = [200, 304] as const;
 const BUCKETS = ROUTE_SECONDS_BUCKETS.length + 1;

@@ -10,8 +10,8 @@ import type {
   HttpResponse,
   KeepTerms,
   Neighbors,
+  OfferedResponse,
   StreamHead,
-  TaggedHttpResponse,
   TransportOptions,
   TransportRequestHead,
 } from '../transport/transport.ts';
@@ -56,7 +56,7 @@ type Outgoing =
   | {
       readonly kind: 'kept';
       readonly number: number;
-      readonly response: TaggedHttpResponse;
+      readonly response: OfferedResponse;
       readonly terms: KeepTerms;
     }
   | { readonly kind: 'block'; readonly number: 0; readonly block: FlagBlock }
@@ -100,7 +100,7 @@ export class WorkerLink implements ResponseLink {
     this.#put({ kind: 'response', number, response });
   }
 
-  keep(number: number, response: TaggedHttpResponse, terms: KeepTerms): void {
+  keep(number: number, response: OfferedResponse, terms: KeepTerms): void {
     this.#put({ kind: 'kept', number, response, terms });
   }
 
@@ -253,7 +253,7 @@ class OutgoingParcel {
   }
 
   #addKept(number: number, { response, terms }: Extract<Outgoing, { kind: 'kept' }>): void {
-    this.#kept.push(number, response.etag, response.headers.lines);
+    this.#kept.push(number, response.etag ?? '', response.headers.lines);
     this.#bytes.add(response.body, this.#kept);
     this.#kept.push(terms.untilMs, terms.expiresAt, terms.readsAll ? 1 : 0);
   }

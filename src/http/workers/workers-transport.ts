@@ -128,7 +128,7 @@ export class WorkersTransport implements Transport {
   /** Adds to the meters of routes what the workers have given by themselves. */
   addTo(meters: readonly RouteMeter[]): void {
     for (const [at, route] of KEPT_ROUTES.entries()) {
-      const meter = meters.find((one) => one.method === 'GET' && one.route === route);
+      const meter = meters.find((one) => `${one.method} ${one.route}` === route);
       if (meter === undefined) continue;
       for (const { figures } of this.#workers) figures.addTo(meter, at as KeptRoute);
     }

@@ -9,3 +9,5 @@ await import('../interface/overload.test.ts');
 await import('../interface/transport-refusals.test.ts');
 await import('../client/flags.test.ts');
 await import('../client/streaming.test.ts');
+await import('../frontend/toggles.test.ts');
+await import('../ofrep/ofrep.test.ts');

@@ -1,8 +1,8 @@
 /** When a worker gives what it keeps, and when it asks. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { type TaggedResponse, taggedResponse } from '../../../src/http/dispatch/json-response.ts';
-import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
+import { JSON_HEADERS, taggedResponse } from '../../../src/http/dispatch/json-response.ts';
+import type { TransportRequest } from '../../../src/http/transport/transport.ts';
 import {
   ChangeMarks,
   SUBJECTS,
@@ -10,23 +10,29 @@ import {
   subjectOfProject,
 } from '../../../src/http/workers/change-marks.ts';
 import type { FlagBlock } from '../../../src/http/workers/parcel.ts';
-import { KeptResponses, type Wish } from '../../../src/http/workers/thread/kept-responses.ts';
+import { KeptResponses, type Offered, type Wish } from '../../../src/http/workers/thread/kept-responses.ts';
 
 const FLAG = '/api/admin/projects/p/features/a';
 const LIST = '/api/admin/projects/p/features';
 const OVERVIEW = '/api/admin/projects/p';
 const DOCUMENT = '/api/client/features';
+const TOGGLES = '/api/frontend';
+const EVALUATIONS = '/ofrep/v1/evaluate/flags';
 const TERMS = { untilMs: Number.POSITIVE_INFINITY, expiresAt: Number.POSITIVE_INFINITY, readsAll: true };
 
 type Headers = Readonly<Record<string, string>>;
 
-function ask(target: string, headers: Headers = {}, method = 'GET'): TransportRequestHead {
+function ask(target: string, headers: Headers = {}, method = 'GET', text = ''): TransportRequest {
   const [path = '', query = ''] = target.split('?');
   const all: Headers = { authorization: 'token', ...headers };
-  return { method, path, query, header: (name) => all[name] ?? '', remoteAddress: () => '' };
+  const head = { method, path, query, header: (name: string) => all[name] ?? '', remoteAddress: () => '' };
+  return { ...head, body: Buffer.from(text), hasBody: text !== '', bodyDropped: false };
 }
 
-const response = (text = '{}'): TaggedResponse => taggedResponse('"1-aaaaaaaa"', Buffer.from(text));
+function response(text = '{}', etag = '"1-aaaaaaaa"'): Offered {
+  const { headers } = etag === '' ? { headers: JSON_HEADERS } : taggedResponse(etag, null);
+  return { etag, headers: headers.lines, body: Buffer.from(text) };
+}
 
 describe('what a worker keeps', () => {
   let nowMs: number;
@@ -48,15 +54,14 @@ describe('what a worker keeps', () => {
     });
   }
 
-  const wishFor = (request: TransportRequestHead): Wish => {
+  const wishFor = (request: TransportRequest): Wish => {
     const wish = kept.wishFor(request);
     assert.ok(wish !== null, 'the response may be kept');
     return wish;
   };
-  const keep = (request: TransportRequestHead, text?: string, terms = TERMS): void =>
+  const keep = (request: TransportRequest, text?: string, terms = TERMS): void =>
     kept.keep(wishFor(request), response(text), terms);
-  const statusOf = (request: TransportRequestHead): number | null =>
-    kept.find(request)?.response.status ?? null;
+  const statusOf = (request: TransportRequest): number | null => kept.find(request)?.response.status ?? null;
 
   it('is given again, with 304 to who has it', () => {
     assert.equal(statusOf(ask(FLAG)), null);
@@ -172,6 +177,89 @@ describe('what a worker keeps', () => {
     });
   }
 
+  const evaluate = (text: string, headers: Headers = {}) => ask(EVALUATIONS, headers, 'POST', text);
+  /** What comes once is not kept. */
+  const keepEvaluation = (request: TransportRequest, made = response()): void => {
+    kept.wishFor(request);
+    kept.keep(wishFor(request), made, { ...TERMS, readsAll: false });
+  };
+
+  it('is an evaluation for a context that has come before', () => {
+    for (const request of [
+      ask(`${TOGGLES}?userId=7`),
+      ask(TOGGLES, {}, 'POST', '{"context":{}}'),
+      evaluate('{}'),
+      ask(`${EVALUATIONS}/a`, {}, 'POST', '{}'),
+    ]) {
+      assert.equal(kept.wishFor(request), null, 'the first time');
+      kept.keep(wishFor(request), response(), { ...TERMS, readsAll: false });
+      assert.equal(statusOf(request), 200);
+      assert.equal(kept.find(request)?.isForPages, true);
+      for (const subject of [SUBJECTS.documents, SUBJECTS.flags, SUBJECTS.access]) {
+        keepEvaluation(request);
+        marks.raise(subject);
+        assert.equal(statusOf(request), null);
+      }
+    }
+  });
+
+  it('is an evaluation for all that was sent, and for nothing else', () => {
+    keepEvaluation(evaluate('{"a":1}'));
+    assert.equal(statusOf(evaluate('{"a":1}')), 200);
+    for (const other of [
+      evaluate('{"a":2}'),
+      evaluate('{"a":1}', { 'content-type': 'text/plain' }),
+      evaluate('{"a":1}', { 'content-encoding': 'gzip' }),
+      evaluate('{"a":1}', { authorization: 'other' }),
+      evaluate('{"a":1}', { 'x-request-id': 'mine' }),
+      ask(`${EVALUATIONS}/a`, {}, 'POST', '{"a":1}'),
+      ask(`${EVALUATIONS}?x`, {}, 'POST', '{"a":1}'),
+      ask(EVALUATIONS, {}, 'PUT', '{"a":1}'),
+      ask(EVALUATIONS, {}, 'GET', '{"a":1}'),
+      ask(TOGGLES, {}, 'POST', '{"a":1}'),
+    ])
+      assert.equal(statusOf(other), null);
+  });
+
+  it('is an evaluation with 304 where the main thread gives it', () => {
+    const headers = { 'if-none-match': '"1-aaaaaaaa"' };
+    const known = [ask(TOGGLES, headers), evaluate('{}', headers)];
+    const whole = [
+      ask(TOGGLES, headers, 'POST', '{}'),
+      ask(`${EVALUATIONS}/a`, { 'if-none-match': '*' }, 'POST', '{}'),
+    ];
+    for (const request of known) keepEvaluation(request);
+    keepEvaluation(whole[0] as TransportRequest);
+    keepEvaluation(whole[1] as TransportRequest, response('{}', ''));
+    assert.deepEqual(known.map(statusOf), [304, 304]);
+    assert.deepEqual(whole.map(statusOf), [200, 200]);
+  });
+
+  it('is a list once for all contexts of a token that come to it, in bounded memory', () => {
+    kept = makeKept(100_000);
+    const list = 'x'.repeat(10_000);
+    for (let user = 0; user < 50; user += 1) keepEvaluation(evaluate(`${user}`), response(list));
+    assert.ok(kept.evaluationBytes < 65_000);
+    assert.equal(kept.find(evaluate('0'))?.response.body, kept.find(evaluate('49'))?.response.body);
+    for (let user = 0; user < 50; user += 1) {
+      const tag = `"${user}"`;
+      keepEvaluation(evaluate(`${user}`), response(list, tag));
+      assert.ok(kept.evaluationBytes <= 100_000);
+    }
+    assert.equal(statusOf(evaluate('0')), null);
+    assert.equal(statusOf(evaluate('49')), 200);
+    const other = { authorization: 'other' };
+    keepEvaluation(evaluate('49', other), response('y', '"49"'));
+    const { body } = kept.find(evaluate('49', other))?.response ?? {};
+    assert.deepEqual(body, Uint8Array.from(Buffer.from('y')), 'of another token');
+    assert.equal(kept.bytes, 0, 'what else is kept has room of its own');
+  });
+
+  it('is no evaluation for a long context', () => {
+    const long = evaluate('x'.repeat(2_000));
+    for (let time = 0; time < 3; time += 1) assert.equal(kept.wishFor(long), null);
+  });
+
   /** Flags with bodies of so many bytes that stand together. */
   function blockOf(names: readonly string[], length = 100): FlagBlock {
     const flags = names.flatMap((name, at) => [
@@ -194,7 +282,7 @@ describe('what a worker keeps', () => {
     kept.keepBlock(blockOf(['a', 'b']));
     assert.equal(statusOf(ask(FLAG)), 200);
     assert.equal(statusOf(ask(FLAG, { 'if-none-match': '"1-aaaaaaaa"' })), 304);
-    assert.equal(kept.find(ask(FLAG))?.response.headers.lines, response().headers.lines);
+    assert.equal(kept.find(ask(FLAG))?.response.headers.lines, response().headers);
     assert.equal(statusOf(ask(FLAG, { 'accept-encoding': 'br' })), null);
     assert.equal(statusOf(ask(FLAG, { authorization: 'other' })), null);
     marks.raise(subjectOfFlag('b'));

@@ -9,6 +9,7 @@ import { flagList, projectOverview } from '../../../src/http/admin/views/render-
 import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
 import type { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
+import { ScopeEvaluator } from '../../../src/http/evaluation/scope-evaluator.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
 import {
   ChangeMarks,
@@ -36,6 +37,13 @@ const SCOPES = ['development', 'production', 'staging'].map((environment) => ({
   projects: '*' as const,
   environment,
 }));
+
+const INPUT = {
+  context: { userId: '7', properties: new Map() },
+  nowMs: NOW,
+  random: () => 0.5,
+  hostName: null,
+};
 
 function shownIn(world: World, lastId: number): Map<string, Shown> {
   const shown = new Map<string, Shown>();
@@ -68,6 +76,10 @@ function shownIn(world: World, lastId: number): Map<string, Shown> {
     const subjects = [SUBJECTS.documents];
     shown.set(`document of ${scope.environment}`, { text: document.encoded.tag, subjects });
   }
+  const { update } = new ScopeEvaluator(world, SCOPES[0]!).next(lastId);
+  while (!update.advance());
+  const outcomes = update.evaluator.evaluateAll(INPUT).map(({ toggle, reason }) => ({ toggle, reason }));
+  shown.set('evaluations', { text: JSON.stringify(outcomes), subjects: [SUBJECTS.documents] });
   const { apiTokens, personalTokens, users, roles, groups } = world.directory;
   const access = [apiTokens, personalTokens, users, roles, groups].map((map) => [...map.values()]);
   const members = [...world.projects.values()].map((project) => [[...project.members], [...project.groups]]);

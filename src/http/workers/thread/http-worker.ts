@@ -49,7 +49,7 @@ const handle: RequestHandler = (request, responder) => {
   const startedAt = start.metered ? performance.now() : 0;
   const given = kept.find(request);
   if (given === null) return link.forward(request, responder, kept.wishFor(request));
-  responder.send(given.response);
+  responder.send(given.isForPages ? refusals.readable(request, given.response) : given.response);
   if (start.metered) figures.responded(given.route, given.response.status, performance.now() - startedAt);
 };
 

@@ -2,7 +2,6 @@
  * A worker's end of what it has to do with the main thread: requests go out, responses come in, a parcel in each turn of the event loop.
  * The worker's engine has the deadline of each request and bounds what clients leave unread.
  */
-import { TaggedResponse } from '../../dispatch/json-response.ts';
 import { ReceivedRequest } from '../../transport/received-request.ts';
 import { ResponseHeaders } from '../../transport/response-headers.ts';
 import type {
@@ -127,10 +126,8 @@ export class MainLink {
     ) as [number, string, string, number, number, number, number, number];
     const wish = this.#asked.get(number)?.wish ?? null;
     if (wish === null) return;
-    // A copy: otherwise the whole parcel would be kept with it.
-    const body = Buffer.from(bytes.slice(begin, end));
-    const response = new TaggedResponse(etag, body, ResponseHeaders.ofLines(headers));
-    this.#options.kept.keep(wish, response, { untilMs, expiresAt, readsAll: readsAll === 1 });
+    const terms = { untilMs, expiresAt, readsAll: readsAll === 1 };
+    this.#options.kept.keep(wish, { etag, headers, body: bodyIn(bytes, begin, end)! }, terms);
   }
 
   #respond({ responses, bytes }: ResponseParcel, at: number): void {

@@ -3,7 +3,7 @@ import { errorOfTransport, errorResponse } from '../../dispatch/errors.ts';
 import { surfaceBelow } from '../../dispatch/surface.ts';
 import { givenRequestId } from '../../logging/request-identity.ts';
 import { type CrossOrigin, crossOriginOf } from '../../serving/cross-origin.ts';
-import type { HttpResponse } from '../../transport/transport.ts';
+import type { HttpResponse, TransportRequestHead } from '../../transport/transport.ts';
 import { ERROR_SHAPES, type SurfaceOutline } from '../error-shapes.ts';
 import type { Refused } from './main-link.ts';
 
@@ -20,6 +20,11 @@ export class WordedRefusals {
   know(surfaces: readonly SurfaceOutline[], origins: readonly string[]): void {
     this.#surfaces = surfaces;
     this.#crossOrigin = crossOriginOf(origins);
+  }
+
+  /** What pages of other origins may read, with the headers that tell them so. */
+  readable(head: TransportRequestHead, response: HttpResponse): HttpResponse {
+    return this.#crossOrigin.allow(head, response);
   }
 
   response({ status, reason, head, errorId }: Refused): HttpResponse {
