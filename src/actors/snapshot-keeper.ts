@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
+import type { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
@@ -41,6 +42,10 @@ export interface SnapshotKeeperOptions extends PaceOptions {
   now(): number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
+  /** What the newest snapshot holds of it already; all is written anew unless given. */
+  readonly known?: KnownBlocks;
+  /** Also decodes what is taken over from an older snapshot; for the simulation. */
+  readonly audited?: boolean;
   /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too. */
   keepOlder(older: readonly SnapshotFile[]): Promise<readonly SnapshotFile[]>;
   /** Runs after each snapshot; the next snapshot waits for it. */
@@ -125,7 +130,7 @@ export class SnapshotKeeper {
   }
 
   async #write(): Promise<TakenSnapshot | null> {
-    const { engine, fs, folder, monotonicMs, now } = this.#options;
+    const { engine, fs, folder, monotonicMs, now, known, audited } = this.#options;
     const id = engine.lastId;
     assert(id >= this.#newestId, 'the state never goes back behind a snapshot of it');
     if (id === this.#newestId) return null;
@@ -142,6 +147,8 @@ export class SnapshotKeeper {
       sections: snapshotSections(engine.world),
       durable: () => engine.journal.flush(),
       monotonicMs,
+      ...(known !== undefined && { known }),
+      ...(audited !== undefined && { audited }),
       keepOlder: this.#options.keepOlder,
       yieldToEventLoop: () => this.#pace.betweenSlices(this.#pauseMs()),
     });

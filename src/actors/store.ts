@@ -166,6 +166,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     fs,
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
+    known: packed.known,
+    ...given('audited', options.audited),
     now: clock.now,
     monotonicMs: clock.monotonic,
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),

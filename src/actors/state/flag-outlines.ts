@@ -137,6 +137,21 @@ export class FlagOutlines {
     };
   }
 
+  /** Whether they are those of these flags in these revisions. */
+  areOf(records: readonly FlagSnapshotRecord[]): boolean {
+    const { names, revisions, createdBy, projects, projectAt } = this.#columns;
+    return (
+      records.length === names.length &&
+      records.every(
+        (record, at) =>
+          record.revision === revisions[at] &&
+          record.flag.name === names[at] &&
+          record.flag.project === projects[projectAt[at]!] &&
+          (record.createdBy ?? null) === createdBy[at],
+      )
+    );
+  }
+
   /** What the flags refer to, counted: most flags of a block refer to the same. */
   uses(): Iterable<OutlinedUses> {
     const { projects, projectAt, references, referencesAt } = this.#columns;

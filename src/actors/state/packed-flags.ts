@@ -11,7 +11,7 @@ import { type FlagSource, PackedFlag, type Unpacked } from '../../domain/flags/p
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { useWithout } from '../../domain/state/references.ts';
 import type { World } from '../../domain/state/world.ts';
-import type { PackedRecords } from '../../persistence/snapshots/packed-records.ts';
+import type { OutlinedBlock, PackedRecords } from '../../persistence/snapshots/packed-records.ts';
 import {
   type FlagOutline,
   FlagOutlines,
@@ -19,6 +19,7 @@ import {
   isSameRecord,
   outlineOf,
 } from './flag-outlines.ts';
+import { DecodedShare, KnownFlags } from './known-flags.ts';
 import { shareInFlag } from './shared-values.ts';
 
 /** A flag of the snapshot that the server started from cannot be decoded. */
@@ -31,6 +32,8 @@ export class PackedFlags {
   /** Those that may still be undecoded, in the order of the snapshot. */
   #records: FlagRecord[] = [];
   #fault: UndecodableFlagError | null = null;
+  /** Where they stand in the snapshot. */
+  readonly known = new KnownFlags();
   /** Told once of the first flag that does not decode. */
   onFault: (error: UndecodableFlagError) => void = () => undefined;
 
@@ -43,21 +46,27 @@ export class PackedFlags {
   }
 
   /** Takes a block of the section `flags`; false when its outline says too little, so that the flags have to be decoded. */
-  take(outline: unknown, packed: PackedRecords): boolean {
-    const outlines = FlagOutlines.of(outline, packed.count);
+  take(taken: OutlinedBlock): boolean {
+    const { records: packed, place } = taken;
+    const outlines = FlagOutlines.of(taken.outline(), packed.count);
     if (outlines === null) return false;
-    const block = new PackedBlock(this.#world, { outlines, packed }, (error) => this.#failed(error));
+    const share = new DecodedShare(packed.count);
+    const block = new PackedBlock(this.#world, { outlines, packed, share }, (error) => this.#failed(error));
+    const firstAt = this.#records.length;
     for (let at = 0; at < packed.count; at += 1) {
       this.#records.push(addPacked(this.#world, outlines.at(at), new PackedFlag(block, at)));
     }
     for (const { project, references, count } of outlines.uses()) {
       this.#world.references.addAll(project, references, count);
     }
+    const first = this.#records[firstAt];
+    this.known.loaded(first?.shelf.records[0] === first ? (first?.shelf ?? null) : null, place, share);
     return true;
   }
 
   forget(): void {
     this.#records = [];
+    this.known.forget();
   }
 
   /**
@@ -98,20 +107,28 @@ function addPacked(world: World, outline: FlagOutline, packed: PackedFlag): Flag
   return project.flags.addPacked(packed, outline);
 }
 
+interface PackedBlockParts {
+  readonly outlines: FlagOutlines;
+  readonly packed: PackedRecords;
+  readonly share: DecodedShare;
+}
+
 class PackedBlock implements FlagSource {
   readonly #world: World;
   readonly #outlines: FlagOutlines;
   readonly #packed: PackedRecords;
+  readonly #share: DecodedShare;
   readonly #onFault: (error: UndecodableFlagError) => void;
 
   constructor(
     world: World,
-    { outlines, packed }: { readonly outlines: FlagOutlines; readonly packed: PackedRecords },
+    { outlines, packed, share }: PackedBlockParts,
     onFault: (error: UndecodableFlagError) => void,
   ) {
     this.#world = world;
     this.#outlines = outlines;
     this.#packed = packed;
+    this.#share = share;
     this.#onFault = onFault;
   }
 
@@ -132,16 +149,16 @@ class PackedBlock implements FlagSource {
     const { flag } = record;
     const outline = outlineOf(record);
     assert(isSameRecord(outline, outlined), 'a flag is that of its outline');
-    this.#correct(outlined, outline);
+    this.#share.decoded(this.#correct(outlined, outline));
     shareInFlag(flag);
     return { flag, growth: outline.bytes - outlined.bytes };
   }
 
-  /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. */
-  #correct(before: FlagOutline, after: FlagOutline): void {
+  /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. Gives whether it was not. */
+  #correct(before: FlagOutline, after: FlagOutline): boolean {
     const { memory, references } = this.#world;
     memory.add(after.bytes - before.bytes);
-    if (before.references.join() === after.references.join()) return;
+    if (before.references.join() === after.references.join()) return before.bytes === after.bytes;
     const { drops } = this.#world.projects.get(after.project)!.flags;
     // Of none of them the flag has been told: it was not decoded.
     const dropped = new Set(drops.list.map(({ environment }) => environment));
@@ -149,5 +166,6 @@ class PackedBlock implements FlagSource {
       uses.map((use) => useWithout(use, dropped)).filter((use) => use !== null);
     references.addAll(after.project, left(before.references), -1);
     references.addAll(after.project, left(after.references), 1);
+    return false;
   }
 }

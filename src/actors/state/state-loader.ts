@@ -7,7 +7,8 @@ import type { World } from '../../domain/state/world.ts';
 import type { EventLog } from '../../persistence/event-log/event-log.ts';
 import type { RecordedFrame } from '../../persistence/journal/frame.ts';
 import type { Loader } from '../../persistence/recovery/recovery.ts';
-import type { PackedRecords } from '../../persistence/snapshots/packed-records.ts';
+import type { OutlinedBlock } from '../../persistence/snapshots/packed-records.ts';
+import type { Taking } from '../../persistence/snapshots/snapshot-reader.ts';
 import { FlagOutlines, type FlagSnapshotRecord, isSameRecord, outlineOf } from './flag-outlines.ts';
 import type { PackedFlags } from './packed-flags.ts';
 import { PART_SIZE_MIN } from './shared-parts.ts';
@@ -25,7 +26,7 @@ export function loaderOf(world: World): Loader {
   return {
     reset: () => clearWorld(world),
     load: (section, record) => loadSnapshotRecord(world, section, record),
-    loadOutlined: (section, outline, records) => loadDecoded(world, section, { outline, records }),
+    loadOutlined: (section, block) => loadDecoded(world, section, block),
     replay: (frame, position) => {
       if (position.length >= PART_SIZE_MIN) shareInEvents(frame.events);
       if (frame.at !== at) createdAt = new Date(frame.at).toISOString();
@@ -35,19 +36,16 @@ export function loaderOf(world: World): Loader {
   };
 }
 
-function loadDecoded(
-  world: World,
-  section: string,
-  { outline, records }: { readonly outline: unknown; readonly records: PackedRecords },
-): boolean {
-  const outlines = section === 'flags' ? FlagOutlines.of(outline, records.count) : null;
-  if (outlines === null) return false;
+function loadDecoded(world: World, section: string, block: OutlinedBlock): Taking {
+  const { records } = block;
+  const outlines = section === 'flags' ? FlagOutlines.of(block.outline(), records.count) : null;
+  if (outlines === null) return 'decode';
   for (let at = 0; at < records.count; at += 1) {
     const record = records.unpack(at) as FlagSnapshotRecord;
     assert(isSameRecord(outlineOf(record), outlines.at(at)), 'a flag is that of its outline');
     loadSnapshotRecord(world, section, record);
   }
-  return true;
+  return 'taken';
 }
 
 export interface StartLoaderOptions {
@@ -72,7 +70,7 @@ export function startLoader({ world, eventLog, packed }: StartLoaderOptions): Lo
       loader.reset();
       packed.forget();
     },
-    loadOutlined: (section, outline, records) => section === 'flags' && packed.take(outline, records),
+    loadOutlined: (section, block) => (section === 'flags' && packed.take(block) ? 'kept' : 'decode'),
   };
 }
 

@@ -20,7 +20,6 @@ import type { DefaultStrategy } from '../../domain/flags/strategy.ts';
 import type { StrategyType } from '../../domain/flags/strategy-type.ts';
 import type { TagType } from '../../domain/flags/tag-type.ts';
 import { loadFavorites } from '../../domain/state/favorites.ts';
-import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
 import { type DatedResponse, IdempotencyCache } from '../../domain/state/idempotency-cache.ts';
 import type { LineageEntry } from '../../domain/state/lineage.ts';
 import { ProjectFlags } from '../../domain/state/project-flags.ts';
@@ -41,6 +40,7 @@ import type {
 } from '../../domain/state/world.ts';
 import { emptyWorld, identityKey } from '../../domain/state/world.ts';
 import type { SnapshotSection } from '../../persistence/snapshots/snapshot-writer.ts';
+import { flagBatches, flagRecords } from './flag-batches.ts';
 import { type FlagSnapshotRecord, outlinesOf } from './flag-outlines.ts';
 import { shareInFlag } from './shared-values.ts';
 
@@ -111,23 +111,13 @@ export function stateSections({ directory, projects }: World): SnapshotSection[]
         }),
       ),
     },
-    { name: 'flags', records: flagRecords(shelves), outlineOf: outlinesOf },
+    { name: 'flags', records: flagRecords(shelves), batches: flagBatches(shelves), outlineOf: outlinesOf },
     { name: 'potentiallyStale', records: [...directory.potentiallyStale.values()] },
     { name: 'completions', records: [...directory.completions.values()] },
     { name: 'favorites', records: [...directory.favorites.values()] },
     { name: 'answers', records: [...directory.responses.values()] },
   ];
 }
-
-/** Flags that are not decoded yet are decoded on the way. Can be read again. */
-const flagRecords = (shelves: readonly ShelvedFlags[]): Iterable<FlagSnapshotRecord> => ({
-  *[Symbol.iterator]() {
-    for (const { flags, revisions, records } of shelves) {
-      for (const [at, { createdBy }] of records.entries())
-        yield { flag: flags[at]!, revision: revisions[at]!, createdBy };
-    }
-  },
-});
 
 function countersOf(directory: DirectoryState): Counters {
   const { lastUserId, lastPersonalTokenId, lastSegmentId, lastRoleId, lastGroupId } = directory;

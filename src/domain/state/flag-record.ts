@@ -193,18 +193,19 @@ export class ShelvedFlags {
 
   /** Those of the records at that moment. */
   get flags(): readonly Flag[] {
-    this.#flags ??= this.#kept.map((_, at) => this.#flagAt(at));
+    this.#flags ??= this.#kept.map((_, at) => this.flagAt(at));
     return this.#flags;
   }
 
   /** Those of the flags. */
   get revisions(): readonly number[] {
     this.#revisions ??=
-      this.#dropsSeen === null ? this.#keptRevisions : this.#kept.map((_, at) => this.#revisionAt(at));
+      this.#dropsSeen === null ? this.#keptRevisions : this.#kept.map((_, at) => this.revisionAt(at));
     return this.#revisions;
   }
 
-  #flagAt(at: number): Flag {
+  /** One of them, without a look at the others. */
+  flagAt(at: number): Flag {
     const [record, kept] = [this.records[at]!, this.#kept[at]!];
     const missing = this.#missingAt(at);
     if (missing.length === 0) return decoded(kept);
@@ -213,7 +214,7 @@ export class ShelvedFlags {
     return missing.reduce((flag, { environment }) => withoutEnvironment(flag, environment), decoded(kept));
   }
 
-  #revisionAt(at: number): number {
+  revisionAt(at: number): number {
     let revision = this.#keptRevisions[at]!;
     const missing = this.#missingAt(at);
     if (missing.length === 0) return revision;

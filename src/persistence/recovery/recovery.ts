@@ -22,8 +22,8 @@ import { LOG_BEGINNING_FILE_NAME, writeLogBeginning } from '../journal/log-begin
 import { segmentFileName } from '../journal/segment.ts';
 import { type JournalSource, withSegment } from '../journal/segment-file.ts';
 import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
-import type { PackedRecords } from '../snapshots/packed-records.ts';
-import { readSnapshot, type SnapshotReading } from '../snapshots/snapshot-reader.ts';
+import type { OutlinedBlock } from '../snapshots/packed-records.ts';
+import { readSnapshot, type SnapshotReading, type Taking } from '../snapshots/snapshot-reader.ts';
 import type { Deferral, SegmentTail } from './journal-survey.ts';
 import { decideRecovery, type RecoveryLabel } from './recovery-cases.ts';
 import { refusalOf } from './recovery-refusal.ts';
@@ -38,8 +38,8 @@ export interface Loader {
   /** Called before anything is loaded, and again when that was of no use: forget everything. */
   reset(): void;
   load(section: string, record: unknown): void;
-  /** Takes records with an outline, decoded or not; false to have them loaded one by one. Throws as `load` does. */
-  loadOutlined?(section: string, outline: unknown, records: PackedRecords): boolean;
+  /** Takes records with an outline, decoded or not. Throws as `load` does. */
+  loadOutlined?(section: string, block: OutlinedBlock): Taking;
   replay(frame: RecordedFrame, position: FramePosition): void;
 }
 
@@ -174,7 +174,7 @@ function loadSnapshot(path: string, { fs, loader, onProgress }: RecoverOptions):
     fs,
     path,
     onRecord: (section, record) => loader.load(section, record),
-    onOutlined: (section, outline, records) => loader.loadOutlined?.(section, outline, records) ?? false,
+    onOutlined: (section, block) => loader.loadOutlined?.(section, block) ?? 'decode',
     onProgress: (done, total) => onProgress?.({ phase: 'load', done, total }),
   });
 }

@@ -51,3 +51,43 @@ export class PackedRecords {
 
 /** A record stands in the array of its block. */
 export const RECORD_DEPTH = 1;
+
+/** Where a block of records lies, and what its bytes are known by. */
+export interface BlockPlace {
+  /** The snapshot. */
+  readonly path: string;
+  readonly offset: number;
+  /** Of the whole block. */
+  readonly bytes: number;
+  readonly checksum: number;
+  /** Records in it. */
+  readonly count: number;
+}
+
+/** A block of records with an outline, whose checksum holds. */
+export class OutlinedBlock {
+  readonly place: BlockPlace;
+  readonly records: PackedRecords;
+  readonly #outline: Buffer;
+
+  private constructor(place: BlockPlace, records: PackedRecords, outline: Buffer) {
+    this.place = place;
+    this.records = records;
+    this.#outline = outline;
+  }
+
+  /** Of the block's payload; null when the table of ends does not fit it. */
+  static in(payload: Buffer, place: BlockPlace): OutlinedBlock | null {
+    const outlineBytes = payload.length < LENGTH_BYTES ? 0 : payload.readUInt32LE(0);
+    const recordsAt = LENGTH_BYTES + outlineBytes;
+    const records = PackedRecords.in(payload, recordsAt, place.count);
+    return records && new OutlinedBlock(place, records, payload.subarray(LENGTH_BYTES, recordsAt));
+  }
+
+  /** Throws when it is not one whole value that the server writes. */
+  outline(): unknown {
+    const { problem } = guard(this.#outline);
+    if (problem !== null) throw new Error(`the outline: ${problem}`);
+    return unpack(this.#outline);
+  }
+}

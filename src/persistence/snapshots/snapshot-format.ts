@@ -33,7 +33,7 @@
  *           count: records in it. Blocks of both kinds may stand in one section
  *
  * A file of format 3 gets its name only when every record in it has been decoded, and each outline compared with its
- * records (snapshot-writer.ts). So bytes whose checksums hold are known to decode, and a start may put it off.
+ * records (snapshot-writer.ts); of a block that was copied from an older file, before it was copied (known-blocks.ts). So bytes whose checksums hold are known to decode, and a start may put it off.
  *
  * Sample, a section `a` with the one record `1`, from offset 64 on (event 5, time 1000, chain value 7):
  *   01 00 00 00 | 8a da 2c ff | 01 00 00 00 | 00 00 00 00 | 61

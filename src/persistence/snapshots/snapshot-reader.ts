@@ -13,7 +13,7 @@ import { CONTENT_VERSION, upgradeRecord } from '../../domain/state/upgrade/upgra
 import { guard, unpack } from '../codec/message-pack.ts';
 import { type FileSystem, isUnreadable, type OpenFile, UNREADABLE, withFile } from '../disk/file-system.ts';
 import { FileWindow } from '../disk/file-window.ts';
-import { LENGTH_BYTES, PackedRecords } from './packed-records.ts';
+import { type BlockPlace, OutlinedBlock } from './packed-records.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
@@ -35,15 +35,21 @@ export type SnapshotReading =
     }
   | { readonly problem: string; readonly offset: number };
 
+/**
+ * What whoever is offered a block with an outline does with it: 'decode' leaves it to the reader to give the records one by one;
+ * 'taken' has what it needs; 'kept' goes on using the bytes, which are not overwritten then.
+ */
+export type Taking = 'decode' | 'taken' | 'kept';
+
 export interface ReadSnapshotOptions {
   readonly fs: FileSystem;
   readonly path: string;
   readonly onRecord: (section: string, record: unknown) => void;
   /**
-   * Offered records that need not be decoded, with the outline of them; false when they are to be decoded all the same. Only
-   * where all of the content is as this build records it.
+   * Offered records that need not be decoded, with the outline of them. Only where all of the content is as this build records
+   * it.
    */
-  readonly onOutlined?: ((section: string, outline: unknown, records: PackedRecords) => boolean) | undefined;
+  readonly onOutlined?: ((section: string, block: OutlinedBlock) => Taking) | undefined;
   readonly onProgress?: (bytesDone: number, bytesTotal: number) => void;
   /** Awaited after each block, for a caller that must not hold up others. */
   readonly afterBlock?: () => Promise<void>;
@@ -99,6 +105,8 @@ class SnapshotReader {
   #sections = 0;
   #records = 0;
   #ended = false;
+  /** Of the block that is being read. */
+  #place: BlockPlace | null = null;
 
   constructor(file: OpenFile, size: number, options: ReadSnapshotOptions) {
     this.#window = new FileWindow(file, size);
@@ -162,6 +170,7 @@ class SnapshotReader {
     const { charge } = this.#options;
     const begunAt = charge === undefined ? 0 : performance.now();
     if (blockChecksum(block) !== checksum) return 'a checksum does not match';
+    this.#place = { path: this.#options.path, offset: this.#offset, bytes: block.length, checksum, count };
     const problem = this.#take(kind, count, block.subarray(BLOCK_HEADER_BYTES));
     if (problem !== null) return problem;
     this.#checksum = checksumWithBlock(this.#checksum, block, checksum);
@@ -211,25 +220,22 @@ class SnapshotReader {
     if (!this.#counted(count)) return OUTSIDE;
     if (!this.#wasDecoded) return 'records with an outline in a format that has none';
     if (this.#options.onRecord === CHECK_ONLY) return null;
-    const outlineBytes = payload.length < LENGTH_BYTES ? 0 : payload.readUInt32LE(0);
-    const records = PackedRecords.in(payload, LENGTH_BYTES + outlineBytes, count);
-    if (records === null) return 'the ends of records do not fit their block';
+    assert(this.#place !== null, 'a block has a place');
+    const block = OutlinedBlock.in(payload, this.#place);
+    if (block === null) return 'the ends of records do not fit their block';
     return this.#attempt((section) => {
-      if (this.#isLeftPacked(section, payload.subarray(LENGTH_BYTES, LENGTH_BYTES + outlineBytes), records))
-        return null;
-      for (let at = 0; at < count; at += 1) this.#give(section, records.unpack(at));
+      if (this.#isTaken(section, block)) return null;
+      for (let at = 0; at < count; at += 1) this.#give(section, block.records.unpack(at));
       return null;
     });
   }
 
-  #isLeftPacked(section: string, outline: Buffer, records: PackedRecords): boolean {
+  #isTaken(section: string, block: OutlinedBlock): boolean {
     const { onOutlined } = this.#options;
     if (onOutlined === undefined || this.#contentVersion !== CONTENT_VERSION) return false;
-    const { problem } = guard(outline);
-    if (problem !== null) throw new Error(`the outline: ${problem}`);
-    const isTaken = onOutlined(section, unpack(outline), records);
-    if (isTaken) this.#window.leaveBytes();
-    return isTaken;
+    const taking = onOutlined(section, block);
+    if (taking === 'kept') this.#window.leaveBytes();
+    return taking !== 'decode';
   }
 
   /** False outside of a section. */

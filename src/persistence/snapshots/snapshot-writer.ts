@@ -6,6 +6,7 @@
  * on disk, so that no snapshot is ever ahead of the journal; then rename and sync of the folder; then the checksums are
  * verified under the new name; only then are old snapshots removed.
  *
+ * What has not changed since the last snapshot is copied from it (known-blocks.ts): only the rest costs more than reading and writing.
  * Records are encoded and decoded in slices of a few milliseconds, from immutable state, and requests are served in between.
  */
 import assert from 'node:assert/strict';
@@ -15,13 +16,15 @@ import { guard, pack, VALUES_MAX } from '../codec/message-pack.ts';
 import { DAMAGED_SUFFIX, TEMPORARY_SUFFIX } from '../disk/data-folder.ts';
 import type { FileSystem, OpenFile } from '../disk/file-system.ts';
 import { writeFully } from '../disk/write-fully.ts';
-import { LENGTH_BYTES, RECORD_DEPTH } from './packed-records.ts';
+import { BlockReader, type KnownBlocks } from './known-blocks.ts';
+import { type BlockPlace, LENGTH_BYTES, type PackedRecords, RECORD_DEPTH } from './packed-records.ts';
 import { listSnapshots, type SnapshotFile, snapshotPath } from './snapshot-files.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_HEADER_BYTES,
   BLOCK_KINDS,
   encodeSnapshotHeader,
+  readBlockHeader,
   SNAPSHOT_HEADER_BYTES,
   type SnapshotStamp,
   sealBlock,
@@ -48,9 +51,18 @@ export const SNAPSHOTS_KEPT = 3;
 /** `array 32` and its count, before the records of a block. */
 const ARRAY_HEAD_BYTES = 5;
 
+/** Records that follow each other in a section, and have blocks of their own. */
+export interface RecordBatch {
+  /** Stands for the batch from one snapshot to the next. */
+  readonly key: object;
+  readonly records: Iterable<unknown>;
+}
+
 export interface SnapshotSection {
   readonly name: string;
   readonly records: Iterable<unknown>;
+  /** The same records, where blocks of them may be taken over from an older snapshot. */
+  readonly batches?: Iterable<RecordBatch>;
   /** What a start has to know of these records so that it need not decode them. Pure. */
   readonly outlineOf?: (records: readonly unknown[]) => unknown;
 }
@@ -59,6 +71,10 @@ export interface WriteSnapshotOptions extends SnapshotStamp {
   readonly fs: FileSystem;
   readonly folder: string;
   readonly sections: readonly SnapshotSection[];
+  /** What need not be encoded again; nothing unless given. */
+  readonly known?: KnownBlocks;
+  /** Also decodes what is taken over; for the simulation. */
+  readonly audited?: boolean;
   /** Which of the snapshots older than the newest SNAPSHOTS_KEPT stay too, oldest first; none unless given. */
   readonly keepOlder?: (older: readonly SnapshotFile[]) => Promise<readonly SnapshotFile[]>;
   /** Resolves once the event `id` is on disk. */
@@ -73,6 +89,8 @@ export interface WrittenSnapshot {
   readonly path: string;
   readonly bytes: number;
   readonly records: number;
+  /** Those of them that were copied from an older snapshot. */
+  readonly recordsTakenOver: number;
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -84,18 +102,22 @@ export async function writeSnapshot(options: WriteSnapshotOptions): Promise<Writ
   const temporary = `${path}${TEMPORARY_SUFFIX}`;
   if (await fs.exists(temporary)) await fs.remove(temporary);
   const damaged = `${path}${DAMAGED_SUFFIX}`;
-  const writer = await writeDecodable({ path: temporary, damaged }, options).catch(async (error: unknown) => {
-    // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
-    await fs.remove(temporary).catch(() => undefined);
-    throw error;
-  });
+  const writer = await writeDecodable({ path: temporary, finalPath: path, damaged }, options).catch(
+    async (error: unknown) => {
+      // Each attempt has a name of its own: on a full disk the failed ones would eat what the journal needs.
+      await fs.remove(temporary).catch(() => undefined);
+      throw error;
+    },
+  );
   await options.durable();
   await fs.rename(temporary, path);
   await fs.syncFolder(folder);
   await verifyOrSetAside({ path, damaged }, options, writer, checkSnapshotFile);
+  options.known?.replace(writer.batches);
   await removeOldSnapshots(options);
   assert(writer.bytes > SNAPSHOT_HEADER_BYTES, 'a snapshot is more than its header');
-  return { path, bytes: writer.bytes, records: writer.records };
+  const { bytes, records, recordsTakenOver } = writer;
+  return { path, bytes, records, recordsTakenOver };
 }
 
 interface Paths {
@@ -105,16 +127,20 @@ interface Paths {
 }
 
 /** Writes the file, and reads all of it back. */
-async function writeDecodable(paths: Paths, options: WriteSnapshotOptions): Promise<SnapshotWriter> {
+async function writeDecodable(
+  paths: Paths & { readonly finalPath: string },
+  options: WriteSnapshotOptions,
+): Promise<SnapshotWriter> {
   const file = await options.fs.open(paths.path, 'create');
-  const writer = new SnapshotWriter(file, options);
+  const writer = new SnapshotWriter(file, { ...options, path: paths.finalPath });
   try {
     await writer.writeAll();
     await file.sync();
   } finally {
+    await writer.close();
     await file.close();
   }
-  const onOutlined = outlineCheck(options.sections);
+  const onOutlined = outlineCheck(options, writer);
   await verifyOrSetAside(paths, options, writer, (read) => verifySnapshotFile({ ...read, onOutlined }));
   return writer;
 }
@@ -146,14 +172,25 @@ async function verifyOrSetAside(
   );
 }
 
-/** Compares outlines with those of the decoded records. */
-function outlineCheck(sections: readonly SnapshotSection[]): ReadSnapshotOptions['onOutlined'] {
+/** Compares outlines with those of the decoded records, but for blocks that were decoded before they were taken over. */
+function outlineCheck(
+  { sections, audited }: WriteSnapshotOptions,
+  { takenOver }: SnapshotWriter,
+): ReadSnapshotOptions['onOutlined'] {
   const known = new Map(sections.map((section) => [section.name, section]));
-  return (name, outline, packed) => {
+  return (name, block) => {
+    if (takenOver.has(block.place.offset) && audited !== true) return 'taken';
+    const packed = block.records;
     const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(at));
-    assert.deepEqual(outline, known.get(name)?.outlineOf?.(records), 'an outline is that of its records');
-    return true;
+    const outline = known.get(name)?.outlineOf?.(records);
+    assert.deepEqual(block.outline(), outline, 'an outline is that of its records');
+    return 'taken';
   };
+}
+
+function assertSame(packed: PackedRecords, records: readonly unknown[]): void {
+  for (const [at, record] of records.entries())
+    assert.deepEqual(packed.unpack(at), record, 'a record that is taken over has not changed');
 }
 
 const stampOf = ({ id, at, chain }: SnapshotStamp): SnapshotStamp => ({ id, at, chain });
@@ -190,9 +227,21 @@ class Slices {
   }
 }
 
+interface WriterOptions extends WriteSnapshotOptions {
+  /** What the file is going to be called. */
+  readonly path: string;
+}
+
 class SnapshotWriter {
   readonly #file: OpenFile;
-  readonly #options: WriteSnapshotOptions;
+  readonly #options: WriterOptions;
+  readonly #reader: BlockReader;
+  /** By the keys of the batches. */
+  readonly batches = new Map<object, readonly BlockPlace[]>();
+  /** Offsets of the blocks that were taken over. */
+  readonly takenOver = new Set<number>();
+  /** Of the batch that is being written; null for one that has records without an outline. */
+  #places: BlockPlace[] | null = null;
   readonly #slices: Slices;
   /** A block under construction: room for its header and the array head, then records. */
   #block = Buffer.allocUnsafe(BLOCK_BYTES_TARGET * 2);
@@ -208,10 +257,12 @@ class SnapshotWriter {
   #checksum = 0;
   bytes = 0;
   records = 0;
+  recordsTakenOver = 0;
 
-  constructor(file: OpenFile, options: WriteSnapshotOptions) {
+  constructor(file: OpenFile, options: WriterOptions) {
     this.#file = file;
     this.#options = options;
+    this.#reader = new BlockReader(options.fs);
     this.#slices = new Slices(options);
   }
 
@@ -228,11 +279,57 @@ class SnapshotWriter {
     await this.#writeBlock(BLOCK_KINDS.end, checksum, sections);
   }
 
-  async #writeSection({ name, records, outlineOf }: SnapshotSection): Promise<void> {
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+
+  async #writeSection({ name, records, batches, outlineOf }: SnapshotSection): Promise<void> {
     this.#outlineOf = outlineOf ?? null;
     await this.#writeBlock(BLOCK_KINDS.sectionBegins, Buffer.from(name), 0);
     assert(this.#blockRecords === 0, 'a block holds the records of one section');
     const before = this.records;
+    if (batches === undefined) await this.#addRecords(name, records);
+    else for (const batch of batches) await this.#writeBatch(name, batch);
+    await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
+  }
+
+  async #writeBatch(section: string, { key, records: batch }: RecordBatch): Promise<void> {
+    const records: unknown[] = [];
+    for (const record of batch) {
+      // Some have to be decoded first.
+      if (records.push(record) % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
+    }
+    this.#places = [];
+    const count = await this.#takeOver(key, records);
+    await this.#addRecords(section, count === 0 ? records : records.slice(count));
+    if (this.#places !== null) this.batches.set(key, this.#places);
+    this.#places = null;
+  }
+
+  /** Copies the blocks that an older snapshot has of the batch, up to the first that has changed. Gives how many records they hold. */
+  async #takeOver(key: object, records: readonly unknown[]): Promise<number> {
+    const { known, audited } = this.#options;
+    let taken = 0;
+    for (const place of known?.of(key) ?? []) {
+      const found = await this.#reader.read(place);
+      const those = records.slice(taken, taken + place.count);
+      // A small block with more records behind it would leave one more of them with each snapshot.
+      const isLast = taken + place.count >= records.length;
+      if (found === null || !(isLast || place.bytes >= BLOCK_BYTES_TARGET)) break;
+      if (known?.isOf(found.block.outline(), those) !== true) break;
+      if (audited === true) assertSame(found.block.records, those);
+      this.takenOver.add(this.bytes);
+      this.#placed(place);
+      await this.#write(found.bytes);
+      taken += place.count;
+      this.records += place.count;
+      this.recordsTakenOver += place.count;
+      this.#options.onProgress?.(this.records);
+    }
+    return taken;
+  }
+
+  async #addRecords(name: string, records: Iterable<unknown>): Promise<void> {
     for (const record of records) {
       if (!this.#addRecord(name, record)) {
         await this.#writeRecords();
@@ -242,7 +339,10 @@ class SnapshotWriter {
       if (this.records % RECORDS_PER_CLOCK_LOOK === 0) await this.#slices.endIfDue();
     }
     await this.#writeRecords();
-    await this.#writeBlock(BLOCK_KINDS.sectionEnds, Buffer.alloc(0), this.records - before);
+  }
+
+  #placed({ bytes, checksum, count }: Pick<BlockPlace, 'bytes' | 'checksum' | 'count'>): void {
+    this.#places?.push({ path: this.#options.path, offset: this.bytes, bytes, checksum, count });
   }
 
   /** False where the block has no room for the record: the reader guards each block as a whole. */
@@ -287,6 +387,7 @@ class SnapshotWriter {
     assert(this.#blockBytes - BLOCK_HEADER_BYTES <= BLOCK_BYTES_MAX, 'a block that the reader would refuse');
     const outlined = this.#outlinedPayload();
     if (outlined === null) {
+      this.#places = null;
       const block = this.#block.subarray(0, this.#blockBytes);
       block.writeUInt8(FIRST.list32, BLOCK_HEADER_BYTES);
       block.writeUInt32BE(this.#blockRecords, BLOCK_HEADER_BYTES + 1);
@@ -319,6 +420,8 @@ class SnapshotWriter {
     const block = Buffer.alloc(BLOCK_HEADER_BYTES + payload.length);
     block.set(payload, BLOCK_HEADER_BYTES);
     sealBlock(block, kind, count);
+    if (kind === BLOCK_KINDS.outlined)
+      this.#placed({ bytes: block.length, checksum: readBlockHeader(block).checksum, count });
     await this.#write(block);
   }
 

@@ -16,24 +16,10 @@ import { stateBytes } from '../../../src/domain/state/records.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { RULES_VERSION } from '../../../src/domain/state/upgrade/replay-rules.ts';
 import { emptyWorld, type World } from '../../../src/domain/state/world.ts';
-import { pack } from '../../../src/persistence/codec/message-pack.ts';
-import { PackedRecords } from '../../../src/persistence/snapshots/packed-records.ts';
 import { recountStateBytes } from '../../simulation/recounted-memory.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
+import { outlinedBlock } from '../../support/journal-fixture.ts';
 import { TestWorld, TOKEN_ACTOR } from '../../support/test-world.ts';
-
-function packedRecords(records: readonly unknown[]): PackedRecords {
-  const bytes = records.map((record) => Buffer.from(pack(record)));
-  const ends = Buffer.alloc(4 * records.length);
-  let end = 0;
-  for (const [at, { length }] of bytes.entries()) {
-    end += length;
-    ends.writeUInt32LE(end, 4 * at);
-  }
-  const packed = PackedRecords.in(Buffer.concat([ends, ...bytes]), 0, records.length);
-  assert(packed !== null);
-  return packed;
-}
 
 interface Loaded {
   readonly world: World;
@@ -50,7 +36,7 @@ function loadedPacked(
   for (const { name, records } of snapshotSections(live)) {
     if (name === 'flags') {
       const all = [...records];
-      assert(flags.take(change(outlinesOf(all) as OutlineColumns), packedRecords(all)));
+      assert(flags.take(outlinedBlock(change(outlinesOf(all) as OutlineColumns), all)));
     } else for (const record of records) loadSnapshotRecord(world, name, structuredClone(record));
   }
   return { world, flags };
@@ -242,7 +228,7 @@ describe('what a build before counted otherwise', () => {
       { ...outline, enabledIn: ['development'] },
     ]) {
       assert.equal(
-        new PackedFlags(emptyWorld()).take(other, packedRecords(all)),
+        new PackedFlags(emptyWorld()).take(outlinedBlock(other, all)),
         false,
         JSON.stringify(other),
       );

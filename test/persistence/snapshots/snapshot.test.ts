@@ -17,6 +17,7 @@ import {
 import {
   type ReadSnapshotOptions,
   readSnapshot,
+  type Taking,
   verifySnapshotFile,
 } from '../../../src/persistence/snapshots/snapshot-reader.ts';
 import {
@@ -142,13 +143,14 @@ test('outlined records are offered with the outline of their block, and come out
   await write(fs, { sections: [OUTLINED] });
   const offered: unknown[] = [];
   const names: unknown[] = [];
-  const onOutlined: ReadSnapshotOptions['onOutlined'] = (section, outline, packed) => {
+  const onOutlined: ReadSnapshotOptions['onOutlined'] = (section, block) => {
+    const packed = block.records;
     assert.equal(section, 'named');
-    names.push(outline);
+    names.push(block.outline());
     // From the last to the first: each can be decoded by itself.
     const records = Array.from({ length: packed.count }, (_, at) => packed.unpack(packed.count - 1 - at));
     offered.push(...records.reverse());
-    return true;
+    return 'taken';
   };
   const { problem } = await readSnapshot({
     fs,
@@ -173,8 +175,10 @@ test('records that were taken packed can be decoded when all of the file has bee
   const texts = Array.from({ length: 6 }, (_, index) => String(index).repeat(400_000));
   await write(fs, { sections: [{ name: 's', records: texts, outlineOf: () => null }] });
   const blocks: PackedRecords[] = [];
-  const onOutlined: ReadSnapshotOptions['onOutlined'] = (_section, _outline, packed) =>
-    blocks.push(packed) > 0;
+  const onOutlined: ReadSnapshotOptions['onOutlined'] = (_section, { records }) => {
+    blocks.push(records);
+    return 'kept';
+  };
   await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
   assert.deepEqual(
     blocks.flatMap((packed) => Array.from({ length: packed.count }, (_, at) => packed.unpack(at))),
@@ -190,7 +194,7 @@ test('every flipped bit of a block with an outline shows', async () => {
     const flipped = Buffer.from(bytes);
     flipped[bit >> 3]! ^= 1 << (bit & 7);
     fs.put(PATH, flipped);
-    const onOutlined = (): boolean => true;
+    const onOutlined = (): Taking => 'taken';
     const { problem } = await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined });
     assert.notEqual(problem, null, `bit ${bit}`);
   }
@@ -440,8 +444,11 @@ test('a block with an outline whose checksums are right and whose parts do not f
   const fs = await emptyDisk();
   const forged = async (payload: readonly number[], count: number): Promise<string | null> => {
     fs.put(PATH, forgedSnapshot(Buffer.from(payload), count, BLOCK_KINDS.outlined));
-    return (await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined: () => true }))
-      .problem;
+    const onOutlined: ReadSnapshotOptions['onOutlined'] = (_, block) => {
+      block.outline();
+      return 'taken';
+    };
+    return (await readSnapshot({ fs, path: PATH, onRecord: () => undefined, onOutlined })).problem;
   };
   const outline = [1, 0, 0, 0, 0xc0];
   assert.equal(await forged([...outline, 1, 0, 0, 0, 7], 1), null);
