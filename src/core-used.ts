@@ -1,30 +1,15 @@
 /** How much processor time the event loop has used: what passes while the process has no core is nobody's doing. */
-import { openSync, readSync } from 'node:fs';
+import { scheduleTimes } from './threads/schedule-times.ts';
 
 /** Linux counts here for the first thread of the process, which runs the event loop. */
 const FILE = '/proc/self/schedstat';
 
-const NANOSECONDS = 1e6;
-
 /** A function that tells the milliseconds so far, in a few microseconds. Where threads are not counted, those of all threads. */
 export function coreUsedMs(file = FILE): () => number {
-  const text = Buffer.alloc(64);
-  const descriptor = opened(file);
+  const times = scheduleTimes(file);
   return () => {
     // The kernel brings the figures of the calling thread up to date for this call, and for the file only from time to time.
     const { user, system } = process.cpuUsage();
-    if (descriptor === null) return (user + system) / 1000;
-    return (
-      Number.parseInt(text.toString('latin1', 0, readSync(descriptor, text, 0, text.byteLength, 0)), 10) /
-      NANOSECONDS
-    );
+    return times === null ? (user + system) / 1000 : times().ranMs;
   };
-}
-
-function opened(file: string): number | null {
-  try {
-    return openSync(file, 'r');
-  } catch {
-    return null;
-  }
 }

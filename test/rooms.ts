@@ -78,7 +78,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ['domain/access', 'domain/flags', 'domain/people', 'domain/state'],
   },
   threads: {
-    purpose: 'what threads of ours run',
+    purpose: 'what threads of ours run, and how they share the cores',
     imports: [],
   },
   checksums: {
@@ -727,6 +727,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'replication',
       'replication/archive',
       'replication/nats',
+      'threads',
     ],
   },
 };

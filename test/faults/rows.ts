@@ -571,7 +571,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Callers whose requests take long, each of them within its limits',
     promise:
-      'They wait for their turns, and all of them together get a third of the time; others do not wait.',
+      'They wait for their turns, and all of them together get a fifth of the time; others do not wait.',
     tests: [
       ...named('http/interface/long-requests.test.ts')('gets its responses in turn'),
       ...named('http/serving/long-requests.test.ts')(

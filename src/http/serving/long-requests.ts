@@ -1,7 +1,7 @@
 /**
  * Keeps callers whose requests hold the event loop for long from holding it all the time (src/actors/loop-accounts.ts). Requests
  * of a caller that owes too much run one at a time, such callers take turns, and after each request the loop belongs to the others
- * for twice as long as it took. So all of them together get a third of the time, however many they are and whatever they send.
+ * for four times as long as it took. So all of them together get a fifth of the time, however many they are and whatever they send.
  */
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import { callerName, FREE_MS, type LoopAccounts } from '../../actors/loop-accounts.ts';
@@ -18,7 +18,7 @@ export const WAITING_BYTES_MAX = 32 * 2 ** 20;
 const REQUEST_BYTES = 16 * 1024;
 
 /** What belongs to the others after a request, as a multiple of the time that it took. */
-const REST_FACTOR = 2;
+const REST_FACTOR = 4;
 
 /** Nobody else wants the loop when there was no request of another caller for so long. */
 const OTHERS_MS = 1_000;

@@ -5,8 +5,10 @@
 import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { OWN_SCHEDULE, scheduleTimes } from '../../threads/schedule-times.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
+import { givingWay } from './giving-way.ts';
 import {
   checkPart,
   type LogTask,
@@ -23,9 +25,15 @@ const parent = parentPort;
 // Linux a priority is that of a thread; elsewhere this would be the priority of the whole process.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
+const schedule = scheduleTimes(OWN_SCHEDULE);
+const giveWay = givingWay(() => schedule?.().waitedMs ?? 0);
+
 async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult['outcome']> {
   try {
-    const result = await run(task, () => Atomics.load(cancelled, 0) === 1);
+    const result = await run(task, async () => {
+      await giveWay();
+      return Atomics.load(cancelled, 0) === 0;
+    });
     return result === null ? { kind: 'cancelled' } : { kind: 'done', result };
   } catch (error) {
     return { kind: 'failed', problem: error instanceof Error ? error.message : String(error) };
@@ -33,10 +41,10 @@ async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult[
 }
 
 /** Null when it was cancelled. */
-function run(task: LogTask, isCancelled: () => boolean): Promise<TaskOutput | null> {
+function run(task: LogTask, goesOn: () => Promise<boolean>): Promise<TaskOutput | null> {
   switch (task.kind) {
     case 'scan':
-      return scanText(task.request, realFileSystem, isCancelled);
+      return scanText(task.request, realFileSystem, goesOn);
     case 'page':
       return renderPage(realFileSystem, task.request);
     case 'check':

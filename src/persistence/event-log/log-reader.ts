@@ -186,7 +186,7 @@ export function startLogReaderWorker(): Worker {
 export function inlineLogReader(fs: FileSystem): LogReader {
   return {
     async scan(request, signal) {
-      const matches = await scanText(request, fs, () => signal?.aborted === true);
+      const matches = await scanText(request, fs, async () => signal?.aborted !== true);
       if (matches === null) throw signal?.reason;
       return matches;
     },

@@ -59,13 +59,13 @@ const RULED_OUT = 0;
 const FOUND = 1;
 const OPEN = 2;
 
-/** Null when `isCancelled` said so, which is asked between pieces. */
+/** Null when `goesOn` said no, which is asked between pieces, and may take its time. */
 export async function scanText(
   request: TextScanRequest,
   fs: FileSystem,
-  isCancelled: () => boolean,
+  goesOn: () => Promise<boolean>,
 ): Promise<TextMatches | null> {
-  const scan = new TextScan(request, fs, isCancelled);
+  const scan = new TextScan(request, fs, goesOn);
   const page = new IdPage(request.newestId, request.limit, request.skip);
   for (const view of request.segments.toReversed()) {
     const verdicts = await scan.segment(view);
@@ -106,17 +106,17 @@ interface FrameRows {
 class TextScan {
   readonly #request: TextScanRequest;
   readonly #fs: FileSystem;
-  readonly #isCancelled: () => boolean;
+  readonly #goesOn: () => Promise<boolean>;
   readonly #query: Buffer;
   readonly #prefilter: TextPrefilter | null;
   readonly #outline = new FrameOutline();
   readonly #foldedJson = new FoldedJson();
   readonly #buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
-  constructor(request: TextScanRequest, fs: FileSystem, isCancelled: () => boolean) {
+  constructor(request: TextScanRequest, fs: FileSystem, goesOn: () => Promise<boolean>) {
     this.#request = request;
     this.#fs = fs;
-    this.#isCancelled = isCancelled;
+    this.#goesOn = goesOn;
     this.#query = Buffer.from(request.folded);
     this.#prefilter = textPrefilterFor(request.folded);
   }
@@ -144,7 +144,7 @@ class TextScan {
     const { format } = header;
     const prefilter = changesEvents(await oldestContent(segment, format)) ? null : this.#prefilter;
     for (const piece of piecesOf(rows.view, rows.verdicts)) {
-      if (this.#isCancelled()) return null;
+      if (!(await this.#goesOn())) return null;
       const bytes = await this.#read(segment, piece, rows.view);
       this.#judgePiece(bytes, piece, { ...rows, path, format, prefilter });
     }

@@ -1,0 +1,34 @@
+/** What the scheduler of Linux says about a thread. */
+import { openSync, readSync } from 'node:fs';
+
+/** Of a thread, so far, in milliseconds. */
+export interface ScheduleTimes {
+  readonly ranMs: number;
+  /** Ready to run, without a core. */
+  readonly waitedMs: number;
+}
+
+/** Of the thread that opens it. The kernel brings the time that it ran up to date only now and then, and after each wait for a core. */
+export const OWN_SCHEDULE = '/proc/thread-self/schedstat';
+
+const NANOSECONDS = 1e6;
+
+/** A function that reads the times, in a few microseconds; null where the system does not count them. */
+export function scheduleTimes(file: string): (() => ScheduleTimes) | null {
+  const descriptor = opened(file);
+  if (descriptor === null) return null;
+  const text = Buffer.alloc(64);
+  return () => {
+    const length = readSync(descriptor, text, 0, text.byteLength, 0);
+    const [ran, waited] = text.toString('latin1', 0, length).split(' ');
+    return { ranMs: Number(ran) / NANOSECONDS, waitedMs: Number(waited) / NANOSECONDS };
+  };
+}
+
+function opened(file: string): number | null {
+  try {
+    return openSync(file, 'r');
+  } catch {
+    return null;
+  }
+}
