@@ -30,6 +30,8 @@ export interface LongForm {
 /** A broken build has to show within so many seeds. */
 const SEEDS_PER_MUTANT = 3_000;
 
+const KILLS_AT_ONCE = 20;
+
 const SOAK_MINUTES = 30;
 
 const ALL_MUTANTS = [...MUTANTS, ...MORE_MUTANTS];
@@ -72,9 +74,12 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'kills',
     total: 200,
-    batch: 20,
+    batch: KILLS_AT_ONCE,
     run: async (rounds, first) => {
-      const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first });
+      // Half of them where HTTP workers have the connections.
+      const workers = String(2 * (Math.floor(first / KILLS_AT_ONCE) % 2));
+      const env = { HTTP_WORKERS: workers };
+      const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first, env });
       return { kills, cleanStops, acknowledged };
     },
   },

@@ -20,6 +20,8 @@ export interface Tally {
   unavailable: number;
   retriesFromMemory: number;
   reads: number;
+  /** Of flags, by HTTP workers without asking the main thread. */
+  readsByWorkers: number;
   searches: number;
   snapshots: number;
   retentions: number;
@@ -52,6 +54,7 @@ export function emptyTally(): Tally {
     unavailable: 0,
     retriesFromMemory: 0,
     reads: 0,
+    readsByWorkers: 0,
     searches: 0,
     snapshots: 0,
     retentions: 0,
