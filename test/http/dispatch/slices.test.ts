@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
 import { inBriefSlices, inSlices, turn } from '../../../src/http/dispatch/slices.ts';
+import { LoopRounds } from './loop-rounds.ts';
 
 /** Longer than a slice, so that each call is one. */
 function spin(): void {
@@ -11,25 +12,19 @@ function spin(): void {
 
 describe('work in slices', () => {
   it('runs one slice in each round of the event loop, however much work is under way', async () => {
-    let round = 0;
-    let isOver = false;
-    const count = (): void => {
-      round += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+    const passed = new LoopRounds();
     const slices: { readonly round: number; readonly job: number }[] = [];
     const work = (job: number): Promise<void> => {
       let left = 3;
       return inSlices(() => {
-        slices.push({ round, job });
+        slices.push({ round: passed.count, job });
         spin();
         left -= 1;
         return left === 0;
       });
     };
     await Promise.all([1, 2, 3, 4].map(work));
-    isOver = true;
+    passed.stop();
     const rounds = slices.map((slice) => slice.round);
     assert.equal(new Set(rounds).size, 12, `two slices in one round: ${rounds}`);
     const early = new Set(slices.slice(0, 6).map(({ job }) => job));
@@ -37,45 +32,33 @@ describe('work in slices', () => {
   });
 
   it('gives one turn in each round, and none in a round with a slice', async () => {
-    let round = 0;
-    let isOver = false;
-    const count = (): void => {
-      round += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+    const passed = new LoopRounds();
     const rounds: number[] = [];
     const take = async (): Promise<void> => {
       await turn();
-      rounds.push(round);
+      rounds.push(passed.count);
     };
     const slice = inSlices(() => {
-      rounds.push(round);
+      rounds.push(passed.count);
       return true;
     });
     await Promise.all([slice, ...Array.from({ length: 20 }, take)]);
-    isOver = true;
+    passed.stop();
     assert.equal(rounds.length, 21);
     assert.equal(new Set(rounds).size, 21, `two in one round: ${rounds}`);
   });
 
   it('in brief slices begins in a later round, and yields after each step that takes long', async () => {
-    let round = 0;
-    let isOver = false;
-    const count = (): void => {
-      round += 1;
-      if (!isOver) setImmediate(count);
-    };
+    const passed = new LoopRounds();
     const rounds: number[] = [];
     const done = inBriefSlices(() => {
-      rounds.push(round);
+      rounds.push(passed.count);
       spin();
       return rounds.length === 3;
     });
     assert.deepEqual(rounds, []);
-    count();
     await done;
-    isOver = true;
+    passed.stop();
     assert.equal(new Set(rounds).size, 3, `two steps in one round: ${rounds}`);
   });
 

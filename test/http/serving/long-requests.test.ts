@@ -4,6 +4,7 @@ import { LoopAccounts, OWED_MS_MAX } from '../../../src/actors/loop-accounts.ts'
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
 import { LongRequests, WAITING_BYTES_MAX } from '../../../src/http/serving/long-requests.ts';
 import { settle } from '../../support/engine.ts';
+import { LoopRounds } from '../dispatch/loop-rounds.ts';
 
 const awaited = (): AbortSignal => new AbortController().signal;
 
@@ -21,24 +22,18 @@ describe('requests of callers who held the loop for long', () => {
 
   it('run one in a round of the event loop, callers in turn', async () => {
     const requests = overdrawn('a', 'b');
-    let round = 0;
-    let isOver = false;
-    const count = (): void => {
-      round += 1;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
+    const passed = new LoopRounds();
     const ran: string[] = [];
     const rounds = new Set<number>();
     const ask = (name: string): Promise<unknown> =>
       requests.inTurn({ name, signal: awaited() }, 0, () => {
         ran.push(name);
-        rounds.add(round);
+        rounds.add(passed.count);
       });
     const all = ['a', 'a', 'a', 'b'].map(ask);
     assert.equal(requests.waitingCount, 3);
     await Promise.all(all);
-    isOver = true;
+    passed.stop();
     assert.deepEqual(ran, ['a', 'a', 'b', 'a']);
     assert.equal(rounds.size, 4);
     assert.deepEqual([requests.waitingCount, requests.waitedCount], [0, 4]);

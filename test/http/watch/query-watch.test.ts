@@ -84,6 +84,31 @@ async function catchUp(client: Client, watch: QueryWatch): Promise<void> {
   }
 }
 
+/** So many that looking at them takes slices. */
+const MANY_FLAGS = 600;
+
+interface LargeProject {
+  readonly engine: TestEngine;
+  readonly names: readonly string[];
+  /** Until all that was submitted is carried out and durable. */
+  flush(): Promise<void>;
+}
+
+async function openLargeProject(): Promise<LargeProject> {
+  const engine = await openTestEngine();
+  engine.manual.runFreely();
+  const flush = async (): Promise<void> => {
+    do {
+      await settle();
+      await engine.store.engine.journal.flush();
+    } while (engine.store.engine.queuedCount > 0);
+  };
+  const names = Array.from({ length: MANY_FLAGS }, (_, number) => `flag-${number}`);
+  for (const name of names) engine.submit(createFlag(name));
+  await flush();
+  return { engine, names, flush };
+}
+
 describe('a watch', () => {
   it('tells a client all that it needs to have what a new client gets, after any commands', async () => {
     await fc.assert(
@@ -149,15 +174,7 @@ describe('a watch', () => {
   });
 
   it('shows all flags of a large project as they are at the end, when they change while it looks at them', async () => {
-    const engine = await openTestEngine();
-    const names = Array.from({ length: 600 }, (_, number) => `flag-${number}`);
-    engine.manual.runFreely();
-    const flush = async (): Promise<void> => {
-      await settle();
-      await engine.store.engine.journal.flush();
-    };
-    for (const name of names) engine.submit(createFlag(name));
-    while (engine.store.engine.queuedCount > 0) await flush();
+    const { engine, flush } = await openLargeProject();
     const watch = watchOf(engine, EVERYTHING);
     const looking = watch.refresh();
     assert(looking instanceof Promise, 'it takes slices');
@@ -166,7 +183,7 @@ describe('a watch', () => {
     await looking;
     await flush();
     const { flags } = await hydrate(watch);
-    assert.deepEqual([flags.size, flags.has('flag-0'), flags.has('newest')], [600, false, true]);
+    assert.deepEqual([flags.size, flags.has('flag-0'), flags.has('newest')], [MANY_FLAGS, false, true]);
   });
 
   it('leaves a client its segment when one flag gives it up after another has taken it', async () => {
@@ -199,33 +216,17 @@ describe('a watch', () => {
   });
 
   it('tells of changes of many flags, although nothing changes after them', async () => {
-    const engine = await openTestEngine();
-    const names = Array.from({ length: 600 }, (_, number) => `flag-${number}`);
-    engine.manual.runFreely();
-    const flush = async (): Promise<void> => {
-      await settle();
-      await engine.store.engine.journal.flush();
-    };
-    for (const name of names) engine.submit(createFlag(name));
-    while (engine.store.engine.queuedCount > 0) await flush();
+    const { engine, names, flush } = await openLargeProject();
     const watch = watchOf(engine, EVERYTHING);
     const client = await hydrate(watch);
     for (const flag of names) engine.submit({ type: 'archive-flag', project: 'default', flag });
-    while (engine.store.engine.queuedCount > 0) await flush();
+    await flush();
     await catchUp(client, watch);
     assert.equal(client.flags.size, 0);
   });
 
   it('tells of a flag that changes while it looks at many under an id that is not older than the change', async () => {
-    const engine = await openTestEngine();
-    const names = Array.from({ length: 600 }, (_, number) => `flag-${number}`);
-    engine.manual.runFreely();
-    const flush = async (): Promise<void> => {
-      await settle();
-      await engine.store.engine.journal.flush();
-    };
-    for (const name of names) engine.submit(createFlag(name));
-    while (engine.store.engine.queuedCount > 0) await flush();
+    const { engine, flush } = await openLargeProject();
     const watch = watchOf(engine, EVERYTHING);
     const { seenId } = await hydrate(watch);
     engine.store.engine.feed.appliedSince = () => 'too-old';
