@@ -1,5 +1,5 @@
 /**
- * Takes snapshots: every so many events, at a clean stop, and on demand. One at a time; a request while one is being
+ * Takes snapshots: every so many events or bytes of the journal, at a clean stop, and on demand. One at a time; a request while one is being
  * written gets the next. A snapshot that fails harms nothing, since the journal has everything: it is logged and
  * tried again at the next occasion.
  */
@@ -22,6 +22,9 @@ export const SLICE_PAUSE_MS_MIN = 5;
 /** Events between snapshots: replaying that many takes well under a second at a start. */
 export const EVENTS_PER_SNAPSHOT = 100_000;
 
+/** Of the journal, between snapshots, where events are large: replaying them takes a few seconds. */
+export const BYTES_PER_SNAPSHOT = 2 ** 30;
+
 export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
   readonly id: number;
@@ -37,7 +40,10 @@ export interface SnapshotKeeperOptions extends PaceOptions {
   readonly folder: string;
   /** Id of the newest good snapshot in the folder; 0 without one. */
   readonly newestId: number;
+  /** Of the journal, behind that snapshot. */
+  readonly replayedBytes: number;
   readonly eventsPerSnapshot?: number;
+  readonly bytesPerSnapshot?: number;
   /** Milliseconds since 1970. */
   now(): number;
   /** Milliseconds, monotonic. */
@@ -58,6 +64,8 @@ export class SnapshotKeeper {
   #newestId: number;
   /** The next one is due at this event. */
   #dueId: number;
+  /** And once the journal has appended so many bytes in this process. */
+  #dueBytes: number;
   #lastTaken: TakenSnapshot | null = null;
   #running: Promise<TakenSnapshot | null> | null = null;
   #failures = 0;
@@ -71,7 +79,17 @@ export class SnapshotKeeper {
     assert(options.newestId <= options.engine.durableId, 'no snapshot is ahead of what is on disk');
     assert((options.eventsPerSnapshot ?? EVENTS_PER_SNAPSHOT) > 0, 'events lie between two snapshots');
     this.#newestId = options.newestId;
+    assert(options.replayedBytes >= 0, 'what was replayed has a length');
     this.#dueId = options.newestId + this.#interval;
+    this.#dueBytes = this.#bytesPerSnapshot - options.replayedBytes;
+  }
+
+  get #bytesPerSnapshot(): number {
+    return this.#options.bytesPerSnapshot ?? BYTES_PER_SNAPSHOT;
+  }
+
+  get #appendedBytes(): number {
+    return this.#options.engine.journal.stats().bytes;
   }
 
   get #interval(): number {
@@ -97,9 +115,10 @@ export class SnapshotKeeper {
     assert(durableId >= this.#newestId, 'no snapshot is ahead of what is on disk');
     assert(this.#dueId > this.#newestId, 'the next snapshot is due after the newest one');
     // On a disk that is nearly full a snapshot would take the room that the journal needs.
-    if (durableId < this.#dueId || this.#running !== null || !this.#options.engine.journal.writable) return;
+    const isDue = durableId >= this.#dueId || this.#appendedBytes >= this.#dueBytes;
+    if (!isDue || this.#running !== null || !this.#options.engine.journal.writable) return;
     // The next one is scheduled before this one succeeds, so that a failing snapshot is not repeated at each sync.
-    this.#dueId = durableId + this.#interval;
+    this.#schedule(durableId, this.#appendedBytes);
     void this.take().catch(this.#options.onFailed);
   }
 
@@ -123,6 +142,12 @@ export class SnapshotKeeper {
     this.#pace.hurry();
   }
 
+  /** From a snapshot of this event, which was the newest when so many bytes had been appended. */
+  #schedule(id: number, appendedBytes: number): void {
+    this.#dueId = id + this.#interval;
+    this.#dueBytes = appendedBytes + this.#bytesPerSnapshot;
+  }
+
   #pauseMs(): number {
     const passed = (this.#options.engine.lastId - this.#writtenId) / this.#interval;
     assert(passed >= 0, 'the state goes on from the snapshot that is being written');
@@ -135,6 +160,7 @@ export class SnapshotKeeper {
     assert(id >= this.#newestId, 'the state never goes back behind a snapshot of it');
     if (id === this.#newestId) return null;
     this.#writtenId = id;
+    const appendedBytes = this.#appendedBytes;
     const at = now();
     const startedAt = monotonicMs();
     // Id, chain and state must belong to one moment, so nothing may be awaited before all are taken.
@@ -157,7 +183,7 @@ export class SnapshotKeeper {
     assert(id > this.#newestId && this.#writtenId === id, 'snapshots are written one after the other');
     assert(taken.records > 0 && taken.durationMs >= 0, 'a snapshot has a record at least, of the counters');
     this.#newestId = id;
-    this.#dueId = id + this.#interval;
+    this.#schedule(id, appendedBytes);
     this.#lastTaken = taken;
     await this.#options.onTaken(taken);
     return taken;

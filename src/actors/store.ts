@@ -57,6 +57,7 @@ export interface StoreOptions {
   /** Why no command may be decided here, because another node leads; null when one may. One always may unless given. */
   refusalToDecide?(): string | null;
   readonly eventsPerSnapshot?: number;
+  readonly bytesPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
   /** Parts of old segments with fewer bytes are read before the start (journal-survey.ts). */
@@ -166,6 +167,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     fs,
     folder: folder.snapshots,
     newestId: recovery.snapshotId ?? 0,
+    replayedBytes: recovery.replayedBytes,
     known: packed.known,
     ...given('audited', options.audited),
     now: clock.now,
@@ -178,6 +180,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     onFailed,
     ...given('eventsPerSnapshot', options.eventsPerSnapshot),
+    ...given('bytesPerSnapshot', options.bytesPerSnapshot),
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const reads = new LogReads({ eventLog, history });

@@ -1,6 +1,7 @@
 /** When snapshots are taken, and what happens when one cannot be. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Command } from '../../src/domain/decide/decide.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 import { ioError } from '../support/memory-file-system.ts';
 
@@ -36,6 +37,23 @@ describe('the keeper of snapshots', () => {
     assert.deepEqual(snapshotIds(engine), [10]);
     assert.equal(engine.store.keeper.newestId, 10);
     assert.equal(engine.store.keeper.lastTaken?.id, 10);
+  });
+
+  it('takes one when that many bytes are in the journal, those before a start included, and none before', async () => {
+    const description = 'x'.repeat(1_000);
+    const large = (name: string): Command => ({
+      ...{ type: 'create-flag', project: 'default', name, metadata: { description } },
+    });
+    const engine = await openTestEngine({ bytesPerSnapshot: 12_000 });
+    for (let index = 0; index < 6; index += 1) await engine.execute(large(`f${index}`));
+    assert.deepEqual(snapshotIds(engine), []);
+    const again = await openTestEngine({ bytesPerSnapshot: 12_000, disk: engine.disk.crash() });
+    for (let index = 6; index < 8; index += 1) await again.execute(large(`f${index}`));
+    assert.deepEqual(snapshotIds(again), []);
+    for (let index = 8; index < 10; index += 1) await again.execute(large(`f${index}`));
+    again.manual.runFreely();
+    await settle();
+    assert.equal(snapshotIds(again).length, 1);
   });
 
   it('takes none of a state that the newest one has', async () => {

@@ -30,6 +30,7 @@ async function openPaced(flags: number): Promise<Paced> {
     fs: disk,
     folder: '/data/snapshots',
     newestId: 0,
+    replayedBytes: 0,
     now: () => 0,
     monotonicMs: () => {
       now += 1000;

@@ -120,6 +120,7 @@ export type TestEngineOptions = Partial<
   Pick<
     StoreOptions,
     | 'audited'
+    | 'bytesPerSnapshot'
     | 'commitLog'
     | 'deferredBytesMin'
     | 'eventsPerSnapshot'

@@ -77,6 +77,7 @@ export interface RecoveryReport {
   readonly snapshotId: number | null;
   readonly replayedFrames: number;
   readonly replayedEvents: number;
+  readonly replayedBytes: number;
   readonly tornBytesCut: number;
   /** Files renamed to `.damaged`, by their old paths. */
   readonly setAside: readonly string[];
@@ -196,11 +197,13 @@ function attempt(step: () => void, place: Place, what: string): void {
   }
 }
 
+type Replayed = Pick<RecoveryReport, 'replayedFrames' | 'replayedEvents' | 'replayedBytes'>;
+
 async function replayJournal(
   survey: FolderSurvey,
   folder: DataFolder,
   options: RecoverOptions,
-): Promise<{ replayedFrames: number; replayedEvents: number }> {
+): Promise<Replayed> {
   const { journal, replayFrom } = survey;
   const replay = new Replay(options, startOf(survey) + 1);
   if (replayFrom === null || journal.end === null) return replay.counts();
@@ -225,6 +228,7 @@ class Replay {
   #nextId: number;
   #frames = 0;
   #events = 0;
+  #bytes = 0;
   /** Why the last segment could not be read further; a torn tail is one reason. */
   problem: string | null = null;
   /** Checksum of the last frame that was read. */
@@ -240,8 +244,8 @@ class Replay {
     return this.#nextId - 1;
   }
 
-  counts(): { replayedFrames: number; replayedEvents: number } {
-    return { replayedFrames: this.#frames, replayedEvents: this.#events };
+  counts(): Replayed {
+    return { replayedFrames: this.#frames, replayedEvents: this.#events, replayedBytes: this.#bytes };
   }
 
   /** From the boundary, or the whole segment. */
@@ -287,6 +291,7 @@ class Replay {
     );
     this.#frames += 1;
     this.#events += frame.events.length;
+    this.#bytes += position.length;
   }
 }
 
