@@ -96,6 +96,9 @@ export class FlagStreams {
     const prepared = await this.#prepare(request);
     // Each stream begins with a copy of all flags, and those that waited for the same flags are ready at the same moment.
     await turn();
+    // Others may have taken the room meanwhile.
+    const late = this.#refuse(request);
+    if (late !== null) return late;
     return {
       revision: prepared.sentId,
       headers: EVENT_STREAM_HEADERS,

@@ -238,6 +238,18 @@ describeInterface('GET /api/client/streaming', (server) => {
     for (const stream of [...streams, refused, shared, whole]) stream.close();
   });
 
+  it('is refused to those beyond the filters that there may be when all are opened at once', async () => {
+    const token = await clientToken(server());
+    const asked = Array.from({ length: NARROWED_STREAMED_MAX + 5 }, (_, at) =>
+      openStream(server().origin, `${STREAMING}?namePrefix=${at}-`, { token }),
+    );
+    const streams = await Promise.all(asked);
+    const statuses = streams.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses.slice(NARROWED_STREAMED_MAX), Array(5).fill(503));
+    assert.equal(statuses[NARROWED_STREAMED_MAX - 1], 200);
+    for (const stream of streams) stream.close();
+  });
+
   it('responds to HEAD with the head alone, and opens no stream', async () => {
     const response = await fetch(server().origin + STREAMING, {
       method: 'HEAD',
