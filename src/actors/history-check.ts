@@ -17,6 +17,8 @@ export interface HistoryCheckOptions {
   readonly eventLog: Pick<EventLog, 'check'>;
   /** Oldest first. */
   readonly parts: readonly DeferredPart[];
+  /** Awaited first; false where nothing is to be checked any more. */
+  readonly after?: Promise<boolean>;
   readonly pace: Pace;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
   /** Milliseconds, monotonic. */
@@ -47,8 +49,8 @@ export class HistoryCheck {
   }
 
   async #readAll(): Promise<void> {
-    const { parts, pace, log, monotonicMs } = this.#options;
-    if (parts.length === 0) return;
+    const { parts, pace, log, monotonicMs, after } = this.#options;
+    if (parts.length === 0 || (await after) === false) return;
     const bytes = this.#bytesLeft;
     const begunAt = monotonicMs();
     for (const part of parts) {

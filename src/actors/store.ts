@@ -31,6 +31,7 @@ import { EventRetention } from './event-retention.ts';
 import { FlagHistory } from './flag-history.ts';
 import { FlagSweep } from './flag-sweep.ts';
 import { HistoryCheck } from './history-check.ts';
+import { IndexReading } from './index-reading.ts';
 import { LogReads } from './log-reads.ts';
 import { memoryWarning } from './memory-budget.ts';
 import { Pace } from './pace.ts';
@@ -60,7 +61,7 @@ export interface StoreOptions {
   readonly bytesPerSnapshot?: number;
   readonly segmentBytes?: number;
   readonly reserveBytes?: number;
-  /** Parts of old segments with fewer bytes are read before the start (journal-survey.ts). */
+  /** Parts of old segments with fewer bytes are read before the start (journal-survey.ts), and what their index files say of them. */
   readonly deferredBytesMin?: number;
   readonly preallocatedBytes?: number;
   readonly mailboxLengthMax?: number;
@@ -175,6 +176,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keepOlder: (older) => retention.keepOlder(older, engine.durableId),
     onTaken: async (snapshot) => {
       log.info({ ...snapshot }, 'snapshot taken');
+      // Otherwise the next snapshot will do.
+      if (!eventLog.isWhole) return;
       await eventLog.saveIndex(engine.durableId);
       await retention.apply(engine.durableId);
     },
@@ -184,9 +187,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
   const reads = new LogReads({ eventLog, history });
+  const background = { eventLog, log, stop: options.stop, monotonicMs: clock.monotonic };
+  const indexReading = new IndexReading({ ...background, pace: new Pace(pacing) });
   const historyCheck = new HistoryCheck({
-    ...{ eventLog, log, stop: options.stop, pace: new Pace(pacing), monotonicMs: clock.monotonic },
-    parts: recovery.deferred,
+    ...{ ...background, pace: new Pace(pacing), parts: recovery.deferred },
+    after: indexReading.run(),
   });
   void sweep.run();
   void historyCheck.run();
@@ -194,6 +199,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...{ engine, keeper, recovery, recoveryMs, reads, historyCheck },
     close: () => {
       sweep.stop();
+      indexReading.stop();
       historyCheck.stop();
       return close(engine, keeper, onFailed);
     },
@@ -237,6 +243,7 @@ async function recoverInto(
     folder: journal,
     logReader,
     note: (message) => log.info({}, message),
+    laterBytesMin: deferredBytesMin ?? DEFERRED_BYTES_MIN,
     yieldToEventLoop: yieldTo(clock),
   });
   const recovery = await recover({

@@ -10,10 +10,13 @@ import assert from 'node:assert/strict';
 import type { Frame, FramePosition } from '../journal/frame.ts';
 import type { FrameOutline, NamesOfEvent } from '../journal/frame-outline.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
-import { EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
+import { type ColumnName, EventColumns, type EventRow, type SegmentView } from './event-columns.ts';
 import type { EventNames } from './event-filter.ts';
 import { NameTable } from './name-table.ts';
 import { PostingLists } from './posting-lists.ts';
+
+/** Rows put into lists between two turns of the event loop: about a millisecond's worth. */
+const ROWS_PER_SLICE = 16_384;
 
 export class EventIndex {
   readonly names: EventNames & { readonly environments: NameTable } = {
@@ -26,6 +29,8 @@ export class EventIndex {
   readonly lists = new PostingLists();
   /** Oldest first. */
   readonly #segments: EventColumns[] = [];
+  /** Whether some segments have yet to get their names, so that the lists end before them. */
+  #areListsBehind = false;
 
   /** 0 when there are no events. */
   get firstId(): number {
@@ -60,7 +65,13 @@ export class EventIndex {
 
   #push(segment: EventColumns, row: EventRow): void {
     segment.push(row);
-    this.lists.push(row);
+    if (!this.#areListsBehind) this.lists.push(row);
+  }
+
+  /** Fills in the names of a row that has only its place. `by`: the code of its author. */
+  nameRow(view: SegmentView, row: number, { by, ...names }: NamesOfEvent & { readonly by: number }): void {
+    const { offset: _, ...codes } = this.#row(names, 0, by);
+    for (const [column, code] of Object.entries(codes)) view.columns[column as ColumnName][row] = code;
   }
 
   #row({ type, project, featureName, environment }: NamesOfEvent, offset: number, by: number): EventRow {
@@ -84,8 +95,11 @@ export class EventIndex {
     return columns;
   }
 
-  /** Adopts columns that were read from an index file, or begins empty ones. */
-  beginSegment(columns: EventColumns): EventColumns {
+  /**
+   * Adopts columns that were read from an index file, or begins empty ones. `isNamed`: false where all but the offsets is filled in
+   * later; `listAll` is to be called then.
+   */
+  beginSegment(columns: EventColumns, isNamed = true): EventColumns {
     const open = this.#segments.at(-1);
     assert(
       open === undefined || columns.firstId === open.lastId + 1,
@@ -93,8 +107,27 @@ export class EventIndex {
     );
     open?.seal();
     this.#segments.push(columns);
-    this.lists.adopt(columns.view());
+    if (!isNamed) this.#areListsBehind = true;
+    if (!this.#areListsBehind) this.lists.adopt(columns.view());
     return columns;
+  }
+
+  /** Whether filters can be asked for; places of events are known in any case. */
+  get isWhole(): boolean {
+    return !this.#areListsBehind;
+  }
+
+  /** Makes the lists of all rows, once these have their names. Yields after each piece of work; events may come in between. */
+  *listAll(): Generator<void, void> {
+    for (let at = this.lists.segmentCount; at < this.#segments.length; at += 1) {
+      const segment = this.#segments[at]!;
+      this.lists.beginSegment(segment.firstId);
+      while (this.lists.openCount < segment.count) {
+        this.lists.append(segment.view(), ROWS_PER_SLICE);
+        yield;
+      }
+    }
+    this.#areListsBehind = false;
   }
 
   /** Goes through what was added since the last audit, to see that the columns fit the journal; for the simulation. */
@@ -105,12 +138,13 @@ export class EventIndex {
       segment.audit();
       nextId = segment.lastId + 1;
     }
-    this.lists.audit(this.#segments.map((segment) => segment.view()));
+    if (this.isWhole) this.lists.audit(this.#segments.map((segment) => segment.view()));
   }
 
   /** Forgets the segments all of whose events are older than `id`; the newest one always stays. */
   dropSegmentsBefore(id: number): readonly number[] {
     const isOld = (next: EventColumns | undefined): boolean => next !== undefined && next.firstId <= id;
+    assert(this.isWhole, 'no events are dropped while the lists lack some');
     const kept = this.#segments.findIndex((_, position) => !isOld(this.#segments[position + 1]));
     const dropped = this.#segments.splice(0, Math.max(kept, 0));
     for (const segment of dropped) this.lists.dropOldest(segment.view());

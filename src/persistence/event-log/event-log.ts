@@ -43,6 +43,8 @@ export interface EventLogOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly logReader: LogReader;
+  /** Names of events in older segments of at least so many bytes are read by `readNames`; all are read at once unless given. */
+  readonly laterBytesMin?: number | undefined;
   /** Called when an index file could not be used or saved, for the log. Nobody has to act on it. */
   note?(message: string): void;
   onProgress?(progress: BuildProgress): void;
@@ -124,6 +126,9 @@ export class EventLog {
     sizeCalculation: (text) => text.length + KEPT_TEXT_OVERHEAD_BYTES,
   });
 
+  /** Searches that need the names of all events. */
+  readonly #waiting: (() => void)[] = [];
+
   private constructor(options: EventLogOptions) {
     this.#options = options;
     this.#yield = options.yieldToEventLoop ?? nextTurn;
@@ -183,9 +188,35 @@ export class EventLog {
       fs,
       folder,
       index: this.#index,
-      restore: (segment, end) => this.#indexFiles.restore(segment, end),
+      restore: (segment, end, mayWait) => this.#indexFiles.restore(segment, end, mayWait),
       ...(onProgress === undefined ? {} : { onProgress }),
     };
+  }
+
+  /** Whether events can be searched by what they are about. Until then such a search waits. */
+  get isWhole(): boolean {
+    return this.#index.isWhole;
+  }
+
+  /** Reads what a start has left of the index, and awaits `pause` after each piece of work. */
+  async readNames(pause: () => Promise<void>): Promise<void> {
+    await this.#indexFiles.readNames(pause);
+    for (const _ of this.#index.listAll()) await pause();
+    assert(this.isWhole, 'all events are in lists');
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  async #untilWhole({ signal }: Pick<Walk, 'signal'>): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.isWhole) return;
+    await new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => reject(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      });
+    });
   }
 
   async close(): Promise<void> {
@@ -225,7 +256,9 @@ export class EventLog {
     const isTimed = query.fromMs !== undefined || query.untilMs !== undefined;
     const span = isTimed ? await this.#spanOf(query, durableId) : { oldestId: 0, newestId: durableId };
     if (span === null) return NO_EVENTS;
-    const filter = compileFilter(filterOf(query), this.#index.names, span.oldestId);
+    const wanted = filterOf(query);
+    if (!this.isWhole && (query.query || Object.keys(wanted).length > 0)) await this.#untilWhole(reader);
+    const filter = compileFilter(wanted, this.#index.names, span.oldestId);
     if (filter === null) return NO_EVENTS;
     const newestId = query.offset > 0 ? Math.min(query.offset, span.newestId) : span.newestId;
     // One more than is listed, which the next page starts with.
@@ -343,17 +376,20 @@ export class EventLog {
   /** Bytes of the frames that a walk would read. */
   async walkBytes(walk: Walk): Promise<number> {
     let bytes = 0;
+    await this.#untilWhole(walk);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) bytes += bytesOf(this.#placesOf(ids));
     return bytes;
   }
 
   /** Events from `from` to `to`, both included, one batch in memory at a time. `to` must be durable. */
   async *iterate(walk: Walk): AsyncGenerator<LoggedEvent> {
+    await this.#untilWhole(walk);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) yield* await this.read(ids);
   }
 
   /** Like `iterate`, with what replay needs. */
   async *iterateRecorded(walk: Walk): AsyncGenerator<WalkedEvent> {
+    await this.#untilWhole(walk);
     for await (const ids of walkIds(this.#index, walk, this.#yield)) {
       const found = new Map<number, WalkedEvent>();
       await this.#visit(

@@ -17,8 +17,8 @@ import type { ReplayExtent } from '../journal/journal.ts';
 import { SEGMENT_HEADER_BYTES } from '../journal/segment.ts';
 import { judgeScanEnd } from '../journal/segment-end.ts';
 import { type JournalSource, listSegments, type OpenSegment, withSegment } from '../journal/segment-file.ts';
-import { scanFrames, scanStartOf } from '../journal/segment-scan.ts';
-import { EventColumns } from './event-columns.ts';
+import { type ScanStart, scanFrames, scanStartOf } from '../journal/segment-scan.ts';
+import { EventColumns, type SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
 
 export interface BuildProgress {
@@ -31,15 +31,17 @@ export interface BuildProgress {
 export interface Restored {
   readonly columns: EventColumns;
   readonly chain: number;
+  /** False where only the places of the events are known so far. */
+  readonly isNamed: boolean;
 }
 
 export interface BuildOptions extends JournalSource {
   readonly index: EventIndex;
   /**
    * What an index file knows about this segment, whose last frame ends at `end` or before; null when there is none that
-   * can be trusted.
+   * can be trusted. `mayWait`: whether nothing is going to be added to the segment.
    */
-  restore(segment: OpenSegment, end: number): Promise<Restored | null>;
+  restore(segment: OpenSegment, end: number, mayWait: boolean): Promise<Restored | null>;
   onProgress?(progress: BuildProgress): void;
 }
 
@@ -88,22 +90,22 @@ async function indexSegment(options: BuildOptions, segment: OpenSegment, place: 
   const { firstId, path, header } = segment;
   const { index } = options;
   assert(header?.firstId === firstId, `${path} does not begin with a header of its own`);
-  const restored = await options.restore(segment, place.end);
-  const columns = index.beginSegment(restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES));
+  const restored = await options.restore(segment, place.end, !place.isNewest);
+  const columns = index.beginSegment(
+    restored?.columns ?? new EventColumns(firstId, SEGMENT_HEADER_BYTES),
+    restored?.isNamed,
+  );
   if (columns.bytesEnd >= place.stopAt) return;
   const start = { ...scanStartOf(header), offset: columns.bytesEnd };
-  const outline = new FrameOutline();
+  const read = frameNames(path, index);
   const end = await scanFrames(
     segment,
     restored === null ? start : { ...start, chain: restored.chain },
     (raw, payload) => {
       const position = { segment: firstId, offset: raw.offset, length: raw.headerBytes + raw.payloadBytes };
-      if (changesEvents(raw.contentVersion)) index.add(decode(payload, raw, { path, index }), position);
-      else {
-        const id = peekId(payload);
-        if (id === null || !outline.read(payload)) throw unreadable(payload, raw, { path, index });
-        index.addOutline(id, outline, position);
-      }
+      const { id, frame, outline } = read(raw, payload);
+      if (frame !== null) index.add(frame, position);
+      else index.addOutline(id, outline, position);
       return frameEnd(raw) < place.stopAt;
     },
   );
@@ -118,6 +120,68 @@ async function indexSegment(options: BuildOptions, segment: OpenSegment, place: 
   };
   throw new DataFolderError(`The journal cannot be indexed: ${judged.what}`, details);
 }
+
+type FrameNames =
+  | { readonly id: number; readonly frame: Frame; readonly outline: null }
+  | { readonly id: number; readonly frame: null; readonly outline: FrameOutline };
+
+/** Reads what the index has to know of each frame. */
+function frameNames(path: string, index: EventIndex): (raw: RawFrame, payload: Buffer) => FrameNames {
+  const outline = new FrameOutline();
+  return (raw, payload) => {
+    if (changesEvents(raw.contentVersion)) {
+      const frame = decode(payload, raw, { path, index });
+      return { id: frame.id, frame, outline: null };
+    }
+    const id = peekId(payload);
+    if (id === null || !outline.read(payload)) throw unreadable(payload, raw, { path, index });
+    return { id, frame: null, outline };
+  };
+}
+
+/**
+ * Names the rows of a segment whose index file was there when its places were read, and is not any more. Awaits `pause` after each piece
+ * of work.
+ */
+export async function nameFromSegment(
+  { segment, index }: { readonly segment: OpenSegment; readonly index: EventIndex },
+  view: SegmentView,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const { path, header } = segment;
+  assert(header !== null && header.firstId === view.firstId, `${path} begins with a header of its own`);
+  const read = frameNames(path, index);
+  let start: ScanStart = scanStartOf(header);
+  let row = 0;
+  while (row < view.count) {
+    let frames = 0;
+    const end = await scanFrames(segment, start, (raw, payload) => {
+      const { frame, outline } = read(raw, payload);
+      const by = index.names.authors.codeOf(frame === null ? outline.by : frame.by);
+      const events = frame === null ? outline.eventCount : frame.events.length;
+      for (let event = 0; event < events; event += 1, row += 1) {
+        assert(
+          view.columns.offset[row] === raw.offset,
+          `event ${view.firstId + row} lies where the index says`,
+        );
+        index.nameRow(view, row, { ...(frame === null ? outline.names(event) : frame.events[event]!), by });
+      }
+      frames += 1;
+      return row < view.count && frames < FRAMES_PER_SLICE;
+    });
+    if (frames < FRAMES_PER_SLICE && row < view.count) {
+      const lastGoodEventId = view.firstId + row - 1;
+      const details = { file: path, offset: end.offset, lastGoodEventId, advice: ADVICE_DAMAGED };
+      const what = end.problem?.what ?? 'it ends too early';
+      throw new DataFolderError(`The journal cannot be indexed: ${what}`, details);
+    }
+    start = { format: header.format, offset: end.offset, chain: end.chain };
+    await pause();
+  }
+}
+
+/** Frames read between two turns of the event loop: some milliseconds' worth. */
+const FRAMES_PER_SLICE = 1_000;
 
 interface Around {
   readonly path: string;

@@ -3,6 +3,9 @@
  *
  * An index file is trusted when its own checksum is right, and when the segment has, at the place of the last covered
  * frame, a frame with the recorded checksum. Through the chain, that frame stands for everything before it.
+ *
+ * A start of a long log takes only the places of old events from their files, and reads these a second time when the server is ready, for
+ * the names of the events. A file that has gone bad or missing meanwhile is replaced by the segment itself.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ import { paddedId } from '../journal/segment.ts';
 import { type OpenSegment, withSegment } from '../journal/segment-file.ts';
 import type { SegmentView } from './event-columns.ts';
 import type { EventIndex } from './event-index.ts';
-import type { Restored } from './index-building.ts';
+import { nameFromSegment, type Restored } from './index-building.ts';
 import { decodeIndexFile, encodeIndexFile, INDEX_FILE_SUFFIX, type IndexFile } from './index-file.ts';
 
 export interface IndexFileStoreOptions {
@@ -22,6 +25,8 @@ export interface IndexFileStoreOptions {
   /** The journal folder. */
   readonly folder: string;
   readonly index: EventIndex;
+  /** Files that cover fewer bytes of their segment are read at once; all are unless given. */
+  readonly laterBytesMin?: number | undefined;
   note?(message: string): void;
   yieldToEventLoop(): Promise<void>;
 }
@@ -30,6 +35,8 @@ export class IndexFileStore {
   readonly #options: IndexFileStoreOptions;
   /** By first id: how many events the index file on disk covers. */
   readonly #saved = new Map<number, number>();
+  /** Whose names are read later, in order. */
+  readonly #unnamed: SegmentView[] = [];
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: IndexFileStoreOptions) {
@@ -37,7 +44,7 @@ export class IndexFileStore {
   }
 
   /** The columns that a trustworthy index file holds for this segment, no frame of which ends behind `end`; or null. */
-  async restore(segment: OpenSegment, end: number): Promise<Restored | null> {
+  async restore(segment: OpenSegment, end: number, mayWait: boolean): Promise<Restored | null> {
     const { firstId } = segment;
     const path = this.#pathOf(firstId);
     const bytes = await readWhole(this.#options.fs, path);
@@ -54,9 +61,36 @@ export class IndexFileStore {
       return null;
     }
     this.#saved.set(firstId, indexFile.count);
-    const columns = indexFile.toColumns(this.#options.index);
+    const { index, laterBytesMin = Number.POSITIVE_INFINITY } = this.#options;
+    const columns = indexFile.toColumns();
     assert(columns.firstId === firstId && columns.bytesEnd <= end, 'an index file covers its own segment');
-    return { columns, chain: indexFile.chain };
+    const coversAll = indexFile.bytesEnd === (await segment.file.size());
+    const isNamed = !(mayWait && coversAll && indexFile.bytesEnd >= laterBytesMin);
+    if (!isNamed) this.#unnamed.push(columns.view());
+    else for (const _ of indexFile.fillNames(index, columns.view().columns));
+    return { columns, chain: indexFile.chain, isNamed };
+  }
+
+  /**
+   * Reads the names that `restore` has left, and awaits `pause` after each piece of work. Throws a `DataFolderError` where neither an index
+   * file nor its segment has them.
+   */
+  async readNames(pause: () => Promise<void>): Promise<void> {
+    const { fs, folder, index, note } = this.#options;
+    for (const view of this.#unnamed.splice(0)) {
+      const path = this.#pathOf(view.firstId);
+      const bytes = await readWhole(fs, path);
+      const indexFile = bytes === null || bytes === 'unreadable' ? null : decodeIndexFile(bytes);
+      if (indexFile !== null && isOf(indexFile, view)) {
+        for (const _ of indexFile.fillNames(index, view.columns)) await pause();
+        continue;
+      }
+      note?.(`The index file ${path} has changed since the start, and is rebuilt from its segment file`);
+      this.#saved.delete(view.firstId);
+      await withSegment({ fs, folder }, view.firstId, (segment) =>
+        nameFromSegment({ segment, index }, view, pause),
+      );
+    }
   }
 
   /** The frames that a trustworthy index file of the segment covers; null where there is none. */
@@ -119,6 +153,17 @@ export class IndexFileStore {
   #pathOf(firstId: number): string {
     return join(this.#options.folder, `${paddedId(firstId)}${INDEX_FILE_SUFFIX}`);
   }
+}
+
+/** Whether the file has the events whose places were taken from it. */
+function isOf(indexFile: IndexFile, { firstId, count, bytesEnd, columns }: SegmentView): boolean {
+  const { offset } = indexFile.toColumns().view().columns;
+  return (
+    indexFile.firstId === firstId &&
+    indexFile.count === count &&
+    indexFile.bytesEnd === bytesEnd &&
+    offset.every((at, row) => at === columns.offset[row])
+  );
 }
 
 async function fitsSegment(indexFile: IndexFile, segment: OpenSegment): Promise<boolean> {

@@ -39,6 +39,7 @@ import {
   allocateColumns,
   COLUMN_NAMES,
   type ColumnName,
+  type ColumnSet,
   EventColumns,
   type SegmentView,
 } from './event-columns.ts';
@@ -155,8 +156,10 @@ export interface IndexFile {
   readonly chain: number;
   /** Where the last covered frame starts. */
   readonly lastOffset: number;
-  /** Registers the names in the index's tables and returns the columns in its codes. */
-  toColumns(index: EventIndex): EventColumns;
+  /** The columns, of which only that of the offsets is filled. */
+  toColumns(): EventColumns;
+  /** Registers the names in the index's tables, and fills the other columns with its codes. Yields after each piece of work. */
+  fillNames(index: EventIndex, columns: Readonly<ColumnSet>): Generator<void, void>;
 }
 
 /** Null when the bytes are not a whole index file of this format and of the content that this build records. */
@@ -177,16 +180,20 @@ export function decodeIndexFile(bytes: Buffer): IndexFile | null {
     bytesEnd,
     chain: bytes.readUInt32LE(32),
     lastOffset: count === 0 ? SEGMENT_HEADER_BYTES : bytes.readUInt32LE(columnAt(1) - 4),
-    toColumns(index) {
-      const names = unpack(bytes.subarray(namesAt)) as (string | null)[][];
-      const tables = tablesOf(index);
+    toColumns() {
       const columns = allocateColumns(count);
       readColumn(bytes, columnAt(0), columns.offset);
-      for (const [place, name] of NAMED_COLUMNS.entries()) {
-        readColumn(bytes, columnAt(place + 1), columns[name]);
-        recode(columns[name], codesOf(names[place] ?? [], tables[name]));
-      }
       return EventColumns.restore({ firstId, count, bytesEnd, columns });
+    },
+    *fillNames(index, columns) {
+      const names = unpack(bytes.subarray(namesAt)) as (string | null)[][];
+      const tables = tablesOf(index);
+      for (const [place, name] of NAMED_COLUMNS.entries()) {
+        const codes = yield* codesOf(names[place] ?? [], tables[name]);
+        readColumn(bytes, columnAt(place + 1), columns[name]);
+        recode(columns[name], codes);
+        yield;
+      }
     },
   };
 }
@@ -201,9 +208,16 @@ function readColumn(bytes: Buffer, at: number, column: Uint32Array): void {
   for (let row = 0; row < column.length; row++) column[row] = bytes.readUInt32LE(at + row * 4);
 }
 
-function codesOf(names: readonly (string | null)[], table: NameTable): Uint32Array {
+/** Names looked up between two turns of the event loop: about a millisecond's worth. */
+const NAMES_PER_SLICE = 2_048;
+
+function* codesOf(names: readonly (string | null)[], table: NameTable): Generator<void, Uint32Array> {
   const codes = new Uint32Array(names.length);
-  for (let at = 0; at < names.length; at += 1) codes[at] = table.codeOf(names[at]!);
+  for (let from = 0; from < names.length; from += NAMES_PER_SLICE) {
+    const end = Math.min(from + NAMES_PER_SLICE, names.length);
+    for (let at = from; at < end; at += 1) codes[at] = table.codeOf(names[at]!);
+    yield;
+  }
   return codes;
 }
 

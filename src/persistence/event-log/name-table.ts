@@ -11,8 +11,18 @@ const NAMES_MAX = 0xffff_fffe;
 
 export const NO_NAME = 0;
 
+/**
+ * The codes stand in so many maps: one map of a million names that grows holds the event loop for a tenth of a second, and these grow
+ * one after the other. A power of two.
+ */
+const PARTS = 64;
+
+/** The last characters tell names apart that count, and the first ones do not. */
+const partOf = (name: string): number =>
+  (name.charCodeAt(name.length - 1) + 7 * name.charCodeAt(name.length - 2) + 11 * name.length) & (PARTS - 1);
+
 export class NameTable {
-  readonly #codes = new Map<string, number>();
+  readonly #codes = Array.from({ length: PARTS }, () => new Map<string, number>());
   readonly #names: (string | null)[] = [null];
   #lastName: string | null = null;
   #lastCode = NO_NAME;
@@ -31,7 +41,7 @@ export class NameTable {
       const next = this.#lastCode + 1;
       // So is comparing with the name that once came after the last one: index files list names in such orders.
       const isNext = next < this.#names.length && this.#names[next] === name;
-      this.#lastCode = isNext ? next : (this.#codes.get(name) ?? this.#add(name));
+      this.#lastCode = isNext ? next : (this.find(name) ?? this.#add(name));
       this.#lastName = name;
     }
     return this.#lastCode;
@@ -39,7 +49,7 @@ export class NameTable {
 
   /** The name's code, or null when no event carries that name. */
   find(name: string): number | null {
-    return this.#codes.get(name) ?? null;
+    return this.#codes[partOf(name)]!.get(name) ?? null;
   }
 
   nameOf(code: number): string | null {
@@ -67,7 +77,7 @@ export class NameTable {
     const code = this.#names.length;
     assert(code <= NAMES_MAX, 'more distinct names than a column can hold');
     this.#names.push(name);
-    this.#codes.set(name, code);
+    this.#codes[partOf(name)]!.set(name, code);
     return code;
   }
 }

@@ -63,22 +63,39 @@ export class PostingLists {
     segment.count = row + 1;
   }
 
+  get segmentCount(): number {
+    return this.#segments.length;
+  }
+
+  /** Rows of the newest segment that are in lists. */
+  get openCount(): number {
+    return this.#open().count;
+  }
+
   /** All rows of a segment that was read from an index file, as the next segment. */
-  adopt({ firstId, count, columns }: SegmentView): void {
-    this.beginSegment(firstId);
+  adopt(view: SegmentView): void {
+    this.beginSegment(view.firstId);
+    this.append(view, view.count);
+  }
+
+  /** So many of the rows of the newest segment that are not in lists yet. */
+  append({ firstId, count, columns }: SegmentView, rowsMax: number): void {
     const segment = this.#open();
-    resize(segment, count);
+    assert(segment.firstId === firstId && segment.count <= count, 'rows come after those before them');
+    if (segment.links.type.length < count) resize(segment, count);
+    const from = segment.count;
+    const end = Math.min(count, from + rowsMax);
     const oldestId = this.#segments[0]!.firstId;
     for (const column of LISTED_COLUMNS) {
       const codes = columns[column];
       const links = segment.links[column];
       const heads = this.#heads[column];
       let codesEnd = 0;
-      for (let row = 0; row < count; row += 1) codesEnd = Math.max(codesEnd, codes[row]! + 1);
+      for (let row = from; row < end; row += 1) codesEnd = Math.max(codesEnd, codes[row]! + 1);
       if (codesEnd > heads.counts.length) growHeads(heads, codesEnd);
       const { newestIds, counts } = heads;
       // As `#link` does, for millions of rows in one loop.
-      for (let row = 0; row < count; row += 1) {
+      for (let row = from; row < end; row += 1) {
         const code = codes[row]!;
         const id = firstId + row;
         const previous = newestIds[code]!;
@@ -87,7 +104,7 @@ export class PostingLists {
         links[row] = previous < oldestId ? 0 : id - previous;
       }
     }
-    segment.count = count;
+    segment.count = end;
   }
 
   /** Forgets the oldest segment. Links into it are the ends of their lists from now on. */
