@@ -13,14 +13,14 @@ import { seedPeer } from './lib/servers/seed-peer.ts';
 import { ROOT_FOLDER, type ServerProcess, startServerProcess } from './lib/servers/server-process.ts';
 import { median } from './lib/statistics.ts';
 import { create } from './scenarios/create.ts';
+import { eventFilter } from './scenarios/event-search.ts';
 import { flagList } from './scenarios/flag-list.ts';
 import { flagRead } from './scenarios/flag-read.ts';
 import { overview } from './scenarios/overview.ts';
 import { strategyPatch } from './scenarios/strategy-patch.ts';
 import { toggle } from './scenarios/toggle.ts';
 
-const SCENARIOS = [flagRead, flagList, overview, toggle, strategyPatch, create];
-const CONNECTIONS = 64;
+const SCENARIOS = [flagRead, flagList, overview, toggle, strategyPatch, create, eventFilter];
 const FLAGS = 1_000;
 /** Runs for nothing before those that count: a server compiles what it runs often. */
 const WARM_UP_ROUNDS = 2;
@@ -33,6 +33,7 @@ interface Run {
 interface Options {
   readonly rounds: string;
   readonly seconds: string;
+  readonly connections: string;
   readonly only?: string;
 }
 
@@ -44,6 +45,7 @@ function chosen({ only }: Options): readonly (typeof SCENARIOS)[number][] {
 
 async function compare(other: string, options: Options) {
   const folder = await mkdtemp(join(tmpdir(), 'flagstaff-bench-'));
+  const connections = Number(options.connections);
   const servers = new Map<string, ServerProcess>();
   try {
     for (const root of [ROOT_FOLDER, resolve(other)]) {
@@ -55,9 +57,9 @@ async function compare(other: string, options: Options) {
     process.stdout.write('scenario         ours µs  theirs µs   ratio    ours/s  theirs/s\n');
     for (const scenario of chosen(options)) {
       const run = async (server: ServerProcess): Promise<Run> => {
-        const operation = await scenario.prepare(server.target, { flags: FLAGS, connections: CONNECTIONS });
+        const operation = await scenario.prepare(server.target, { flags: FLAGS, connections });
         const before = cpuMicrosOf(server);
-        const load = { target: server.target, operation, connections: CONNECTIONS, folder };
+        const load = { target: server.target, operation, connections, folder };
         const { requests, perSecond } = await runClosedLoop({ ...load, seconds: Number(options.seconds) });
         return { cpuMicros: (cpuMicrosOf(server) - before) / requests, perSecond };
       };
@@ -91,5 +93,6 @@ await new Command('bench:compare')
   )
   .option('--rounds <number>', 'pairs of runs for each scenario', '7')
   .option('--seconds <number>', 'of each run', '2')
+  .option('--connections <number>', 'at once', '64')
   .action(compare)
   .parseAsync();

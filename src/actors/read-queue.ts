@@ -12,6 +12,8 @@ export interface Asker {
   readonly name: string;
   /** Aborted once nobody waits for the outcome any more. */
   readonly signal: AbortSignal;
+  /** What the signal says. Absent where only the signal knows: making one takes as long as a good part of a read from memory. */
+  readonly isGone?: boolean;
   /** To be told of each piece of work that held the event loop, in milliseconds. Absent where nobody is charged. */
   readonly charge?: (heldMs: number) => void;
 }
@@ -26,8 +28,8 @@ export interface ReadQueueLimits {
 
 interface Waiting {
   readonly cost: number;
-  readonly start: () => void;
-  readonly refuse: () => void;
+  start(): void;
+  refuse(): void;
 }
 
 interface Line {
@@ -72,36 +74,42 @@ export class ReadQueue {
    * The refusal is a 503: the queue is full. Rejects with the signal's reason once it is aborted. `cost`: what the read counts
    * for while it waits.
    */
-  run<T>(read: () => Promise<T>, { name, signal }: Asker, cost = 1): Promise<T | Refusal> {
+  run<T>(read: () => Promise<T>, asker: Asker, cost = 1): Promise<T | Refusal> {
     assert(cost > 0, 'what waits counts for something');
-    if (signal.aborted) return Promise.reject(signal.reason);
+    const { name } = asker;
+    if (isGone(asker)) return Promise.reject(asker.signal.reason);
     while (this.#waitingCost + cost > this.#limits.waitingMax)
       if (!this.#makeRoom(name, cost)) return Promise.resolve(BUSY);
+    const line = this.#lineOf(name);
+    // Then it would be chosen at once.
+    if (this.#waiting === 0 && this.#mayRun(line)) return this.#start(asker, read);
     return new Promise((resolve, reject) => {
-      const line = this.#lineOf(name);
-      const leave = (): void => {
-        this.#leave(name, entry);
-        reject(signal.reason);
-      };
-      const entry: Waiting = {
+      const entry = new WaitingRead<T>({
         cost,
-        start: () => {
-          signal.removeEventListener('abort', leave);
-          this.#run(name, read).then((outcome) => {
-            if (signal.aborted) reject(signal.reason);
-            else resolve(outcome);
-          }, reject);
-        },
-        refuse: () => {
-          signal.removeEventListener('abort', leave);
-          resolve(BUSY);
-        },
-      };
-      signal.addEventListener('abort', leave, { once: true });
+        signal: asker.signal,
+        resolve,
+        reject,
+        begin: () => this.#start(asker, read),
+        leave: () => this.#leave(name, entry),
+      });
       line.waiting.push(entry);
       this.#count(line, 1, cost);
       this.#startNext();
     });
+  }
+
+  #mayRun({ running }: Line): boolean {
+    return this.#running < this.#limits.runningMax && running < this.#limits.runningPerAskerMax;
+  }
+
+  /** Puts the line of the asker behind all others, and reads. */
+  async #start<T>(asker: Asker, read: () => Promise<T>): Promise<T> {
+    const line = this.#lineOf(asker.name);
+    this.#lines.delete(asker.name);
+    this.#lines.set(asker.name, line);
+    const outcome = await this.#run(asker.name, read);
+    if (isGone(asker)) throw asker.signal.reason;
+    return outcome;
   }
 
   async #run<T>(name: string, read: () => Promise<T>): Promise<T> {
@@ -128,21 +136,15 @@ export class ReadQueue {
     while (this.#running < this.#limits.runningMax) {
       const next = this.#nextLine();
       if (next === null) return;
-      const [name, line] = next;
-      const entry = line.waiting.shift();
+      const entry = next.waiting.shift();
       assert(entry !== undefined, 'a line is chosen only when something waits in it');
-      this.#count(line, -1, -entry.cost);
-      // To the end of the turns.
-      this.#lines.delete(name);
-      this.#lines.set(name, line);
+      this.#count(next, -1, -entry.cost);
       entry.start();
     }
   }
 
-  #nextLine(): [string, Line] | null {
-    for (const [name, line] of this.#lines) {
-      if (line.waiting.length > 0 && line.running < this.#limits.runningPerAskerMax) return [name, line];
-    }
+  #nextLine(): Line | null {
+    for (const line of this.#lines.values()) if (line.waiting.length > 0 && this.#mayRun(line)) return line;
     return null;
   }
 
@@ -192,5 +194,46 @@ export class ReadQueue {
   #forgetIfIdle(name: string, { waiting, running, cost }: Line): void {
     assert((waiting.length === 0) === (cost === 0), 'a line costs what waits in it');
     if (waiting.length === 0 && running === 0) this.#lines.delete(name);
+  }
+}
+
+const isGone = (asker: Asker): boolean => asker.isGone ?? asker.signal.aborted;
+
+interface WaitingReadOptions<T> {
+  readonly cost: number;
+  readonly signal: AbortSignal;
+  resolve(outcome: T | Refusal): void;
+  reject(error: unknown): void;
+  /** Its turn has come. */
+  begin(): Promise<T>;
+  /** Its asker has gone. */
+  leave(): void;
+}
+
+class WaitingRead<T> implements Waiting {
+  readonly cost: number;
+  readonly #options: WaitingReadOptions<T>;
+
+  constructor(options: WaitingReadOptions<T>) {
+    this.cost = options.cost;
+    this.#options = options;
+    options.signal.addEventListener('abort', this, { once: true });
+  }
+
+  start(): void {
+    const { signal, begin, resolve, reject } = this.#options;
+    signal.removeEventListener('abort', this);
+    begin().then(resolve, reject);
+  }
+
+  refuse(): void {
+    this.#options.signal.removeEventListener('abort', this);
+    this.#options.resolve(BUSY);
+  }
+
+  handleEvent(): void {
+    const { leave, reject, signal } = this.#options;
+    leave();
+    reject(signal.reason);
   }
 }

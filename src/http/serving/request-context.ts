@@ -1,7 +1,7 @@
 /** What the handler of a route sees of its request. */
 import type { Engine } from '../../actors/engine.ts';
 import type { LogReads } from '../../actors/log-reads.ts';
-import { callerName } from '../../actors/loop-accounts.ts';
+import { callerName, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import type { Asker } from '../../actors/read-queue.ts';
 import type { Usage } from '../../actors/usage.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -61,13 +61,7 @@ export class Context implements RequestContext<unknown> {
   }
 
   get asker(): Asker {
-    const { actor } = this.caller;
-    const { loopAccounts } = this.#shared.engine;
-    return {
-      name: callerName(actor),
-      signal: this.#responder.signal,
-      charge: (heldMs) => loopAccounts.charge(actor, heldMs),
-    };
+    return new RequestAsker(this.caller.actor, this.#responder, this.#shared.engine.loopAccounts);
   }
 
   get instance(): Instance {
@@ -111,4 +105,36 @@ export class Context implements RequestContext<unknown> {
     const { query } = this.#request;
     return query === '' ? [] : new URLSearchParams(query).getAll(name);
   }
+}
+
+/** Makes what few reads ask for only when they do. */
+class RequestAsker implements Asker {
+  readonly name: string;
+  readonly #actor: Caller['actor'];
+  readonly #responder: Responder;
+  readonly #accounts: LoopAccounts;
+
+  constructor(actor: Caller['actor'], responder: Responder, accounts: LoopAccounts) {
+    this.name = callerName(actor);
+    this.#actor = actor;
+    this.#responder = responder;
+    this.#accounts = accounts;
+  }
+
+  get signal(): AbortSignal {
+    return this.#responder.signal;
+  }
+
+  get isGone(): boolean {
+    return !this.#responder.isAwaited;
+  }
+
+  get charge(): (heldMs: number) => void {
+    return chargerOf(this.#accounts, this.#actor);
+  }
+}
+
+/** A function that is returned and not assigned gets no name, which the loader (tsx) sets at run time. */
+function chargerOf(accounts: LoopAccounts, actor: Caller['actor']): (heldMs: number) => void {
+  return (heldMs) => accounts.charge(actor, heldMs);
 }

@@ -18,6 +18,9 @@ const STATUS_LINES = new Map(
   Object.entries(STATUS_CODES).map(([code, name]) => [Number(code), `${code} ${name}`] as const),
 );
 
+/** How often `startOf` is asked for one response. */
+const ASKED_FOR_ONE_RESPONSE = 2;
+
 /** Never changes once it is made, so that one can be kept and sent with many responses. */
 export class ResponseHeaders {
   /** As they stand in a response, with a line's end before each. */
@@ -27,8 +30,8 @@ export class ResponseHeaders {
   /** The last start that was asked for, and its status. */
   #start = '';
   #status = 0;
-  /** Whether the start is one piece of memory; it is put together in vain where it is asked for only once. */
-  #isFlat = false;
+  /** How often it was asked for. */
+  #asked = 0;
 
   /** Pairs that have been checked. */
   private constructor(pairs: readonly string[] | null, lines: string) {
@@ -80,17 +83,19 @@ export class ResponseHeaders {
    * Status line and headers as they stand in an HTTP/1.1 response, from the status code to before the last line's end.
    * Handing them to an engine in one piece costs a third of handing them over one by one. Throws for a status that
    * no response can have.
+   *
+   * A response is asked twice, when it is checked and when it is written. The start is put together as one piece of memory when it is
+   * asked for again, which would be in vain for headers of one response.
    */
   startOf(status: number): string {
     if (status !== this.#status) {
       assertFinalStatus(status);
       this.#start = statusLine(status) + this.lines;
       this.#status = status;
-      this.#isFlat = false;
-    } else if (!this.#isFlat) {
-      this.#start = flat(this.#start);
-      this.#isFlat = true;
+      this.#asked = 0;
     }
+    this.#asked += 1;
+    if (this.#asked === ASKED_FOR_ONE_RESPONSE + 1) this.#start = flat(this.#start);
     return this.#start;
   }
 }

@@ -291,15 +291,11 @@ export class EventLog {
     return { json, totalEvents: total, covered, nextOffset: ids[covered] ?? null };
   }
 
-  #render(
-    ids: readonly number[],
-    places: readonly EventPlace[],
-    { signal, charge }: Reader,
-  ): Promise<RenderedPage> {
+  #render(ids: readonly number[], places: readonly EventPlace[], reader: Reader): Promise<RenderedPage> {
     const { fs, folder, logReader } = this.#options;
     const request = { folder, ids, places, bytesMax: PAGE_BYTES_MAX };
-    if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, signal);
-    return renderPage(fs, request, { known: this.#texts, charge });
+    if (bytesOf(places) > IN_PLACE_BYTES_MAX) return logReader.page(request, reader.signal);
+    return renderPage(fs, request, { known: this.#texts, charge: reader.charge });
   }
 
   async #searchColumns({ filter, views, page, reader }: SearchScope): Promise<TextMatches> {
@@ -307,12 +303,15 @@ export class EventLog {
       pageOfAll(views, page);
       return page;
     }
-    const pause = async (): Promise<void> => {
+    await searchIndex({ index: this.#index, filter, views, page, pause: this.#pauseFor(reader) });
+    return page;
+  }
+
+  #pauseFor(reader: Reader): () => Promise<void> {
+    return async () => {
       await this.#yield();
       reader.signal?.throwIfAborted();
     };
-    await searchIndex({ index: this.#index, filter, views, page, pause });
-    return page;
   }
 
   #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {

@@ -41,6 +41,9 @@ export interface EventTexts {
   set(id: number, text: Buffer): unknown;
 }
 
+/** A segment whose file is gone is told of as missing. */
+const isNothingKept = (): boolean => false;
+
 /** Events that `known` has are not read again, and those that are read are made known to it. */
 export async function renderPage(
   fs: FileSystem,
@@ -50,7 +53,7 @@ export async function renderPage(
   const { folder, ids, places, bytesMax } = request;
   const texts = new Map<number, Buffer>();
   const unread = known === undefined ? places : places.filter((place) => !recall(place.ids, known, texts));
-  await readFrames({ fs, folder, isKept: () => false, charge }, unread, (frame, place) => {
+  await readFrames({ fs, folder, isKept: isNothingKept, charge }, unread, (frame, place) => {
     let bytes = 0;
     for (const id of place.ids) {
       // This frame alone fills the page: what is older is not on it.
