@@ -9,22 +9,24 @@ type Config = v.Config<v.BaseIssue<unknown>>;
 /** Half a microsecond each: what the constraints of one strategy need at most, unless settings say otherwise, and 16 ms. */
 export const CHECK_UNITS_MAX = 32 * 1024;
 
-const left = new WeakMap<Config, number>();
+/** The configuration of one run, with what is left for it. Schemas pass it on as it is, or, where a run has no budget, another one. */
+interface Budgeted extends Config {
+  unitsLeft: number;
+}
 
 /** As `v.safeParse`, within a budget of its own. */
 export function parseInBudget<T>(
   schema: v.GenericSchema<unknown, T>,
   value: unknown,
 ): v.OutputDataset<T, v.BaseIssue<unknown>> {
-  const config: Config = {};
-  left.set(config, CHECK_UNITS_MAX);
+  const config: Budgeted = { unitsLeft: CHECK_UNITS_MAX };
   return schema['~run']({ value }, config);
 }
 
 /** Takes the units from the budget of the run; false when so many are not left. Runs without a budget may do anything. */
 export function spendUnits(config: Config, units: number): boolean {
-  const before = left.get(config);
-  if (before === undefined) return true;
-  left.set(config, before - units);
-  return units <= before;
+  const { unitsLeft } = config as Partial<Budgeted>;
+  if (unitsLeft === undefined) return true;
+  (config as Budgeted).unitsLeft = unitsLeft - units;
+  return units <= unitsLeft;
 }

@@ -8,6 +8,7 @@ import type { Retry } from '../../actors/submission.ts';
 import { invalid, type Refusal } from '../../domain/state/refusal.ts';
 import { type Caller, secretIn } from '../dispatch/access.ts';
 import { EMPTY_HEADERS, JSON_HEADERS } from '../dispatch/json-response.ts';
+import type { WriteRoute } from '../dispatch/route.ts';
 import { bytesOf } from '../transport/response-body.ts';
 import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 
@@ -15,14 +16,13 @@ import type { HttpResponse, TransportRequest } from '../transport/transport.ts';
 const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Undefined without the header. `redact` removes from a response what may be shown only once. `secrets`: fields of the
- * request's body that do not tell requests apart, because a digest of them could be guessed.
+ * Undefined without the header. `secretField`: what a response shows only once. `secretsInBody`: fields of the request's body
+ * that do not tell requests apart, because a digest of them could be guessed.
  */
 export function retryOf(
   request: TransportRequest,
   caller: Caller,
-  redact: (body: string) => string,
-  secrets: readonly string[] = [],
+  { secretField, secretsInBody = [] }: Pick<WriteRoute, 'secretField' | 'secretsInBody'>,
 ): Retry<HttpResponse> | Refusal | undefined {
   const header = request.header('idempotency-key');
   if (header === '') return undefined;
@@ -36,13 +36,16 @@ export function retryOf(
   return {
     key: sha256(JSON.stringify([...credentialsOf(request, caller), header])),
     // Without a query it is the one that release 0.1.0 recorded, whose requests may be retried after an upgrade.
-    fingerprint: sha256(`${request.method} ${target}\n`, comparedBody(request.body, secrets)),
+    fingerprint: sha256(`${request.method} ${target}\n`, comparedBody(request.body, secretsInBody)),
     toRemember: ({ status, body }) => ({
       status,
       body:
         body === null
           ? null
-          : redact(typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString()),
+          : withoutSecret(
+              typeof body === 'string' ? body : Buffer.from(bytesOf(body)).toString(),
+              secretField,
+            ),
     }),
     fromMemory: ({ status, body }) => ({
       status,
@@ -70,4 +73,12 @@ function sha256(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest('hex');
+}
+
+/** The body of a response without the secret in it. */
+function withoutSecret(body: string, secretField: WriteRoute['secretField']): string {
+  if (secretField === undefined) return body;
+  const shown = JSON.parse(body) as Record<string, unknown>;
+  for (const field of [secretField].flat()) if (field in shown) shown[field] = null;
+  return JSON.stringify(shown);
 }

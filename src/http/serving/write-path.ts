@@ -80,8 +80,7 @@ export class WritePath {
   ): void {
     if (isRefusal(command)) return this.#sender.refuseSettled(call, command);
     const { request } = call;
-    const redact = (body: string) => redacted(body, route.secretField);
-    const retry = retryOf(request, context.caller, redact, route.secretsInBody);
+    const retry = retryOf(request, context.caller, route);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
     const ifMatch = request.header('if-match');
     const precondition =
@@ -130,12 +129,4 @@ function responseMaker(
     trace?.appended();
     return route.respond(context, events, command);
   };
-}
-
-/** The body without the secret in it. */
-function redacted(body: string, secretField: WriteRoute['secretField']): string {
-  if (secretField === undefined) return body;
-  const shown = JSON.parse(body) as Record<string, unknown>;
-  for (const field of [secretField].flat()) if (field in shown) shown[field] = null;
-  return JSON.stringify(shown);
 }
