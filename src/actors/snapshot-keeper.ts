@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import type { FileSystem } from '../persistence/disk/file-system.ts';
 import type { KnownBlocks } from '../persistence/snapshots/known-blocks.ts';
 import type { SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
-import { type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
+import { SLICE_MS, type WrittenSnapshot, writeSnapshot } from '../persistence/snapshots/snapshot-writer.ts';
 import type { Engine } from './engine.ts';
 import { Pace, type PaceOptions, SLICE_PAUSE_MS } from './pace.ts';
 import { snapshotSections } from './state/world-snapshot.ts';
@@ -24,6 +24,9 @@ export const EVENTS_PER_SNAPSHOT = 100_000;
 
 /** Of the journal, between snapshots, where events are large: replaying them takes a few seconds. */
 export const BYTES_PER_SNAPSHOT = 2 ** 30;
+
+/** Some 0.1 ms. */
+const SHELVES_PER_CLOCK_LOOK = 16;
 
 export interface TakenSnapshot extends WrittenSnapshot {
   /** Id of the last event that the state contains. */
@@ -154,11 +157,27 @@ export class SnapshotKeeper {
     return Math.max(SLICE_PAUSE_MS_MIN, SLICE_PAUSE_MS * (1 - passed));
   }
 
+  /** The moment of which a snapshot is cannot be divided, so what can be done for it before is: with pauses to be awaited, where it takes long. */
+  *#preparations(): Generator<Promise<void>, void> {
+    const { engine, monotonicMs } = this.#options;
+    let shelves = 0;
+    let sliceEndMs = monotonicMs() + SLICE_MS;
+    for (const { flags } of engine.world.projects.values()) {
+      for (const _ of flags.prepareShelved()) {
+        shelves += 1;
+        if (shelves % SHELVES_PER_CLOCK_LOOK !== 0 || monotonicMs() < sliceEndMs) continue;
+        yield this.#pace.betweenSlices();
+        sliceEndMs = monotonicMs() + SLICE_MS;
+      }
+    }
+  }
+
   async #write(): Promise<TakenSnapshot | null> {
     const { engine, fs, folder, monotonicMs, now, known, audited } = this.#options;
+    if (engine.lastId === this.#newestId) return null;
+    for (const pause of this.#preparations()) await pause;
     const id = engine.lastId;
-    assert(id >= this.#newestId, 'the state never goes back behind a snapshot of it');
-    if (id === this.#newestId) return null;
+    assert(id > this.#newestId, 'the state never goes back behind a snapshot of it');
     this.#writtenId = id;
     const appendedBytes = this.#appendedBytes;
     const at = now();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SLICE_PAUSE_MS, SLICES_WHEN_IDLE } from '../../src/actors/pace.ts';
 import { SLICE_PAUSE_MS_MIN, SnapshotKeeper } from '../../src/actors/snapshot-keeper.ts';
-import { createFlag, openTestEngine, settle } from '../support/engine.ts';
+import { createFlag, openTestEngine, settle, type TestEngine } from '../support/engine.ts';
 
 const EVENTS_PER_SNAPSHOT = 10;
 
@@ -13,6 +13,9 @@ interface Paced {
   readonly pauses: number[];
   /** Records an event. */
   change(): Promise<unknown>;
+  readonly execute: TestEngine['execute'];
+  /** Of the engine. */
+  lastId(): number;
   /** Ends the pause that is being made, in which the process was busy for this share, 1 unless given. */
   resume(busyShare?: number): void;
 }
@@ -55,7 +58,8 @@ async function openPaced(flags: number): Promise<Paced> {
     changes += 1;
     return execute(createFlag(`change-${changes}`));
   };
-  return { keeper, pauses, change, resume: (busyShare = 1) => resume(busyShare) };
+  const lastId = (): number => store.engine.lastId;
+  return { keeper, pauses, change, execute, lastId, resume: (busyShare = 1) => resume(busyShare) };
 }
 
 /** Ends each pause at once, until the snapshot is taken. */
@@ -100,6 +104,29 @@ describe('the pace of a snapshot', () => {
     await settle();
     assert.deepEqual(paced.pauses.slice(0, 3), [SLICE_PAUSE_MS, SLICE_PAUSE_MS / 2, SLICE_PAUSE_MS_MIN]);
     await finish(paced, taking, 1);
+  });
+
+  it('pauses before the moment of the snapshot where there are many shelves, and has what changes meanwhile', async () => {
+    const { keeper, pauses, resume, change, execute, lastId } = await openPaced(0);
+    for (let number = 0; number < 17; number += 1) {
+      const id = `project-${number}`;
+      await execute({ type: 'create-project', id, fields: { name: id } });
+      await execute(createFlag(`flag-${number}`, id));
+    }
+    const taking = keeper.take();
+    await settle();
+    assert.equal(pauses.length, 1);
+    const before = lastId();
+    await change();
+    let isTaken = false;
+    void taking.then(() => {
+      isTaken = true;
+    });
+    while (!isTaken) {
+      await settle();
+      resume(1);
+    }
+    assert((await taking)?.id === lastId() && lastId() > before, 'the change is in it');
   });
 
   it('makes no further pause once told to hurry, also when it is under way already', async () => {

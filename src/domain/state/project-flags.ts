@@ -76,6 +76,14 @@ export class ProjectFlags implements ShelfOwner {
     return this.#shelves.map((shelf) => shelf.now);
   }
 
+  /** Has each shelf say what is on it now, and yields after each, so that `shelved` is quick where little changes in between. */
+  *prepareShelved(): Generator<void, void> {
+    for (const shelf of this.#shelves) {
+      assert(shelf.now.records.length > 0, 'no shelf is empty');
+      yield;
+    }
+  }
+
   /** Flags that are not archived. */
   get activeCount(): number {
     return this.#activeCount;
