@@ -91,7 +91,7 @@ export class QueryWatch {
   /** What has to be looked at since the last time, and about how many flags that are. */
   #looksDue(): { readonly flagCount: number; readonly looks: Iterator<readonly VisibleChange[]> } {
     const { lastId, feed } = this.#engine;
-    const changes = this.#log === null ? 'too-old' : feed.appliedSince(this.#checkedId);
+    const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
     const seenAs = (eventId: number): number => {
       // In slices, a flag is seen as it is by then. It must not be told before the change that made it so is durable.
@@ -118,16 +118,18 @@ export class QueryWatch {
     return false;
   }
 
-  /** The content shows the state after event `lastId`. */
+  /** All flags were looked at since event `lastId`. The content shows the state after it, and where others came meanwhile, some of theirs. */
   #tell(lastId: number): void {
     this.#checkedId = lastId;
-    const found = this.#found;
-    this.#found = [];
     if (this.#log === null) {
-      this.#log = this.#newLog();
-    } else if (found.length > 0) {
-      this.#log.append({ id: found.at(-1)!.eventId, changes: found.map(({ json }) => json).join(',') });
+      if (this.#engine.lastId === lastId) this.#log = this.#newLog();
+      return;
     }
+    // What is told under the id of a later event waits for all that the event changed: who has an update with an id has all up to it.
+    const later = this.#found.findIndex(({ eventId }) => eventId > lastId);
+    const told = this.#found.splice(0, later === -1 ? this.#found.length : later);
+    if (told.length === 0) return;
+    this.#log.append({ id: told.at(-1)!.eventId, changes: told.map(({ json }) => json).join(',') });
   }
 
   /**

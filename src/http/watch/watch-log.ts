@@ -1,4 +1,5 @@
 /** The newest visible changes of a query, for clients that were away for a moment and say what they saw last. */
+import assert from 'node:assert/strict';
 
 /** Visible changes that are told together. */
 export interface WatchUpdate {
@@ -33,7 +34,9 @@ export class WatchLog {
     return this.#characters;
   }
 
+  /** Its id must be greater than that of the one before: who has seen an id is told of nothing up to it again. */
   append(update: WatchUpdate): void {
+    assert(update.id > this.newestId, 'updates have ids of their own, in order');
     this.#updates.push(update);
     this.#characters += update.changes.length;
     let dropped = 0;

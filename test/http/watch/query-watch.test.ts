@@ -1,6 +1,7 @@
 /** A watch: whoever applies what it tells has what it shows, after any changes, and in any order of looking. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import fc from 'fast-check';
 import { clientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
@@ -248,5 +249,34 @@ describe('a watch', () => {
     assert.equal(change.feature.description, 'changed meanwhile');
     assert.equal(change.eventId, engine.store.engine.lastId);
     assert(updates.every(({ id }, at) => at < updates.length - 1 || id >= change.eventId));
+  });
+
+  it('tells of a flag that changes after it was looked at under an id of its own', async () => {
+    const { engine, names, flush } = await openLargeProject();
+    const watch = watchOf(engine, EVERYTHING);
+    const client = await hydrate(watch);
+    const describeFlag = (flag: string, description: string): void => {
+      engine.submit({ type: 'update-flag', project: 'default', flag, metadata: { description } });
+    };
+    setSliceMs(0);
+    try {
+      for (const name of names) describeFlag(name, 'once');
+      await flush();
+      const looking = watch.refresh();
+      assert(looking instanceof Promise, 'it takes slices');
+      for (let slices = 0; slices < 5; slices += 1) await nextRound();
+      const [first] = names;
+      assert(first !== undefined, 'there are flags');
+      describeFlag(first, 'twice');
+      await looking;
+    } finally {
+      setSliceMs();
+    }
+    await flush();
+    const ids = (watch.log.since(client.seenId) ?? assert.fail('its id is known')).map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, `${ids}`);
+    assert(ids.length > 1, 'some of it was found after the change, and some before');
+    await catchUp(client, watch);
+    assert.deepEqual(client.state, (await hydrate(watchOf(engine, EVERYTHING))).state);
   });
 });
