@@ -114,6 +114,21 @@ describe('old history for which index files vouch', () => {
     assert(later > FLIPS / 2, `${later} of ${FLIPS} found by the check`);
   });
 
+  it('leaves no index file of a damaged segment, although more is written to it and saved meanwhile', async () => {
+    const { disk, segments } = await stopped();
+    const path = segments.at(-1)!;
+    const engine = await open(flipped(disk, path, 100, 3));
+    await engine.execute(createFlag('later'));
+    engine.manual.runFreely();
+    const { eventLog, durableId } = engine.store.engine;
+    await Promise.all([eventLog.saveIndex(durableId), engine.store.historyCheck.run()]);
+    assert(engine.stops[0] instanceof DamagedHistoryError);
+    await eventLog.saveIndex(durableId);
+    const index = path.slice(JOURNAL.length + 1).replace('.journal', '.index');
+    assert(!engine.disk.namesIn(JOURNAL).includes(index));
+    await assert.rejects(open(engine.disk.crash()), DataFolderError);
+  });
+
   it('keeps the server from starting where a file is missing, cut, or another one', async () => {
     const { disk, segments } = await stopped();
     const [first, second, third] = segments as [string, string, string];

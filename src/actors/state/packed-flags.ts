@@ -71,7 +71,7 @@ export class PackedFlags {
 
   /**
    * Decodes what nobody has looked at, a few flags at a time. `goOn` is awaited in between; once it gives false, the sweep is
-   * over. The memory of the bytes is given back block by block.
+   * over. The memory of the bytes is given back in the pieces in which a start takes it (persistence/disk/file-window.ts).
    */
   async sweep(goOn: () => Promise<boolean>): Promise<void> {
     const records = this.#records.reverse();

@@ -37,6 +37,8 @@ export class IndexFileStore {
   readonly #saved = new Map<number, number>();
   /** Whose names are read later, in order. */
   readonly #unnamed: SegmentView[] = [];
+  /** Of segments that are damaged: nobody is to trust an index file of them. */
+  readonly #distrusted = new Set<number>();
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: IndexFileStoreOptions) {
@@ -104,7 +106,13 @@ export class IndexFileStore {
   }
 
   /** The segment was found to be other than its index file says: no start trusts that file any more, if it can be removed. */
-  async distrust(firstId: number): Promise<void> {
+  distrust(firstId: number): Promise<void> {
+    this.#distrusted.add(firstId);
+    this.#saving = this.#saving.then(() => this.#remove(firstId));
+    return this.#saving;
+  }
+
+  async #remove(firstId: number): Promise<void> {
     const { fs, folder, note } = this.#options;
     const path = this.#pathOf(firstId);
     try {
@@ -128,6 +136,7 @@ export class IndexFileStore {
   async #saveAll(durableId: number): Promise<void> {
     for (const view of this.#options.index.views(durableId)) {
       if (view.count === 0 || this.#saved.get(view.firstId) === view.count) continue;
+      if (this.#distrusted.has(view.firstId)) continue;
       try {
         await this.#saveOne(view);
         this.#saved.set(view.firstId, view.count);

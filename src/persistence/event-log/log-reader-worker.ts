@@ -48,7 +48,7 @@ function run(task: LogTask, goesOn: () => Promise<boolean>): Promise<TaskOutput 
     case 'page':
       return renderPage(realFileSystem, task.request);
     case 'check':
-      return checkPart(realFileSystem, task.request);
+      return checkPart(realFileSystem, task.request, giveWay);
   }
 }
 

@@ -11,6 +11,7 @@ import { threadSource } from '../../threads/thread-source.ts';
 import { DataFolderError } from '../disk/data-folder-error.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
+import type { Rest } from '../journal/segment-scan.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
 
@@ -154,9 +155,13 @@ export class WorkerLogReader implements LogReader {
 }
 
 /** A damaged file, and one that the disk cannot read, is a result and no failure. */
-export async function checkPart(fs: FileSystem, { folder, part }: CheckRequest): Promise<Checked> {
+export async function checkPart(
+  fs: FileSystem,
+  { folder, part }: CheckRequest,
+  rest?: Rest,
+): Promise<Checked> {
   try {
-    return { damage: saidBy(await checkDeferredPart({ fs, folder }, part)) };
+    return { damage: saidBy(await checkDeferredPart({ fs, folder }, part, rest)) };
   } catch (error) {
     if (error instanceof DataFolderError) return { damage: saidBy(error) };
     throw error;

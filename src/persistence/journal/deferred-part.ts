@@ -15,7 +15,7 @@ import { FRAME_HEADER_BYTES, frameEnd, isNewer } from './frame-format.ts';
 import { peekId } from './frame-payload.ts';
 import { FrameWalk, readLastEvent, type WalkStart } from './frame-walk.ts';
 import { type JournalSource, type OpenSegment, withSegment } from './segment-file.ts';
-import { isBatchStart, scanFrames, scanStartOf } from './segment-scan.ts';
+import { isBatchStart, type Rest, scanFrames, scanStartOf } from './segment-scan.ts';
 
 /** From the header of a segment up to and with a frame. */
 export interface DeferredPart {
@@ -59,11 +59,16 @@ export async function lastFrameOf(segment: OpenSegment, part: VouchedPart): Prom
 export async function checkDeferredPart(
   source: JournalSource,
   part: DeferredPart,
+  rest?: Rest,
 ): Promise<DataFolderError | null> {
-  return withSegment(source, part.segment, (segment) => checkIn(segment, part));
+  return withSegment(source, part.segment, (segment) => checkIn(segment, part, rest));
 }
 
-async function checkIn(segment: OpenSegment, part: DeferredPart): Promise<DataFolderError | null> {
+async function checkIn(
+  segment: OpenSegment,
+  part: DeferredPart,
+  rest?: Rest,
+): Promise<DataFolderError | null> {
   const { path: file, firstId, header } = segment;
   let lastGoodEventId = firstId - 1;
   const damaged = (offset: number, what: string): DataFolderError =>
@@ -76,6 +81,7 @@ async function checkIn(segment: OpenSegment, part: DeferredPart): Promise<DataFo
     segment,
     scanStartOf(header),
     (frame, payload) => walk.visit(frame, payload) && frameEnd(frame) < part.end,
+    rest,
   );
   if (walk.problem !== null) return damaged(walk.last?.offset ?? 0, walk.problem);
   const last = walk.last === null ? null : await readLastEvent(segment, walk.last);

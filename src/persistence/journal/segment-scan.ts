@@ -18,6 +18,9 @@ import type { OpenSegment } from './segment-file.ts';
 /** Called for each frame in order; `payload` is valid during the call only. Return false to stop the scan. */
 export type VisitFrame = (frame: RawFrame, payload: Buffer) => boolean | undefined;
 
+/** Awaited between pieces of long work, for the sake of others. */
+export type Rest = () => Promise<void>;
+
 export interface ScanStart {
   readonly format: FrameFormat;
   /** Offset of the first frame to read. */
@@ -65,6 +68,7 @@ export async function scanFrames(
   { file, path }: Pick<OpenSegment, 'file' | 'path'>,
   start: ScanStart,
   visit: VisitFrame,
+  rest?: Rest,
 ): Promise<ScanEnd> {
   const window = new FileWindow(file, await file.size());
   const { format } = start;
@@ -75,6 +79,7 @@ export async function scanFrames(
   while (offset < window.size) {
     const step = nextFrame(window, { format, offset, chain });
     if (typeof step === 'number') {
+      await rest?.();
       await window.slide(offset, step);
       if (window.has(offset, step)) continue;
       problem =
