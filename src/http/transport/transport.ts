@@ -83,6 +83,12 @@ export interface StreamHead {
   readonly headers: ResponseHeaders;
 }
 
+/** Who brings what is written to streams to their clients, where that is another thread. */
+export interface StreamCarrier {
+  /** In how many milliseconds, in all, it had something to bring while requests came to it. */
+  sharedMs(): number;
+}
+
 export interface ResponseStream {
   /**
    * Sends `bytes`, or keeps them until the client has made room. Returns whether everything has been taken so far; when
@@ -98,6 +104,8 @@ export interface ResponseStream {
   readonly isOpen: boolean;
   /** Bytes that wait for the client. */
   readonly bufferedBytes: number;
+  /** The same for many streams; absent where writing brings it there. */
+  readonly carrier?: StreamCarrier;
   /** Calls back each time that everything which had to wait has been taken. */
   onDrain(callback: () => void): void;
   /** Calls back once if the stream ends without the owner's `close`: the client left or was too slow, or a stop. */

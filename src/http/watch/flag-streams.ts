@@ -132,6 +132,7 @@ export class FlagStreams {
     response.onDrain(() => stream.advance(this.#engine.durableId));
     response.onAborted(() => this.#forget(stream));
     this.#add(stream);
+    this.#work.writesTo(response.carrier);
     stream.advance(this.#engine.durableId);
   }
 

@@ -2,10 +2,10 @@
  * A stream whose connection a worker has. The worker says how much of it has been taken; while much has not, its owner is told to wait,
  * as by any engine. The worker ends a stream whose client is too slow.
  */
-import type { ResponseStream } from '../transport/transport.ts';
+import type { ResponseStream, StreamCarrier } from '../transport/transport.ts';
 
 /** What a stream is handed to. */
-export interface StreamLink {
+export interface StreamLink extends StreamCarrier {
   write(number: number, bytes: Uint8Array): void;
   end(number: number, isTooSlow: boolean): void;
 }
@@ -32,6 +32,10 @@ export class ForwardedStream implements ResponseStream {
 
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  get carrier(): StreamCarrier {
+    return this.#link;
   }
 
   /** What is merely on its way does not count as waiting. */

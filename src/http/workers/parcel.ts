@@ -19,6 +19,8 @@ export interface RequestParcel {
   readonly refused: readonly (string | number)[];
   /** Of the main thread's parcels, what has been taken in since the last parcel. */
   readonly receivedBytes: number;
+  /** The same, of pieces of streams. */
+  readonly receivedPieces: number;
   readonly bytes: ArrayBuffer;
 }
 

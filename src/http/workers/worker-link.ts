@@ -38,6 +38,9 @@ export const UNDER_WAY_BYTES_MAX = 32 * 1024 * 1024;
 /** Messages that wait for the end of the turn, or for the worker. */
 const PUBLISHED_BEHIND_MAX = 1_000;
 
+/** Somebody who sends one request after another comes with one, for which nothing has to be kept back. */
+const ASKED_ALONE = 1;
+
 /** What the main thread does with requests: `refuse` is told the id of a response that has left already. */
 export interface Above extends Pick<TransportOptions, 'handle' | 'log'> {
   refuse(status: number, reason: string, head: TransportRequestHead | null, errorId?: string): HttpResponse;
@@ -46,6 +49,7 @@ export interface Above extends Pick<TransportOptions, 'handle' | 'log'> {
 export interface WorkerLinkOptions extends Above {
   /** Sends a parcel; its bytes change their owner. */
   post(parcel: ResponseParcel): void;
+  monotonicMs(): number;
   /** Whether a further stream may be opened on any worker. */
   mayStream(): boolean;
   askedBeside: ResponseLink['askedBeside'];
@@ -71,6 +75,12 @@ export class WorkerLink implements ResponseLink {
   #outgoing: Outgoing[] = [];
   #isScheduled = false;
   #underWayBytes = 0;
+  /** Of streams: what the worker has not taken in, since when there is some, and how many requests have come since. */
+  #underWayPieces = 0;
+  #busySinceMs = 0;
+  #asked = 0;
+  /** How long that was so before. */
+  #sharedMs = 0;
 
   constructor(options: WorkerLinkOptions) {
     this.#options = options;
@@ -85,8 +95,21 @@ export class WorkerLink implements ResponseLink {
     return this.#streams.size;
   }
 
+  sharedMs(): number {
+    return (
+      this.#sharedMs +
+      (this.#isShared && this.#underWayPieces > 0 ? this.#options.monotonicMs() - this.#busySinceMs : 0)
+    );
+  }
+
+  get #isShared(): boolean {
+    return this.#asked > ASKED_ALONE;
+  }
+
   receive(parcel: RequestParcel): void {
     this.#underWayBytes -= parcel.receivedBytes;
+    if (this.#underWayPieces > 0) this.#asked += parcel.requests.length / REQUEST_FIELDS;
+    this.#takenIn(parcel.receivedPieces);
     for (const number of parcel.over) this.#over(number);
     const { taken, requests, refused } = parcel;
     for (let i = 0; i < taken.length; i += 2) this.#streams.get(taken[i]!)?.taken(taken[i + 1]!);
@@ -124,6 +147,8 @@ export class WorkerLink implements ResponseLink {
   }
 
   write(number: number, bytes: Uint8Array): void {
+    if (this.#underWayPieces === 0) this.#busySinceMs = this.#options.monotonicMs();
+    this.#underWayPieces += 1;
     this.#put({ kind: 'piece', number, bytes });
   }
 
@@ -168,6 +193,14 @@ export class WorkerLink implements ResponseLink {
     ) as [number, string, string, string, string, string, string, string];
     const head = method === '' ? null : new ForwardedHead({ method, path, query, headers, address });
     this.#options.refuse(status, reason, head, id);
+  }
+
+  #takenIn(pieces: number): void {
+    if (pieces === 0) return;
+    this.#underWayPieces -= pieces;
+    if (this.#underWayPieces > 0) return;
+    if (this.#isShared) this.#sharedMs += this.#options.monotonicMs() - this.#busySinceMs;
+    this.#asked = 0;
   }
 
   #over(number: number): void {

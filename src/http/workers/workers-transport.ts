@@ -68,6 +68,7 @@ export class WorkersTransport implements Transport {
     });
     const above = {
       ...options,
+      monotonicMs: () => performance.now(),
       mayStream,
       askedBeside: (path: string, neighbors: Neighbors) => publisher.asked(path, neighbors),
     };
@@ -168,7 +169,7 @@ function shareOf(limits: TransportLimits, count: number): TransportLimits {
 interface WorkerOptions
   extends Above,
     Pick<WorkersOptions, 'stop' | 'start'>,
-    Pick<WorkerLinkOptions, 'mayStream' | 'askedBeside'> {}
+    Pick<WorkerLinkOptions, 'mayStream' | 'askedBeside' | 'monotonicMs'> {}
 
 /** A worker that is busy with one request is done with it long before. */
 const CLOSE_MS_MAX = 1_000;

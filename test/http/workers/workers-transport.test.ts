@@ -100,6 +100,7 @@ test('a stream waits for a client that does not read, goes on when it does, and 
   assert.ok(written >= 1 && opened.bufferedBytes > 0, 'the owner is told to wait');
   await until(() => drained === 1);
   assert.equal(opened.bufferedBytes, 0, 'the client has read it');
+  assert.equal(opened.carrier?.sharedMs(), 0, 'no request has come meanwhile');
   client.destroy();
   await until(() => ended === 1);
   assert.ok(!opened.isOpen);

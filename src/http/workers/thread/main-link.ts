@@ -71,6 +71,7 @@ export class MainLink {
   #taken: number[] = [];
   #bytes = new ParcelBytes();
   #receivedBytes = 0;
+  #receivedPieces = 0;
 
   constructor(options: MainLinkOptions) {
     this.#options = options;
@@ -116,6 +117,7 @@ export class MainLink {
     for (let i = 0; i < pieces.length; i += PIECE_FIELDS) this.#write(parcel, i);
     for (let i = 0; i < ended.length; i += 2) this.#end(ended[i]!, ended[i + 1] === 1);
     this.#receivedBytes += parcelBytes(parcel);
+    this.#receivedPieces += pieces.length / PIECE_FIELDS;
     this.#schedule();
   }
 
@@ -211,17 +213,20 @@ export class MainLink {
       taken: this.#taken,
       refused: this.#refused,
       receivedBytes: this.#receivedBytes,
+      receivedPieces: this.#receivedPieces,
       bytes: this.#bytes.join(),
     };
     const isEmpty =
       [parcel.requests, parcel.over, parcel.taken, parcel.refused].every(({ length }) => length === 0) &&
-      parcel.receivedBytes < TAKEN_STEP_BYTES;
+      parcel.receivedBytes < TAKEN_STEP_BYTES &&
+      parcel.receivedPieces === 0;
     if (isEmpty) return;
     this.#requests = [];
     this.#over = [];
     this.#taken = [];
     this.#refused = [];
     this.#receivedBytes = 0;
+    this.#receivedPieces = 0;
     this.#bytes = new ParcelBytes();
     this.#options.post(parcel);
   }
