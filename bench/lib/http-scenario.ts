@@ -89,7 +89,8 @@ class HttpMeasuring {
   async #besideLimit({ target }: ServerProcess): Promise<Measurement[]> {
     const { limit: kind, name } = this.#scenario;
     const sample = (await this.#prepare(target, 1)).requests[0] as Request;
-    const limit = await startLimitProcess(kind, await request(target, sample), this.#bench.folder);
+    const response = await request(target, sample);
+    const limit = await startLimitProcess(kind, { response, folder: this.#bench.folder });
     try {
       await this.#warmUp(target, target);
       await this.#warmUp(limit.target, target);

@@ -49,7 +49,7 @@ export const oneCore: Scenario = {
 
 async function compared(bench: BenchRun, { target }: ServerProcess, operation: Operation, kind: LimitKind) {
   const sample = await request(target, operation.requests[0]!);
-  const limit = await startLimitProcess(kind, sample, bench.folder);
+  const limit = await startLimitProcess(kind, { response: sample, folder: bench.folder });
   try {
     holdToOneCore(limit.child.pid);
     const run = (of: Target) => () =>

@@ -87,7 +87,7 @@ async function secretOf(target: Target, type: 'client' | 'frontend'): Promise<st
 
 async function besideLimit(bench: BenchRun, server: ServerProcess, { requests }: Read) {
   const sample = await rawGet(server.target, requests[0] as Request);
-  const limit = await startLimitProcess('bare', sample, bench.folder);
+  const limit = await startLimitProcess('bare', { response: sample, folder: bench.folder });
   try {
     const micros = async (measured: ServerProcess | LimitProcess): Promise<number> => {
       const { target } = measured;

@@ -17,16 +17,24 @@ export interface LimitProcess {
   stop(): Promise<void>;
 }
 
+export interface LimitProcessOptions {
+  /** What it answers with. */
+  readonly response: ReceivedResponse;
+  readonly folder: string;
+  /** Threads that have the connections, of a bare one; the main thread has them when absent. */
+  readonly workers?: number;
+}
+
 export async function startLimitProcess(
   kind: LimitKind,
-  response: ReceivedResponse,
-  folder: string,
+  { response, folder, workers = 0 }: LimitProcessOptions,
 ): Promise<LimitProcess> {
   const port = await freePort();
   const bodyFile = join(folder, 'limit-body.bin');
   writeFileSync(bodyFile, response.body);
   const { status, headers } = response;
-  const options: LimitOptions = { kind, port, status, headers, bodyFile, file: join(folder, 'limit.log') };
+  const file = join(folder, 'limit.log');
+  const options: LimitOptions = { kind, workers, port, status, headers, bodyFile, file };
   const child = spawn(process.execPath, ['--import', 'tsx', LIMIT_SERVER_FILE, JSON.stringify(options)], {
     cwd: ROOT_FOLDER,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

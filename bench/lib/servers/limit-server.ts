@@ -2,7 +2,7 @@
  * The limits, measured in the same run as the server, as a process of their own: what uWebSockets.js alone can do on
  * this machine with the same bytes and headers.
  *
- * `bare` answers every request at once. `group-commit` appends 300 bytes for each request, what one small change takes
+ * `bare` answers every request at once, in threads of their own where it is asked to, each with its share of the connections. `group-commit` appends 300 bytes for each request, what one small change takes
  * in the journal, in one synchronous write as the journal does it, and then answers the whole batch; requests that arrive
  * meanwhile are the next batch.
  * No routing, no authentication, no parsing, no state: a server that does any work at all can only be slower.
@@ -10,18 +10,21 @@
 
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
-import { constants, openSync, readFileSync, writev } from 'node:fs';
-import { statusLine } from '../../../src/http/transport/response-headers.ts';
-import { loadUws } from '../../../src/http/transport/uws/uws-module.ts';
+import { once } from 'node:events';
+import { constants, openSync, writev } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { type EngineDescriptor, UwsAcceptor } from '../../../src/http/transport/uws/uws-acceptor.ts';
+import { listenOn, loadUws } from '../../../src/http/transport/uws/uws-module.ts';
+import { threadSource } from '../../../src/threads/thread-source.ts';
+import { type BareResponse, responderOf, serveBare } from './bare-app.ts';
 
 export type LimitKind = 'bare' | 'group-commit';
 
-export interface LimitOptions {
+export interface LimitOptions extends BareResponse {
   readonly kind: LimitKind;
+  /** Threads that have the connections, of a bare one; 0: the main thread has them. */
+  readonly workers: number;
   readonly port: number;
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly bodyFile: string;
   /** Appended to by `group-commit`. */
   readonly file: string;
 }
@@ -31,36 +34,32 @@ const APPENDED_BYTES = 300;
 /** Each write returns when the disk has it, as by fdatasync. */
 const SYNCHRONOUS_APPEND = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC;
 
-type Respond = (res: HttpResponse) => void;
-
 const options = JSON.parse(process.argv[2] ?? '') as LimitOptions;
-const uws = await loadUws();
-const app = uws.App();
-if (options.kind === 'bare') serveBare(app, responderOf(options));
-else serveGroupCommit(app, responderOf(options), openSync(options.file, SYNCHRONOUS_APPEND));
-app.listen('127.0.0.1', options.port, (socket) => {
-  assert(socket, `the port ${options.port} is taken`);
-  process.send?.('listening');
-});
+const port = await listen(options);
+assert(port === options.port, 'it listens where it was told to');
+process.send?.('listening');
 
-function responderOf({ status, headers, bodyFile }: LimitOptions): Respond {
-  const body = readFileSync(bodyFile);
-  const line = statusLine(status);
-  return (res) => {
-    if (status !== 200) res.writeStatus(line);
-    for (let i = 0; i < headers.length; i += 2) res.writeHeader(headers[i] ?? '', headers[i + 1] ?? '');
-    res.end(body);
-  };
+async function listen({ kind, workers, port: wished, file }: LimitOptions): Promise<number> {
+  const address = { host: '127.0.0.1', port: wished };
+  if (workers > 0) {
+    const acceptor = await UwsAcceptor.create();
+    const engines = await Promise.all(Array.from({ length: workers }, startWorker));
+    return (await acceptor.listen(engines, address)).port;
+  }
+  const uws = await loadUws();
+  const app = uws.App();
+  if (kind === 'bare') serveBare(app, responderOf(options));
+  else serveGroupCommit(app, responderOf(options), openSync(file, SYNCHRONOUS_APPEND));
+  return (await listenOn(uws, app, address)).port;
 }
 
-function serveBare(app: TemplatedApp, respond: Respond): void {
-  app.get('/*', (res) => respond(res));
-  app.any('/*', (res) => {
-    res.onAborted(() => undefined);
-    res.onData((_, isLast) => {
-      if (isLast) respond(res);
-    });
-  });
+async function startWorker(): Promise<EngineDescriptor> {
+  const source = threadSource(new URL('./limit-worker', import.meta.url).href);
+  const [descriptor] = await once(
+    new Worker(source, { eval: true, execArgv: [], workerData: options }),
+    'message',
+  );
+  return descriptor as EngineDescriptor;
 }
 
 interface Waiting {
@@ -68,7 +67,7 @@ interface Waiting {
   isAborted: boolean;
 }
 
-function serveGroupCommit(app: TemplatedApp, respond: Respond, file: number): void {
+function serveGroupCommit(app: TemplatedApp, respond: (res: HttpResponse) => void, file: number): void {
   const record = Buffer.alloc(APPENDED_BYTES, 'x');
   let open: Waiting[] = [];
   let isBusy = false;
