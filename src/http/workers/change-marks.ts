@@ -12,6 +12,8 @@
  * was raised in vain costs one more question to the main thread, and nothing else.
  */
 
+import { textHash } from '../dispatch/text-hash.ts';
+
 /** A counter for each subject; the names of flags and projects share the places behind the fixed ones by their hash. */
 export const SUBJECTS = {
   /** What concerns all flags. */
@@ -56,7 +58,7 @@ export class ChangeMarks {
 
 /** The subject of one flag: its mark is raised with those of the few flags in the same place. */
 export function subjectOfFlag(name: string): number {
-  return subjectNamed(name, 0x811c9dc5);
+  return subjectNamed(name);
 }
 
 /** What the lists of one project show: in the same places, but not in that of the flag of that name. */
@@ -64,11 +66,6 @@ export function subjectOfProject(id: string): number {
   return subjectNamed(id, 0x050c5d1f);
 }
 
-/** By FNV-1a. */
-function subjectNamed(name: string, seed: number): number {
-  let hash = seed;
-  for (let at = 0; at < name.length; at += 1) {
-    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
-  }
-  return FIRST_NAMED + ((hash >>> 0) % NAMED_PLACES);
+function subjectNamed(name: string, seed?: number): number {
+  return FIRST_NAMED + (textHash(name, seed) % NAMED_PLACES);
 }

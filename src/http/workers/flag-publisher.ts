@@ -4,8 +4,9 @@
  * and back, which costs as much processor time as a dozen reads.
  *
  * Only bytes that the main thread keeps anyway are sent, so that no flag takes memory which nobody has read. They stand in memory that
- * all threads share. Those of one group are sent after a change of all flags, and again when as many of them have been
- * asked for since as were sent; so no more than twice as many are sent as are asked for, whatever changes.
+ * all threads share. Those of one group are sent when one is asked for after a change of all flags, and again when as many of them have
+ * been asked for since as were sent. So each change of all flags costs a block of a group at most, if the flags then stay as they are for
+ * a while, and beyond that no more are sent than are asked for; all of it takes half of the time at most.
  *
  * A block has the marks as they are when it is made, of state that is durable by then: what changes later raises them
  * (change-marks.ts).

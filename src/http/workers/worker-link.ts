@@ -73,6 +73,8 @@ export class WorkerLink implements ResponseLink {
   readonly #exchanges = new Map<number, ForwardedExchange>();
   readonly #streams = new Map<number, ForwardedStream>();
   #outgoing: Outgoing[] = [];
+  /** Of the blocks in it. */
+  #blockBytes = 0;
   #isScheduled = false;
   #underWayBytes = 0;
   /** Of streams: what the worker has not taken in, since when there is some, and how many requests have come since. */
@@ -133,8 +135,10 @@ export class WorkerLink implements ResponseLink {
 
   /** Not while much is under way: it is nothing that anybody waits for. */
   publish(block: FlagBlock): void {
-    if (this.#outgoing.length < PUBLISHED_BEHIND_MAX && this.#underWayBytes < UNDER_WAY_BYTES_MAX / 2)
-      this.#put({ kind: 'block', number: 0, block });
+    const bytes = this.#underWayBytes + this.#blockBytes + block.bytes.byteLength;
+    if (this.#outgoing.length >= PUBLISHED_BEHIND_MAX || bytes > UNDER_WAY_BYTES_MAX / 2) return;
+    this.#blockBytes += block.bytes.byteLength;
+    this.#put({ kind: 'block', number: 0, block });
   }
 
   openStream(number: number, head: StreamHead): ForwardedStream | null {
@@ -229,7 +233,9 @@ export class WorkerLink implements ResponseLink {
     let at = 0;
     for (; at < this.#outgoing.length; at += 1) {
       if (this.#underWayBytes + parcel.byteLength > UNDER_WAY_BYTES_MAX) break;
-      parcel.add(this.#outgoing[at]!);
+      const outgoing = this.#outgoing[at]!;
+      if (outgoing.kind === 'block') this.#blockBytes -= outgoing.block.bytes.byteLength;
+      parcel.add(outgoing);
     }
     if (at === 0) return;
     this.#outgoing = this.#outgoing.slice(at);

@@ -18,7 +18,7 @@ import { ChangeMarks } from './change-marks.ts';
 import { outlineOf } from './error-shapes.ts';
 import { FlagPublisher } from './flag-publisher.ts';
 import { startWorker } from './start-worker.ts';
-import { type EngineFigures, KEPT_ROUTES, type KeptRoute, WorkerFigures } from './worker-figures.ts';
+import { type EngineFigures, KEPT_ROUTES, WorkerFigures } from './worker-figures.ts';
 import { type Above, WorkerLink, type WorkerLinkOptions } from './worker-link.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts';
 
@@ -131,7 +131,7 @@ export class WorkersTransport implements Transport {
     for (const [at, route] of KEPT_ROUTES.entries()) {
       const meter = meters.find((one) => `${one.method} ${one.route}` === route);
       if (meter === undefined) continue;
-      for (const { figures } of this.#workers) figures.addTo(meter, at as KeptRoute);
+      for (const { figures } of this.#workers) figures.addTo(meter, at);
     }
   }
 

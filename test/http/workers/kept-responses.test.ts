@@ -191,7 +191,8 @@ describe('what a worker keeps', () => {
       evaluate('{}'),
       ask(`${EVALUATIONS}/a`, {}, 'POST', '{}'),
     ]) {
-      assert.equal(kept.wishFor(request), null, 'the first time');
+      keep(ask(DOCUMENT));
+      assert.equal(kept.wishFor(request), null, 'the first time of a caller who is known');
       kept.keep(wishFor(request), response(), { ...TERMS, readsAll: false });
       assert.equal(statusOf(request), 200);
       assert.equal(kept.find(request)?.isForPages, true);
@@ -201,6 +202,16 @@ describe('what a worker keeps', () => {
         assert.equal(statusOf(request), null);
       }
     }
+  });
+
+  it('is an evaluation for a context that has come before, however many others unknown callers ask for', () => {
+    const mine = evaluate('{"context":{"userId":"mine"}}');
+    keep(ask(DOCUMENT));
+    assert.equal(kept.wishFor(mine), null);
+    for (let number = 0; number < 100_000; number += 1)
+      kept.wishFor(evaluate(`{"context":{"userId":"${number}"}}`, { authorization: 'guessed' }));
+    keep(mine);
+    assert.equal(statusOf(mine), 200);
   });
 
   it('is an evaluation for all that was sent, and for nothing else', () => {

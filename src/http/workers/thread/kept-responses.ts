@@ -13,7 +13,7 @@ import { ResponseHeaders } from '../../transport/response-headers.ts';
 import type { HttpResponse, KeepTerms, TransportRequest } from '../../transport/transport.ts';
 import { type ChangeMarks, SUBJECTS, subjectOfFlag, subjectOfProject } from '../change-marks.ts';
 import { bodyIn, FLAG_FIELDS, type FlagBlock } from '../parcel.ts';
-import type { KeptRoute } from '../worker-figures.ts';
+import { type KeptRoute, keptRoute } from '../worker-figures.ts';
 import { type Bounded, KeptStore, SharedMemory } from './kept-store.ts';
 
 /** Of what one worker keeps: 100,000 flags of a kilobyte, or a few dozen large documents. What was kept first gives way. */
@@ -28,7 +28,7 @@ export const EVALUATIONS_BYTES_MAX = 64 * 1024 * 1024;
 /** What is larger is asked for each time. */
 export const KEPT_BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Of a context as it was sent, with its path and its headers. A longer one is rare, and is evaluated each time. */
+/** Of a context as it was sent, with its path. A longer one is rare, and is evaluated each time. */
 const CONTEXT_LENGTH_MAX = 2_000;
 
 /** An entry beside its body and its key: objects, headers, the map's own memory. */
@@ -114,11 +114,17 @@ export interface KeptResponsesOptions {
   readonly bytesMax?: number;
 }
 
-/** Routes of evaluations. */
-const TOGGLES = 4;
-const TOGGLES_BY_BODY = 5;
-const EVALUATIONS = 6;
-const EVALUATION = 7;
+const FLAG = keptRoute('GET /api/admin/projects/:projectId/features/:featureName');
+const DOCUMENT = keptRoute('GET /api/client/features');
+const FLAG_LIST = keptRoute('GET /api/admin/projects/:projectId/features');
+const OVERVIEW = keptRoute('GET /api/admin/projects/:projectId');
+const TOGGLES = keptRoute('GET /api/frontend');
+const TOGGLES_BY_BODY = keptRoute('POST /api/frontend');
+const EVALUATIONS = keptRoute('POST /ofrep/v1/evaluate/flags');
+const EVALUATION = keptRoute('POST /ofrep/v1/evaluate/flags/:featureName');
+
+const isEvaluation = (route: KeptRoute): boolean =>
+  route === TOGGLES || route === TOGGLES_BY_BODY || route === EVALUATIONS || route === EVALUATION;
 
 export class KeptResponses {
   readonly #options: KeptResponsesOptions;
@@ -211,8 +217,8 @@ export class KeptResponses {
     const askedAgainMs = this.#options.monotonicMs() + CALLER_MS;
     this.#callers.set(authorization, { expiresAt, readsAll, accessMark, askedAgainMs });
     this.#lastCaller = null;
-    const shared = route < TOGGLES || offered.etag === '' ? null : this.#listOf(wish, offered);
-    (route < TOGGLES ? this.#kept : this.#evaluations).set(key, {
+    const shared = isEvaluation(route) && offered.etag !== '' ? this.#listOf(wish, offered) : null;
+    (isEvaluation(route) ? this.#evaluations : this.#kept).set(key, {
       ...{ route, subject, mark, wideSubject, wideMark, untilMs, inBlock: null },
       response: shared?.response ?? copied(offered),
       bytes: ENTRY_BYTES + key.length + (shared === null ? byteLength : 0),
@@ -251,7 +257,7 @@ export class KeptResponses {
       if (marks.read(subject) !== mark) continue;
       const key = path + name;
       this.#kept.set(key, {
-        route: 0,
+        route: FLAG,
         subject,
         mark,
         wideSubject: SUBJECTS.flags,
@@ -318,10 +324,13 @@ export class KeptResponses {
     return path.length === this.#evaluate.length ? EVALUATIONS : EVALUATION;
   }
 
-  /** Null for a context that comes for the first time. */
+  /**
+   * Null for a context of a known caller that comes for the first time. What unknown callers ask for is not noted, because anybody could
+   * fill the places of others; it is kept if the main thread knows them.
+   */
   #placeOfContext(request: TransportRequest, authorization: string, route: KeptRoute): Place | null {
     const key = contextKey(request, authorization);
-    if (!this.#contexts.has(key)) return null;
+    if (this.#callerOf(authorization) !== null && !this.#contexts.has(key)) return null;
     return { route, key, subject: SUBJECTS.documents, wideSubject: SUBJECTS.flags };
   }
 
@@ -329,7 +338,7 @@ export class KeptResponses {
     const { path, query } = request;
     if (path === this.#documents) {
       const key = documentKey(request, authorization);
-      return { route: 1, key, subject: SUBJECTS.documents, wideSubject: SUBJECTS.flags };
+      return { route: DOCUMENT, key, subject: SUBJECTS.documents, wideSubject: SUBJECTS.flags };
     }
     // A path that is written oddly has many forms.
     if (query !== '' || !path.startsWith(this.#projects) || path.includes('%')) return null;
@@ -337,11 +346,11 @@ export class KeptResponses {
     if (project === '' || features === '' || flag === '' || more !== undefined) return null;
     const key = keyOf(request);
     if (features === undefined)
-      return { route: 3, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists };
+      return { route: OVERVIEW, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists };
     if (features !== 'features') return null;
     return flag === undefined
-      ? { route: 2, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists }
-      : { route: 0, key, subject: subjectOfFlag(flag), wideSubject: SUBJECTS.flags };
+      ? { route: FLAG_LIST, key, subject: subjectOfProject(project!), wideSubject: SUBJECTS.lists }
+      : { route: FLAG, key, subject: subjectOfFlag(flag), wideSubject: SUBJECTS.flags };
   }
 
   #makeRoomForCaller(): void {
