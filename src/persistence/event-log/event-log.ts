@@ -127,7 +127,7 @@ export class EventLog {
   });
 
   /** Searches that need the names of all events. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -203,19 +203,24 @@ export class EventLog {
     await this.#indexFiles.readNames(pause);
     for (const _ of this.#index.listAll()) await pause();
     assert(this.isWhole, 'all events are in lists');
-    for (const resume of this.#waiting.splice(0)) resume();
+    for (const resume of this.#waiting) resume();
+    this.#waiting.clear();
   }
 
   async #untilWhole({ signal }: Pick<Walk, 'signal'>): Promise<void> {
     signal?.throwIfAborted();
     if (this.isWhole) return;
     await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => reject(signal?.reason);
-      signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(() => {
+      const onAbort = (): void => {
+        this.#waiting.delete(resume);
+        reject(signal?.reason);
+      };
+      const resume = (): void => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
-      });
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(resume);
     });
   }
 
