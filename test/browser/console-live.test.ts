@@ -24,6 +24,8 @@ describeConsole('the console beside others', (shared) => {
     const { page } = opened;
     await page.getByRole('link', { name: 'leaving' }).waitFor();
     while (streamCount() === 0) await page.waitForTimeout(20);
+    // The server may know of the stream before we hear that the page has asked for it; what it answers comes after that.
+    await page.evaluate(() => 0);
     const asked = requestsOf(page);
     await call('POST', `${environmentPath('live')}/on`);
     await page.locator('[aria-label="live in development"][aria-checked=true]').waitFor({ timeout: 1_500 });

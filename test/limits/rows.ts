@@ -109,6 +109,8 @@ import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { BLOCK_BYTES_MAX } from '../../src/http/workers/flag-publisher.ts';
 import {
   CALLERS_MAX,
+  CONTEXT_LENGTH_MAX,
+  EVALUATIONS_BYTES_MAX,
   KEPT_BODY_BYTES_MAX,
   KEPT_BYTES_MAX,
 } from '../../src/http/workers/thread/kept-responses.ts';
@@ -244,6 +246,12 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row(
         'responses that each HTTP worker keeps, beside some 30 MiB that its thread takes',
         `${bytes(KEPT_BYTES_MAX)}, each of up to ${bytes(KEPT_BODY_BYTES_MAX)}; what workers share counts for each`,
+        'what was kept first is asked for again',
+        'HTTP_WORKERS',
+      ),
+      row(
+        'evaluations that each HTTP worker keeps beside these',
+        `${bytes(EVALUATIONS_BYTES_MAX)}, of contexts of up to ${number(CONTEXT_LENGTH_MAX)} characters; a list counts once for all contexts of a token that come to it`,
         'what was kept first is asked for again',
         'HTTP_WORKERS',
       ),

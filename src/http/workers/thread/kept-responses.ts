@@ -29,7 +29,7 @@ export const EVALUATIONS_BYTES_MAX = 64 * 1024 * 1024;
 export const KEPT_BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Of a context as it was sent, with its path. A longer one is rare, and is evaluated each time. */
-const CONTEXT_LENGTH_MAX = 2_000;
+export const CONTEXT_LENGTH_MAX = 2_000;
 
 /** An entry beside its body and its key: objects, headers, the map's own memory. */
 const ENTRY_BYTES = 900;
