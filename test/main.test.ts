@@ -8,13 +8,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { VERSION } from '../src/installation.ts';
 import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
+import { nodeArguments } from './support/source.ts';
 
 /** Starts a server that is expected to end by itself. */
 async function runToEnd(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
 ): Promise<{ code: number; output: string; result: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...args], {
+  const child = spawn(process.execPath, nodeArguments('src/main.ts', ...args), {
     cwd: ROOT_FOLDER,
     env: { PATH: process.env['PATH'], HTTP_HOST: '127.0.0.1', PORT: '0', ...env },
   });

@@ -1,4 +1,5 @@
 /** Every scenario of the bench, run with a handful of requests: what it claims to measure, it still can. */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

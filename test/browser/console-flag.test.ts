@@ -1,4 +1,5 @@
 /** The page of a flag: how its environments stand beside each other, and strategies copied between them. */
+// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';

@@ -2,6 +2,7 @@
  * Every page of the console, in each look that people have: light, dark and forced colors, on a desk, at 320 pixels and enlarged to
  * 200 %. The accessibility checker finds nothing, and nothing is wider than the window.
  */
+// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

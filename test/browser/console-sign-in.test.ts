@@ -1,4 +1,5 @@
 /** How people come into the console and go out of it: passwords, links that are handed on, sessions, and a provider of OpenID Connect. */
+// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';

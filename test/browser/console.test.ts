@@ -1,4 +1,5 @@
 /** The console in a real browser: what an operator does with it, by mouse, by keyboard and on a phone. */
+// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page, Request } from 'playwright-core';

@@ -1,4 +1,5 @@
 /** The API page in a real browser: it opens, takes a token, sends a request and shows the answer. */
+// Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';

@@ -16,6 +16,7 @@ import {
   snapshotsIn,
 } from '../support/operator.ts';
 import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from '../support/server.ts';
+import { nodeArguments } from '../support/source.ts';
 
 const COMMANDS = [
   'start',
@@ -103,9 +104,7 @@ describe('flagstaff', () => {
 describe('src/cli/bin.ts', () => {
   /** What operators start, as a process of its own. */
   async function started(...args: string[]) {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/bin.ts', ...args], {
-      cwd: ROOT_FOLDER,
-    });
+    const child = spawn(process.execPath, nodeArguments('src/cli/bin.ts', ...args), { cwd: ROOT_FOLDER });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => {
       out += chunk;

@@ -2,6 +2,7 @@
  * A dependency that throws behind every route there is: the client gets 500 with an id for the log, nothing is
  * changed, no request hangs, and the next one is served. The routes come from the table that the server serves.
  */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';

@@ -1,4 +1,5 @@
 /** What a new field of a flag's metadata takes: one row of the table, and two lines that the compiler asks for. */
+// Own process: it holds the responses of builds of its own against their descriptions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Mutant, onChangedBuild } from '../simulation/mutants.ts';

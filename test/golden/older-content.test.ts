@@ -1,4 +1,5 @@
 /** A build with newer content and newer rules of replay opens the golden folders; builds that do it wrongly are found out. */
+// Own process: it loads several builds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Mutant, onChangedBuild, UPGRADE_MUTANTS } from '../simulation/mutants.ts';

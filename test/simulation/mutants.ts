@@ -3,10 +3,12 @@
  * to find that out. A simulation that nothing can fail proves nothing.
  */
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { writeSource } from '../support/compile.ts';
+import { runnable } from '../support/source.ts';
 import type { RunOptions, RunResult } from './run-seeds.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -263,9 +265,9 @@ export async function onChangedBuild<T, R>(
     for (const path of COPIED) cpSync(join(ROOT, path), join(tree, path), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
     for (const change of changes) {
-      writeFileSync(join(tree, 'src', change.file), changedSource(change, tree));
+      writeSource(join(tree, 'src', change.file), changedSource(change, tree));
     }
-    return await use((await import(pathToFileURL(join(tree, module)).href)) as T);
+    return await use((await import(pathToFileURL(runnable(join(tree, module))).href)) as T);
   } finally {
     rmSync(tree, { recursive: true, force: true });
   }

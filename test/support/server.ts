@@ -14,6 +14,7 @@ import { createLog, type Log } from '../../src/log.ts';
 import type { FileArchive } from '../../src/replication/archive/file-archive.ts';
 import type { ReplicatedLog } from '../../src/replication/replicated-log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
+import { nodeArguments } from './source.ts';
 
 export const ADMIN_TOKEN = '*:*.test-secret';
 export const ROOT_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
@@ -214,7 +215,7 @@ export async function spawnServer(
   folder: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, nodeArguments('src/main.ts'), {
     cwd: ROOT_FOLDER,
     env: {
       PATH: process.env.PATH,

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 // Here, because it looks for the whole of a browser where it finds a window.
 import 'react-dom/client';
 import { renderToString } from 'react-dom/server';
+import { register } from 'tsx/esm/api';
 import { makeRunningFlag } from '../support/applications.ts';
 import { openPage } from '../support/browser/browser-page.ts';
 import { type Call, ROOT_FOLDER, startTestServer, type TestServer } from '../support/server.ts';
@@ -37,6 +38,8 @@ describe('the page about applications', () => {
   let server: TestServer;
   let folder: string;
   before(async () => {
+    // Examples are JSX, which Node does not read.
+    register();
     letTimersEndWithProcess();
     server = await startTestServer({ env: SETTINGS });
     const token = SETTINGS.INIT_ADMIN_API_TOKENS ?? null;

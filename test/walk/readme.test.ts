@@ -1,4 +1,5 @@
 /** The walks of the README, in the order of the page, after its first lines. */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { followReadme, type ReadmeResult, type WalkResult } from '../support/walk.ts';

@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { nodeArguments } from '../../../test/support/source.ts';
 import type { Target } from '../measurement.ts';
 import { type Operation, uniqueBase, writeRequestFile } from './operation.ts';
 
@@ -71,6 +72,6 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<Latencies> 
             ...{ connections: 1, perSecond: besides.perSecond },
           },
   };
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', CLIENT_FILE, JSON.stringify(plan)]);
+  const { stdout } = await run(process.execPath, nodeArguments(CLIENT_FILE, JSON.stringify(plan)));
   return JSON.parse(stdout) as Latencies;
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '../../../test/support/source.ts';
 import type { Target } from '../measurement.ts';
 import { FLAG_ENVIRONMENT } from '../servers/data-set.ts';
 import { request } from './client.ts';
@@ -37,7 +38,7 @@ export async function startStreamClients(target: Target, areStreams = true): Pro
     adminToken: target.token,
     streamPath: areStreams ? `${target.basePath}/api/client/streaming` : null,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', PROCESS_FILE, JSON.stringify(plan)], {
+  const child = spawn(process.execPath, nodeArguments(PROCESS_FILE, JSON.stringify(plan)), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');

@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdtempSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { nodeArguments } from '../../../test/support/source.ts';
 import type { BenchRun } from '../measurement.ts';
 
 const run = promisify(execFile);
@@ -32,7 +33,7 @@ export async function dataFolderOf(bench: BenchRun, set: DataSet): Promise<strin
   if (!existsSync(made)) {
     if (set.events > 50_000)
       bench.say(`makes a data folder of ${set.flags} flags, ${set.events} events or more`);
-    await run(process.execPath, ['--import', 'tsx', BUILDER_FILE, `${made}.part`, JSON.stringify(set)]);
+    await run(process.execPath, nodeArguments(BUILDER_FILE, `${made}.part`, JSON.stringify(set)));
     renameSync(`${made}.part`, made);
   }
   const copy = mkdtempSync(join(bench.folder, 'data-'));

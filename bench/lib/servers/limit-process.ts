@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeArguments } from '../../../test/support/source.ts';
 import type { ReceivedResponse } from '../load/client.ts';
 import type { Target } from '../measurement.ts';
 import type { LimitKind, LimitOptions } from './limit-server.ts';
@@ -35,7 +36,7 @@ export async function startLimitProcess(
   const { status, headers } = response;
   const file = join(folder, 'limit.log');
   const options: LimitOptions = { kind, workers, port, status, headers, bodyFile, file };
-  const child = spawn(process.execPath, ['--import', 'tsx', LIMIT_SERVER_FILE, JSON.stringify(options)], {
+  const child = spawn(process.execPath, nodeArguments(LIMIT_SERVER_FILE, JSON.stringify(options)), {
     cwd: ROOT_FOLDER,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { LOADER, runnable } from '../../../test/support/source.ts';
 import type { Target } from '../measurement.ts';
 
 export const ROOT_FOLDER = fileURLToPath(new URL('../../..', import.meta.url));
@@ -17,7 +18,7 @@ export const BENCH_TOKEN = '*:*.bench';
 const START_MS_MAX = 120_000;
 const LOOK_MS = 2;
 
-const PROBE_FILE = fileURLToPath(new URL('./probe.ts', import.meta.url));
+const PROBE_FILE = fileURLToPath(new URL(runnable('./probe.ts'), import.meta.url));
 
 export interface ServerProcess {
   readonly target: Target;
@@ -49,7 +50,7 @@ export async function startServerProcess(
   const startedAt = performance.now();
   const child = spawn(
     process.execPath,
-    ['--max-semi-space-size=64', '--import', 'tsx', ...probe, 'src/main.ts'],
+    ['--max-semi-space-size=64', ...LOADER, ...probe, runnable('src/main.ts')],
     {
       cwd: root,
       env: {

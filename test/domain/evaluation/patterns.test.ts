@@ -1,22 +1,13 @@
 /** Compiled patterns take more memory than their texts do: they are bounded, however many flags have one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { KEPT_PATTERNS_BYTES_MAX, KeptPatterns, PatternKey } from '../../../src/domain/flags/pattern.ts';
 import { evaluatorOf, inputOf } from '../../support/evaluation/inputs.ts';
 import type { SdkFeature } from '../../support/evaluation/sdk-document.ts';
+import { liveHeapBytes } from '../../support/live-bytes.ts';
 
 /** Each takes some 600 KiB once it has seen a text. */
 const largePattern = (number: number): string => `(?i)\\p{L}{60}${number}`;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-function heapBytes(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}
 
 test('the memory of the patterns of many flags is bounded', () => {
   const flags = Array.from({ length: 200 }, (_, number): SdkFeature => {
@@ -28,13 +19,13 @@ test('the memory of the patterns of many flags is bounded', () => {
     };
   });
   const evaluator = evaluatorOf({ features: flags });
-  const before = heapBytes();
+  const before = liveHeapBytes();
   const outcomes = evaluator.evaluateEnabled(inputOf({ userId: `${'y'.repeat(60)}7` }));
   assert.deepEqual(
     outcomes.map(({ name }) => name),
     ['flag-7'],
   );
-  const grown = heapBytes() - before;
+  const grown = liveHeapBytes() - before;
   assert.ok(grown < 2 * KEPT_PATTERNS_BYTES_MAX, `the heap has grown by ${grown} bytes`);
 });
 

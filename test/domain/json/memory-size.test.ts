@@ -1,16 +1,12 @@
 /** What is said about the memory of values: held against the heap of this process, and growth against sizes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { memoryGrowth, memorySize } from '../../../src/domain/json/memory-size.ts';
 import { pack, unpack } from '../../../src/persistence/codec/message-pack.ts';
+import { liveHeapBytes } from '../../support/live-bytes.ts';
 
 const SEED = Number(process.env.SEED ?? 20_240_501);
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Enough that what else the process allocates does not count. */
 const PACKED_BYTES = 2e6;
@@ -59,11 +55,9 @@ describe('the memory of a value', () => {
       for (let bytes = 0; bytes < PACKED_BYTES; bytes += frames.at(-1)?.length ?? 0) {
         frames.push(Buffer.from(pack(make(frames.length))));
       }
-      collectGarbage();
-      const before = process.memoryUsage().heapUsed;
+      const before = liveHeapBytes();
       const values = frames.map(unpack);
-      collectGarbage();
-      const heapBytes = process.memoryUsage().heapUsed - before;
+      const heapBytes = liveHeapBytes() - before;
       const share = values.reduce<number>((sum, value) => sum + memorySize(value), 0) / heapBytes;
       assert(share > 0.7, `only ${share.toFixed(2)} of what the heap grew by`);
       assert(share < 3, `${share.toFixed(2)} times what the heap grew by`);

@@ -1,13 +1,9 @@
 /** Counts of evaluations: what they add up to, what is folded, and what is dropped at the bound. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { DAY_MS, HOUR_MS, type PeriodCount, UsageTable } from '../../../src/domain/usage/usage-table.ts';
+import { liveHeapBytes } from '../../support/live-bytes.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** A full day, so that hours are easy to count. */
 const NOW_MS = Date.UTC(2026, 0, 10, 12);
@@ -135,19 +131,15 @@ describe('counts of evaluations', () => {
   });
 
   it('take as much memory as is estimated, and not much less', () => {
-    const heapBytes = (): number => {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
     for (const apps of [1, 10]) {
-      const before = heapBytes();
+      const before = liveHeapBytes();
       const usage = table(2 ** 30);
       for (let at = 0; at < 30 * apps; at += 1) {
         const nowMs = NOW_MS + Math.floor(at / apps) * HOUR_MS;
         const sent = Array.from({ length: 500 }, (_, flag) => counts(`flag-${flag}`, 1_000 + flag)).flat();
         usage.add({ ...SHOP, appName: `app-${at % apps}` }, nowMs, sent, nowMs);
       }
-      const share = (heapBytes() - before) / usage.bytes;
+      const share = (liveHeapBytes() - before) / usage.bytes;
       assert(share > 0.5 && share < 1.1, `${share} of the estimate with ${apps} applications`);
       assert.equal(usage.droppedCount, 0);
     }

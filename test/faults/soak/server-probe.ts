@@ -6,6 +6,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { Distribution, RouteMeter } from '../../../src/http/dispatch/meters.ts';
+import { LOADER } from '../../support/source.ts';
 
 export interface ProbeReading {
   /** Milliseconds, by the route: how many requests took up to each bound, and how many took longer. */
@@ -17,7 +18,7 @@ export interface ProbeReading {
 }
 
 /** For NODE_OPTIONS. */
-export const LOAD_PROBE = `--import tsx --import ${import.meta.url}`;
+export const LOAD_PROBE = [...LOADER, '--import', import.meta.url].join(' ');
 
 /** In milliseconds. */
 export const PROBE_BOUNDS = [1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1_000];

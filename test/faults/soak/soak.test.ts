@@ -1,4 +1,5 @@
 /** The short form of soak.ts, which the long fault tests run for 30 minutes. */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { it } from 'node:test';

@@ -19,6 +19,7 @@ import {
   spawnServer,
   temporaryFolder,
 } from '../../support/server.ts';
+import { nodeArguments } from '../../support/source.ts';
 import { FriendlyClient } from './friendly.ts';
 import type { HostileTally, HostileTarget } from './hostile.ts';
 import { LOAD_PROBE, PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
@@ -208,7 +209,7 @@ class SoakRun {
 
   #attack(target: HostileTarget): void {
     this.#hostile?.kill('SIGKILL');
-    const child = spawn(process.execPath, ['--import', 'tsx', 'test/faults/soak/hostile.ts'], {
+    const child = spawn(process.execPath, nodeArguments('test/faults/soak/hostile.ts'), {
       cwd: ROOT_FOLDER,
       env: { PATH: process.env.PATH, HOSTILE_TARGET: JSON.stringify(target) },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
+import { writeSource } from '../../support/compile.ts';
 import { describedTypes } from '../../support/described-types.ts';
 import { ADMIN_TOKEN, ROOT_FOLDER, startTestServer, temporaryFolder } from '../../support/server.ts';
 
@@ -55,10 +56,11 @@ function nameOf(error: { name: string } | { msg: string }[]): string {
 `;
 
 const folder = temporaryFolder();
+let walkFile: string;
 
 before(async () => {
   writeFileSync(join(folder, 'paths.d.ts'), await describedTypes());
-  writeFileSync(join(folder, 'walk.ts'), WALK);
+  walkFile = writeSource(join(folder, 'walk.ts'), WALK);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(ROOT_FOLDER, 'node_modules'), join(folder, 'node_modules'));
 });
@@ -105,7 +107,7 @@ describe('a client generated from the description', () => {
   it('walks: creates, adds a strategy, switches on, patches, clones, archives, and finds the events', async () => {
     const server = await startTestServer();
     try {
-      const { walk } = await import(pathToFileURL(join(folder, 'walk.ts')).href);
+      const { walk } = await import(pathToFileURL(walkFile).href);
       const { flag, types } = await walk(server.origin, ADMIN_TOKEN);
       assert.equal(flag.description, 'My first flag');
       assert.equal(flag.type, 'experiment');

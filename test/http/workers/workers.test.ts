@@ -2,6 +2,7 @@
  * What clients may rely on with several HTTP workers as with none: who holds the response to a write finds it on every worker, nobody goes back in
  * time, and a token that is gone is refused everywhere.
  */
+// Own process: it counts all requests that were made.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';

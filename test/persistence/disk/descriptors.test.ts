@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { temporaryFolder } from '../../support/server.ts';
+import { LOADER, runnable } from '../../support/source.ts';
 
 test('a file is opened once a descriptor is given back, where all were taken', async () => {
   const folder = temporaryFolder();
   const source = JSON.stringify(
-    new URL('../../../src/persistence/disk/file-system.ts', import.meta.url).href,
+    runnable(new URL('../../../src/persistence/disk/file-system.ts', import.meta.url).href),
   );
   const script = `
     const { openSync, closeSync } = await import('node:fs');
@@ -19,14 +20,7 @@ test('a file is opened once a descriptor is given back, where all were taken', a
     setTimeout(() => closeSync(taken.pop()), 60);
     const file = await realFileSystem.open(${JSON.stringify(join(folder, 'segment'))}, 'create');
     console.log(await file.size());`;
-  const node = [
-    process.execPath,
-    '--import',
-    import.meta.resolve('tsx'),
-    '--input-type=module',
-    '-e',
-    script,
-  ];
+  const node = [process.execPath, ...LOADER, '--input-type=module', '-e', script];
   const { stdout } = await promisify(execFile)('bash', ['-c', 'ulimit -n 128; exec "$@"', 'bash', ...node]);
   assert.equal(stdout.trim(), '0');
   rmSync(folder, { recursive: true });

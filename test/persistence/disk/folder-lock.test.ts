@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { FolderLockedError, LOCK_FILE_NAME, lockFolder } from '../../../src/persistence/disk/folder-lock.ts';
+import { LOADER, runnable } from '../../support/source.ts';
 
 const folders: string[] = [];
 after(() => {
@@ -20,7 +21,7 @@ function newFolder(): string {
 }
 
 const HOLDER = `
-  import { lockFolder } from ${JSON.stringify(new URL('../../../src/persistence/disk/folder-lock.ts', import.meta.url).href)};
+  import { lockFolder } from ${JSON.stringify(runnable(new URL('../../../src/persistence/disk/folder-lock.ts', import.meta.url).href))};
   try {
     lockFolder(process.argv[1]);
     console.log('held');
@@ -32,7 +33,7 @@ const HOLDER = `
 
 /** A process that takes the lock and keeps it until it is killed; resolves to what it said. */
 async function startHolder(folder: string): Promise<{ child: ChildProcess; said: string }> {
-  const parameters = ['--import', 'tsx', '--input-type=module', '-e', HOLDER, folder];
+  const parameters = [...LOADER, '--input-type=module', '-e', HOLDER, folder];
   const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, said: said.toString().trim() };

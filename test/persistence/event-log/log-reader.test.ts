@@ -23,6 +23,7 @@ import type { TextScanRequest } from '../../../src/persistence/event-log/text-sc
 import { EventJournal, FOLDER, openLog } from '../../support/event-journal.ts';
 import { eventsOf } from '../../support/event-page.ts';
 import { MemoryFileSystem } from '../../support/memory-file-system.ts';
+import { LOADER, runnable } from '../../support/source.ts';
 
 /** Enough that looking at every event takes the thread many turns of the main thread's event loop. */
 const EVENTS = 20_000;
@@ -159,14 +160,14 @@ function columnsOfOneRow(offset: number) {
 
 test('the thread starts in any working folder, and does not keep an idle process alive', async () => {
   const url = (path: string): string =>
-    JSON.stringify(new URL(`../../../src/persistence/${path}`, import.meta.url).href);
+    JSON.stringify(runnable(new URL(`../../../src/persistence/${path}`, import.meta.url).href));
   const script = `
     const [{ EventLog }, { WorkerLogReader }, { realFileSystem }] =
       await Promise.all([import(${url('event-log/event-log.ts')}), import(${url('event-log/log-reader.ts')}), import(${url('disk/file-system.ts')})]);
     const log = await EventLog.open({ fs: realFileSystem, folder: ${JSON.stringify(folder)}, logReader: new WorkerLogReader() });
     const page = await log.search({ query: 'LAUNCH 7', limit: 1, offset: 0 }, log.lastId);
     console.log(page.totalEvents);`;
-  const parameters = ['--import', import.meta.resolve('tsx'), '--input-type=module', '-e', script];
+  const parameters = [...LOADER, '--input-type=module', '-e', script];
   const { stdout } = await promisify(execFile)(process.execPath, parameters, { cwd: tmpdir() });
   assert.equal(stdout.trim(), '1111');
 });

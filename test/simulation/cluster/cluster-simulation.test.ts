@@ -1,4 +1,5 @@
 /** Clusters on simulated machines and a simulated log, and broken builds that have to be found out. */
+// Own process: it takes long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Mutant, onChangedBuild } from '../mutants.ts';

@@ -1,0 +1,181 @@
+/**
+ * `npm test`: every test file, by the test runner of Node. All sources are compiled once, into a temporary folder with the shape of the
+ * checkout, and the files of a folder share a process, since starting Node and loading the server takes longer than most files do.
+ * A file that looks at its whole process has one of its own.
+ *
+ *   npm test                        everything
+ *   npm test -- test/http test/cli  the files below these folders, or of these names
+ *
+ * `node --import tsx --test path` runs one file without any of this.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { compile } from './support/compile.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** What is no source: packages, which are linked to, data, and what tools leave. */
+const LEFT_OUT = /^(?:\.git|coverage|dist|node_modules|release-.*|data\/(?!README\.md$).*)$/;
+
+/** Programs that tests start time and again, where loading hundreds of modules would take longer than what they do. */
+const PROGRAMS = [
+  'bench/lib/load/open-loop-client',
+  'bench/lib/load/stream-clients-process',
+  'bench/lib/servers/build-data-set',
+  'bench/lib/servers/limit-server',
+  'src/cli/bin',
+  'src/main',
+];
+
+/** Programs that not every machine has, and what is skipped without them. */
+const TOOLS = {
+  chromium: 'the tests of pages in a browser',
+  'nats-server': 'the tests of clusters on real servers of NATS',
+  promtool: 'the tests of alert rules',
+  strace: 'the tests of failing system calls in a real process',
+};
+
+/** Processes at a time. Many tests wait for processes and clients of theirs. */
+const CONCURRENCY = 3;
+
+/** Files that share a process, at most, so that the last processes of a run end at about the same time. */
+const GROUP_FILES_MAX = 12;
+
+/** A line of its own in a file that has a process of its own, with the reason. Those run first, since some take long. */
+const OWN_PROCESS = /^\/\/ Own process: \S/m;
+
+const EFFECT_IMPORT = /^import '\..*$/gm;
+
+/** Copies the sources and what they compile to side by side: some tests read sources, others change them. */
+function compileTree(folder: string): void {
+  cpSync(ROOT, folder, { recursive: true, filter: (from) => !LEFT_OUT.test(relative(ROOT, from)) });
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.ts') || name.endsWith('.d.ts')) continue;
+    const file = join(folder, name);
+    writeFileSync(file.replace(/ts$/, 'js'), compile(readFileSync(file, 'utf8')));
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+}
+
+/** Puts each program into one file, in its place. Every module in it is told the URL that it has by itself. */
+async function bundlePrograms(folder: string): Promise<void> {
+  await build({
+    entryPoints: PROGRAMS.map((name) => join(folder, `${name}.js`)),
+    outbase: folder,
+    outdir: folder,
+    allowOverwrite: true,
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    plugins: [
+      {
+        name: 'own URLs',
+        setup: ({ onLoad }) =>
+          onLoad({ filter: /\.js$/ }, ({ path }) => ({
+            contents: readFileSync(path, 'utf8').replaceAll(
+              'import.meta.url',
+              JSON.stringify(pathToFileURL(path)),
+            ),
+          })),
+      },
+    ],
+  });
+}
+
+function isInstalled(tool: string): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return (
+    process.env[tool.toUpperCase().replace('-', '_')] !== undefined ||
+    folders.some((one) => existsSync(join(one, tool)))
+  );
+}
+
+function testFiles(places: readonly string[]): string[] {
+  const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name))
+    .sort();
+  return places.length === 0
+    ? all
+    : all.filter((file) => places.some((place) => file === place || file.startsWith(`${place}/`)));
+}
+
+/**
+ * What files must have in common to share a process: the folder, and what they import for its effect on the process, such as that each
+ * response is held against the description.
+ */
+function groupKey(file: string): string {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  if (OWN_PROCESS.test(source)) return file;
+  return [dirname(file), ...source.matchAll(EFFECT_IMPORT)].join('\n');
+}
+
+/** The files of each process. */
+function groupsOf(files: readonly string[]): string[][] {
+  const byKey = new Map<string, string[]>();
+  for (const file of files) {
+    const key = groupKey(file);
+    byKey.set(key, [...(byKey.get(key) ?? []), file]);
+  }
+  const groups = [...byKey.values()].flatMap((alike) => {
+    const parts = Math.ceil(alike.length / GROUP_FILES_MAX);
+    return Array.from({ length: parts }, (_, part) => alike.filter((_, index) => index % parts === part));
+  });
+  return groups.sort(([one = ''], [other = '']) => Number(byKey.has(other)) - Number(byKey.has(one)));
+}
+
+/** Files that the runner starts: a test file itself, or one that imports those of its group. */
+function entriesOf(folder: string, groups: readonly (readonly string[])[]): string[] {
+  return groups.map((files, index) => {
+    const compiled = files.map((file) => join(folder, file.replace(/ts$/, 'js')));
+    if (compiled.length === 1) return compiled[0]!;
+    const entry = join(folder, 'test', `group-${index}.test.js`);
+    writeFileSync(entry, compiled.map((file) => `import ${JSON.stringify(file)};\n`).join(''));
+    return entry;
+  });
+}
+
+/** Runs the entries; what is printed names the sources. Resolves to the exit code. */
+async function run(folder: string, entries: readonly string[]): Promise<number> {
+  const reporter = process.stdout.isTTY ? ['--test-reporter=spec'] : [];
+  const args = ['--test', `--test-concurrency=${CONCURRENCY}`, ...reporter, ...entries];
+  const runner = spawn(process.execPath, args, { cwd: folder, stdio: ['inherit', 'pipe', 'inherit'] });
+  const exited = once(runner, 'close');
+  const compiled = new RegExp(`${folder}/((?:bench|src|test)/[^\\s:'"]+)\\.js\\b`, 'g');
+  for await (const line of createInterface({ input: runner.stdout })) {
+    console.log(
+      line.replace(compiled, (_, path: string) => `${ROOT}${path}.ts`).replaceAll(`${folder}/`, ROOT),
+    );
+  }
+  const [code] = await exited;
+  return code ?? 1;
+}
+
+for (const [tool, tests] of Object.entries(TOOLS)) {
+  if (!isInstalled(tool)) console.log(`There is no ${tool} on this machine: ${tests} are skipped.`);
+}
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'flagstaff-tests-')));
+try {
+  compileTree(folder);
+  await bundlePrograms(folder);
+  process.exitCode = await run(folder, entriesOf(folder, groupsOf(testFiles(process.argv.slice(2)))));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
