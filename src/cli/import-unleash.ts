@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { EXIT } from '../exit-codes.ts';
 import { AdminCallError, AdminClient } from '../migration/admin-client.ts';
 import type { Configuration } from '../migration/configuration.ts';
-import { type MigrationResult, takeSteps } from '../migration/migrate.ts';
+import { type FailedStep, type MigrationResult, takeSteps } from '../migration/migrate.ts';
 import { type Plan, planMigration } from '../migration/plan.ts';
 import { readExport } from '../migration/read-export.ts';
 import { readServer } from '../migration/read-server.ts';
@@ -117,11 +117,14 @@ function text(from: Configuration, { steps, remarks }: Plan, result: MigrationRe
     lines.push(`${steps.length} steps would be taken:`, ...steps.map(({ does }) => `- ${does}`));
   else {
     lines.push(`${result.taken} of ${steps.length} steps were taken.`);
-    lines.push(...result.failed.map(({ does, reason }) => `- refused: ${does}: ${reason}`));
-    if (result.leftOut > 0) lines.push(`${result.leftOut} steps that build on those were left out.`);
+    lines.push(...result.failed.map((one) => `- refused: ${notTaken(one)}`));
+    lines.push(...result.leftOut.map((one) => `- left out: ${notTaken(one)}`));
   }
   return [...lines, ...remarks.map((remark) => `Note: ${remark}`)].join('\n');
 }
+
+const notTaken = ({ does, reason, effect }: FailedStep): string =>
+  [`${does}: ${reason}`, ...(effect === null ? [] : [effect])].join(' ');
 
 const WORDS: Readonly<Record<string, string>> = {
   contextFields: 'context fields',

@@ -172,8 +172,6 @@ export interface FlagEnvironment {
   /** Null where that is not known; the switch then stays as it is. */
   readonly enabled: boolean | null;
   readonly strategies: readonly Strategy[];
-  /** Of the strategies, in their order; empty where they are not known. */
-  readonly strategyIds: readonly string[];
   readonly variants: readonly Variant[];
 }
 

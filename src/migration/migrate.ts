@@ -6,15 +6,17 @@ import { MissingSegmentError, type Step, type TargetIds } from './step.ts';
 
 export interface FailedStep {
   readonly does: string;
-  /** What the target said. */
+  /** What the target said, or which step it builds on. */
   readonly reason: string;
+  /** A sentence: what the target is like now; null where it stays without what the step would have made. */
+  readonly effect: string | null;
 }
 
 export interface MigrationResult {
   readonly taken: number;
   readonly failed: readonly FailedStep[];
-  /** Left out because an earlier step of the same thing had failed. */
-  readonly leftOut: number;
+  /** Not taken because a step that they build on had been refused. */
+  readonly leftOut: readonly FailedStep[];
 }
 
 /** Stops, by throwing, when the target does not respond or refuses the token; else goes on with what can be done. */
@@ -31,19 +33,23 @@ export async function takeSteps(
     groups: new Map(target.access.groupIds),
   };
   const failed: FailedStep[] = [];
-  const failedSubjects = new Set<string>();
-  let [taken, leftOut] = [0, 0];
+  const leftOut: FailedStep[] = [];
+  /** What each subject lacks: the step that was refused. */
+  const refused = new Map<string, string>();
+  let taken = 0;
   for (const step of steps) {
-    if (failedSubjects.has(step.subject)) leftOut += 1;
+    const { subject, needs = subject, does, otherwise: effect = null } = step;
+    const missing = refused.get(subject) ?? refused.get(needs);
+    if (missing !== undefined) leftOut.push({ does, reason: `It builds on this: ${missing}.`, effect });
     else {
       const reason = await takeStep(step, ids, client);
       if (reason === null) taken += 1;
       else {
-        failed.push({ does: step.does, reason });
-        failedSubjects.add(step.subject);
+        failed.push({ does, reason, effect });
+        refused.set(subject, does);
       }
     }
-    onStep(taken + leftOut + failed.length, steps.length);
+    onStep(taken + leftOut.length + failed.length, steps.length);
   }
   return { taken, failed, leftOut };
 }

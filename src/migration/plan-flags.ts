@@ -43,12 +43,18 @@ function metadataSteps(flag: Flag, present: Flag | undefined): Step[] {
       { name, type, description, impressionData },
     );
     return stale
-      ? [created, step(subject, `mark flag "${name}" as stale`, 'PUT', pathOf(flag), body)]
+      ? [
+          created,
+          {
+            ...step(`${subject}: metadata`, `mark flag "${name}" as stale`, 'PUT', pathOf(flag), body),
+            needs: subject,
+          },
+        ]
       : [created];
   }
   const has = [present.type, present.description, present.impressionData, present.stale];
   if (isDeepStrictEqual(has, [type, description, impressionData, stale])) return [];
-  return [step(subject, `change what flag "${name}" is`, 'PUT', pathOf(flag), body)];
+  return [step(`${subject}: metadata`, `change what flag "${name}" is`, 'PUT', pathOf(flag), body)];
 }
 
 /** By their addresses: titles are for people, and may have been changed on either side. */
@@ -56,87 +62,98 @@ function linkSteps(flag: Flag, present: Flag | undefined): Step[] {
   const has = new Set(present?.links.map(({ url }) => url));
   return flag.links
     .filter(({ url }) => !has.has(url))
-    .map((link) =>
-      step(subjectOf(flag), `link flag "${flag.name}" to ${link.url}`, 'POST', `${pathOf(flag)}/link`, link),
-    );
+    .map((link) => ({
+      ...step(
+        `${subjectOf(flag)}: ${link.url}`,
+        `link flag "${flag.name}" to ${link.url}`,
+        'POST',
+        `${pathOf(flag)}/link`,
+        link,
+      ),
+      needs: subjectOf(flag),
+    }));
 }
 
 function tagSteps(flag: Flag, present: Flag | undefined): Step[] {
   const has = new Set(present?.tags.map(({ type, value }) => `${type}:${value}`));
   return flag.tags
     .filter(({ type, value }) => !has.has(`${type}:${value}`))
-    .map((tag) =>
-      step(
-        subjectOf(flag),
+    .map((tag) => ({
+      ...step(
+        `${subjectOf(flag)}: tag ${tag.type}:${tag.value}`,
         `tag flag "${flag.name}" with "${tag.type}:${tag.value}"`,
         'POST',
         `/features/${segment(flag.name)}/tags`,
         tag,
       ),
-    );
+      needs: subjectOf(flag),
+    }));
 }
 
-/** A flag is switched off before its strategies change and on after, so that nobody gets half of it. */
+/** What an SDK takes a flag for that is on and has no strategies; the target asks for one before it switches a flag on. */
+const FOR_EVERYBODY: Strategy = {
+  name: 'default',
+  title: '',
+  disabled: false,
+  parameters: {},
+  constraints: [],
+  segments: [],
+  variants: [],
+};
+
+/**
+ * One change makes the flag in an environment what it is there, or is refused as a whole. So nobody gets half of it, and a flag that is on
+ * is not switched off on the way: a refusal leaves it as it was found.
+ */
 function environmentSteps(
   flag: Flag,
   environment: string,
   wanted: FlagEnvironment,
   present: FlagEnvironment | undefined,
 ): Step[] {
-  const path = `${pathOf(flag)}/environments/${segment(environment)}`;
-  const where = `flag "${flag.name}" in ${environment}`;
-  const subject = subjectOf(flag);
-  const strategies = strategySteps(flag, environment, wanted, present);
   const isOn = present?.enabled ?? false;
   const isWantedOn = wanted.enabled ?? isOn;
-  const variants = isDeepStrictEqual(present?.variants ?? [], wanted.variants)
-    ? []
-    : [step(subject, `set the variants of ${where}`, 'PUT', `${path}/variants`, wanted.variants)];
-  const pauses = isOn && strategies.length > 0;
-  const off = step(subject, `switch ${where} off`, 'POST', `${path}/off`);
-  const on = step(subject, `switch ${where} on`, 'POST', `${path}/on`);
+  const strategies =
+    wanted.enabled === true && wanted.strategies.length === 0 ? [FOR_EVERYBODY] : wanted.strategies;
+  const changes = [
+    ...(isDeepStrictEqual(present?.strategies ?? [], strategies) ? [] : ['strategies']),
+    ...(isDeepStrictEqual(present?.variants ?? [], wanted.variants) ? [] : ['variants']),
+    ...(isOn === isWantedOn ? [] : [`switch (${isWantedOn ? 'on' : 'off'})`]),
+  ];
+  if (changes.length === 0) return [];
+  const where = `flag "${flag.name}" in ${environment}`;
   return [
-    ...(isOn && (pauses || !isWantedOn) ? [off] : []),
-    ...strategies,
-    ...variants,
-    ...(isWantedOn && (!isOn || pauses) ? [on] : []),
+    {
+      ...step(
+        `${subjectOf(flag)} in ${environment}`,
+        `set the ${changes.join(', the ')} of ${where}`,
+        'POST',
+        '/features-batch/import',
+      ),
+      needs: subjectOf(flag),
+      otherwise: `Flag "${flag.name}" stays ${isOn ? 'on' : 'off'} in ${environment}, with ${present?.strategies.length ?? 0} strategies.`,
+      body: (ids) => ({
+        project: flag.project,
+        environment,
+        data: {
+          features: [{ name: flag.name }],
+          featureStrategies: strategies.map((one, at) => ({
+            featureName: flag.name,
+            ...strategyBody(one, at, ids),
+          })),
+          featureEnvironments: [
+            { featureName: flag.name, name: environment, enabled: isWantedOn, variants: wanted.variants },
+          ],
+          featureTags: null,
+          segments: [...ids.segments].map(([name, id]) => ({ id, name })),
+        },
+      }),
+    },
   ];
 }
 
-function strategySteps(
-  flag: Flag,
-  environment: string,
-  { strategies }: FlagEnvironment,
-  present: FlagEnvironment | undefined,
-): Step[] {
-  const path = `${pathOf(flag)}/environments/${segment(environment)}/strategies`;
-  const where = `of flag "${flag.name}" in ${environment}`;
-  const subject = subjectOf(flag);
-  const has = present?.strategies ?? [];
-  const ids = present?.strategyIds ?? [];
-  const set = strategies.flatMap((wanted, at): Step[] => {
-    const current = has[at];
-    if (current !== undefined && isDeepStrictEqual(current, wanted)) return [];
-    const body = (targetIds: TargetIds): unknown => strategyBody(wanted, at, targetIds);
-    if (current !== undefined && current.name === wanted.name)
-      return [{ ...step(subject, `change strategy ${at + 1} ${where}`, 'PUT', `${path}/${ids[at]}`), body }];
-    const remove = step(subject, `remove strategy ${at + 1} ${where}`, 'DELETE', `${path}/${ids[at]}`);
-    const add = {
-      ...step(subject, `add strategy ${at + 1} ("${wanted.name}") ${where}`, 'POST', path),
-      body,
-    };
-    return current === undefined ? [add] : [remove, add];
-  });
-  const surplus = ids
-    .slice(strategies.length)
-    .map((id, at) =>
-      step(subject, `remove strategy ${strategies.length + at + 1} ${where}`, 'DELETE', `${path}/${id}`),
-    );
-  return [...set, ...surplus];
-}
-
 /** A strategy without one of its segments would be for more users than it was, so it is not made. */
-export function strategyBody({ segments, ...strategy }: Strategy, at: number, ids: TargetIds): unknown {
+export function strategyBody({ segments, ...strategy }: Strategy, at: number, ids: TargetIds): object {
   const known = segments.map((name) => {
     const id = ids.segments.get(name);
     if (id === undefined) throw new MissingSegmentError(name);
@@ -150,15 +167,16 @@ export function dependencySteps(flag: Flag, present: Flag | undefined): Step[] {
   const has = new Map(present?.dependencies.map((one) => [one.feature, one]));
   return flag.dependencies
     .filter((wanted) => !isDeepStrictEqual(has.get(wanted.feature), wanted))
-    .map((wanted) =>
-      step(
-        subjectOf(flag),
+    .map((wanted) => ({
+      ...step(
+        `${subjectOf(flag)}: parent ${wanted.feature}`,
         `let flag "${flag.name}" depend on "${wanted.feature}"`,
         'POST',
         `${pathOf(flag)}/dependencies`,
         wanted,
       ),
-    );
+      needs: subjectOf(flag),
+    }));
 }
 
 export function archiveSteps(flag: Flag, present: Flag | undefined): Step[] {

@@ -143,7 +143,6 @@ function flagsOf(sent: Export): Flag[] {
           {
             enabled: tellsSwitches(sent) ? (one.enabled ?? false) : null,
             strategies: inOrder(named).map((strategy) => partsOf(strategyOf(strategy, segmentNames))),
-            strategyIds: [],
             variants: one.variants ?? [],
           },
         ];

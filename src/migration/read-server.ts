@@ -276,7 +276,6 @@ async function flagOf(
     found.set(name, {
       enabled: enabled ?? false,
       strategies: strategies.map((strategy) => strategyOf(strategy, segmentNames)),
-      strategyIds: strategies.flatMap(({ id }) => id ?? []),
       variants: variants ?? (await variantsOf(client, `${path}/environments/${encodeURIComponent(name)}`)),
     });
   }

@@ -9,8 +9,12 @@ export interface TargetIds {
 }
 
 export interface Step {
-  /** What it belongs to, such as `flag checkout`: after a failure the later steps of the same subject are left out. */
+  /** What it makes or changes, such as `flag checkout in production`: after a refusal the later steps of the same subject are left out. */
   readonly subject: string;
+  /** Another subject without which it cannot be taken, such as `flag checkout`. */
+  readonly needs?: string;
+  /** A sentence: what the target is like if the step is not taken. */
+  readonly otherwise?: string;
   /** A sentence without its end: `create segment "beta-testers"`. */
   readonly does: string;
   readonly method: 'DELETE' | 'POST' | 'PUT';

@@ -111,7 +111,7 @@ describe('flagstaff import-unleash', () => {
     const planned = await run(unleash.url, '--dry-run', '--json');
     assert.deepEqual(JSON.parse(planned.out).steps, [
       'change what flag "flag-0001" is',
-      'add strategy 2 ("userWithId") of flag "flag-0001" in production',
+      'set the strategies of flag "flag-0001" in production',
     ]);
     await run(unleash.url);
     assert.match((await run(unleash.url)).out, /^Everything is equal already\.$/m);
@@ -237,7 +237,10 @@ describe('flagstaff import-unleash', () => {
     );
     const { code, out } = await run(file);
     assert.equal(code, 65);
-    assert.match(out, /^- refused: add strategy 1 .*: The segment "not-there" is not there\./m);
+    assert.match(
+      out,
+      /^- refused: set the strategies.* of flag "rolled" in production: The segment "not-there" is not there\./m,
+    );
     const { environments } = (await read('/projects/default/features/rolled')) as {
       environments: { name: string; enabled: boolean; strategies: unknown[] }[];
     };
@@ -254,8 +257,97 @@ describe('flagstaff import-unleash', () => {
     const { code, out } = await run(file);
     assert.equal(code, 65);
     assert.match(out, /^- refused: create flag "bad" in project "default": POST .*: 400 .*description/m);
-    assert.match(out, /^1 steps that build on those were left out\.$/m);
+    const left =
+      /^- left out: set the strategies of flag "bad" in development: It builds on this: create flag "bad"/m;
+    assert.match(out, left);
     assert.equal((await server.call('GET', '/projects/default/features/good')).status, 200);
+  });
+
+  describe('with an export that tells switches', () => {
+    /** Its flags, each with strategies by environment; all are on, in `environments`. */
+    const exported = (
+      flags: Readonly<Record<string, Readonly<Record<string, readonly object[]>>>>,
+      more: object = {},
+    ): string => {
+      const file = join(temporaryFolder(), 'switches.json');
+      const places = Object.entries(flags).flatMap(([featureName, places]) =>
+        Object.entries(places).map(([environment, strategies]) => ({ featureName, environment, strategies })),
+      );
+      const document = {
+        version: 4,
+        features: Object.keys(flags).map((name) => ({ name })),
+        featureStrategies: places.flatMap(({ strategies, ...place }) =>
+          strategies.map((one) => ({ ...place, strategyName: 'default', ...one })),
+        ),
+        featureEnvironments: places.map(({ strategies: _, ...place }) => ({
+          ...place,
+          enabled: true,
+          ...more,
+        })),
+        segments: [{ id: 7, name: 'not-there' }],
+      };
+      writeFileSync(file, JSON.stringify(document));
+      return file;
+    };
+    const found = async (name: string, environment: string) => {
+      const path = `/projects/default/features/${name}/environments/${environment}`;
+      const { enabled, strategies } = (await read(path)) as { enabled: boolean; strategies: object[] };
+      return [enabled, strategies.length];
+    };
+
+    it('leaves a flag on that is on where what it should become is refused, and says so', async () => {
+      await server.call('POST', '/projects/default/features', { name: 'kept-on' });
+      const path = '/projects/default/features/kept-on/environments/production';
+      await server.call('POST', `${path}/strategies`, { name: 'default' });
+      await server.call('POST', `${path}/on`);
+      const refused = [
+        [{}, { segments: [7] }],
+        [{ constraints: [{ contextName: 'age', operator: 'NUM_GT', value: 'old', values: [] }] }],
+      ];
+      for (const strategies of refused) {
+        const before = lastEvent();
+        const { code, out } = await run(exported({ 'kept-on': { production: strategies } }));
+        assert.equal(code, 65);
+        assert.match(
+          out,
+          /^- refused: .* "kept-on" in production: .* Flag "kept-on" stays on in production, with 1 strategies\.$/m,
+        );
+        assert.deepEqual(await found('kept-on', 'production'), [true, 1]);
+        assert.equal(lastEvent(), before, 'it was not switched off and on again either');
+      }
+    });
+
+    it('sets a flag in its other environments where one is refused', async () => {
+      const file = exported({ 'half-bad': { development: [{ segments: [7] }], production: [{}] } });
+      assert.equal((await run(file)).code, 65);
+      assert.deepEqual(await found('half-bad', 'development'), [false, 0]);
+      assert.deepEqual(await found('half-bad', 'production'), [true, 1]);
+    });
+
+    it('keeps weights that add up, and takes no step in a second run', async () => {
+      const variants = [334, 333, 333].map((weight, at) => ({ name: `v${2 - at}`, weight })).toReversed();
+      const file = exported({ 'split-up': { production: [{}] } }, { variants });
+      assert.equal((await run(file)).code, 0);
+      assert.match((await run(file)).out, /^Everything is equal already\.$/m);
+    });
+
+    it('gives a flag that is on without strategies the one that is for everybody', async () => {
+      const file = exported({ everybody: { production: [] } });
+      assert.equal((await run(file)).code, 0);
+      assert.deepEqual(await found('everybody', 'production'), [true, 1]);
+      assert.match((await run(file)).out, /^Everything is equal already\.$/m);
+    });
+
+    it('keeps the tags that a flag has here', async () => {
+      await server.call('POST', '/projects/default/features', { name: 'tagged-here' });
+      await server.call('POST', '/features/tagged-here/tags', { type: 'simple', value: 'mine' });
+      assert.equal((await run(exported({ 'tagged-here': { production: [{}] } }))).code, 0);
+      const { tags } = (await read('/features/tagged-here/tags')) as { tags: { value: string }[] };
+      assert.deepEqual(
+        tags.map(({ value }) => value),
+        ['mine'],
+      );
+    });
   });
 
   it('says in one line what is wrong with an address, a token or a file', async () => {

@@ -27,7 +27,8 @@ export interface ImportedFlag {
   readonly variants: readonly Variant[] | null;
   /** With ids of segments as the file numbers them. */
   readonly strategies: readonly StrategyInput[];
-  readonly tags: readonly Tag[];
+  /** Null: the file does not say, so the flag keeps its own. */
+  readonly tags: readonly Tag[] | null;
   readonly dependencies: readonly Dependency[];
 }
 

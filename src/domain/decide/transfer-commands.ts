@@ -209,7 +209,10 @@ function partEvents(flag: Flag, { command, context, segments }: Into, imported: 
     variants: distributeWeights(imported.variants ?? before.variants),
   };
   const others = flag.environments.filter(({ name }) => name !== before.name);
-  const tags = [...new Map(imported.tags.map((tag) => [tagKey(tag), tag])).values()];
+  const tags =
+    imported.tags === null
+      ? flag.tags
+      : [...new Map(imported.tags.map((tag) => [tagKey(tag), tag])).values()];
   const target: Flag = { ...flag, tags, environments: [...others, after] };
   return (
     refuseLargeFlag(flag, target) ?? [

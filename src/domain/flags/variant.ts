@@ -105,12 +105,17 @@ export const StrategyVariantListSchema = v.pipe(
 
 /**
  * Distributes the weights of a valid list (docs/specification/variants.md#weights): the `variable` variants share
- * what the `fix` ones leave of 1000, and the first ones take the remainder, so three get 334, 333 and 333.
+ * what the `fix` ones leave of 1000, and the first ones take the remainder, so three get 334, 333 and 333. Weights that are such a share
+ * already stay as they are, whichever variants have the remainder: a user of another server keeps his variant when its flags are brought
+ * here.
  */
 export function distributeWeights(variants: readonly Variant[]): Variant[] {
   const rest = WEIGHT_TOTAL - fixedWeight(variants);
   const variableCount = variants.filter((variant) => variant.weightType === 'variable').length;
   const share = Math.floor(rest / variableCount);
+  const weights = variants.filter(({ weightType }) => weightType === 'variable').map(({ weight }) => weight);
+  const isShared = weights.every((weight) => weight === share || weight === share + 1);
+  if (isShared && weights.reduce((sum, weight) => sum + weight, 0) === rest) return [...variants];
   let leftOver = rest % variableCount;
   return variants.map((variant) => {
     if (variant.weightType === 'fix') return variant;

@@ -114,6 +114,17 @@ test('a list is refused exactly when its fixed weights reach 1000 or it has no v
   );
 });
 
+test('an even split stays as it was sent, whichever variants have the remainder, and anything else is split anew', () => {
+  const list = (weights: readonly number[]): Variant[] =>
+    weights.map((weight, at): Variant => v.parse(VariantSchema, { ...variable(`v${at}`), weight }));
+  const weights = (sent: readonly number[]) => distributeWeights(list(sent)).map(({ weight }) => weight);
+  for (const even of [[333, 333, 334], [333, 334, 333], [500, 500], [1000]])
+    assert.deepEqual(weights(even), even);
+  assert.deepEqual(weights([333, 333, 333]), [334, 333, 333]);
+  assert.deepEqual(weights([332, 334, 334]), [334, 333, 333]);
+  assert.deepEqual(weights([700, 300]), [500, 500]);
+});
+
 test('distributing twice changes nothing, so a list that is written back stays as it is', () => {
   const once = distributeWeights(
     ['a', 'b', 'c'].map((name): Variant => v.parse(VariantSchema, variable(name))),

@@ -107,7 +107,12 @@ export const ImportBody = v.pipe(
         features: v.pipe(list(ExportedFlag, FLAGS_PHRASE), v.maxLength(TRANSFER_FLAGS_MAX, FLAGS_PHRASE)),
         featureStrategies: listOf(ExportedStrategy, 'strategies with the names of their flags'),
         featureEnvironments: listOf(ExportedEnvironment, 'flags in the environment'),
-        featureTags: listOf(ExportedTag, 'tags with the names of their flags'),
+        featureTags: v.nullish(
+          v.pipe(
+            list(ExportedTag, 'a list of tags with the names of their flags'),
+            v.description('Of all flags. Without the list, flags keep their tags.'),
+          ),
+        ),
         tagTypes: listOf(ExportedTagType, 'tag types'),
         contextFields: listOf(ExportedContextField, 'context fields'),
         segments: listOf(v.object({ id: v.number(), name: v.string() }), 'segments with id and name'),
@@ -173,7 +178,7 @@ export function importCommand({ project, environment, data }: Import): ImportFla
         enabled: here?.enabled ?? null,
         variants: here?.variants ?? null,
         strategies: strategies.get(name) ?? [],
-        tags: tags.get(name) ?? [],
+        tags: data.featureTags == null ? null : (tags.get(name) ?? []),
         dependencies: parents.get(name)?.flat() ?? [],
       };
     }),
