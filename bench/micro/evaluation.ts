@@ -127,6 +127,7 @@ function sampleInput(index: number): EvaluationInput {
     context: { userId: `user-${index}-7f3c09`, sessionId: `session-${index}`, properties },
     nowMs: Date.UTC(2024, 4, 1),
     random: () => 0.5,
+    contextLength: 100,
     hostName: null,
   };
 }

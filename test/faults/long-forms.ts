@@ -4,6 +4,8 @@ import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
 import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.ts';
+import { searchWorst } from '../support/evaluation/worst-rules.ts';
+import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
@@ -31,6 +33,9 @@ export interface LongForm {
 const SEEDS_PER_MUTANT = 3_000;
 
 const KILLS_AT_ONCE = 20;
+
+/** Microseconds for which no evaluation holds the event loop. A slice takes 5 ms before its last step. */
+const TURN_MAX = 15_000;
 
 const SOAK_MINUTES = 30;
 
@@ -105,6 +110,16 @@ export const LONG_FORMS: readonly LongForm[] = [
         assert(failure !== null, `${SEEDS_PER_MUTANT} seeds did not find a build that ${mutant.name}`);
       }
       return { builds: count };
+    },
+  },
+  {
+    name: 'slow rules',
+    total: 10_000,
+    batch: 100,
+    run: async (flags, first) => {
+      const { slowestTurn, what, ...counts } = searchWorst(seededRandom(first), flags);
+      assert(slowestTurn <= TURN_MAX, `${what} took ${slowestTurn} µs in one turn, seed ${first}`);
+      return { ...counts, slowestTurn };
     },
   },
   {

@@ -13,6 +13,9 @@ const VARIANT_SEED = 86_028_157;
 
 const ROLLOUT_BUCKETS = 100;
 
+/** Microseconds of hashing a character of what a user is sticky on, at worst: one of three bytes. */
+export const BUCKET_COST = 0.0025;
+
 /** What keeps a user in the same bucket; undefined or empty: nothing does. */
 export type StickyReader = (run: Run) => string | undefined;
 

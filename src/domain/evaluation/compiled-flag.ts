@@ -5,6 +5,7 @@
 import { type Dependency, environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { type Conditions, compileConditions } from './conditions.ts';
+import { type Cost, NO_COST, sumOf } from './cost.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
 import { parameterReader } from './parameters.ts';
 import { type CompiledKind, compileKind } from './strategy-kind.ts';
@@ -18,6 +19,8 @@ export interface CompiledStrategy {
   readonly choice: CompiledChoice | null;
   /** On without a variant of this strategy's own. */
   readonly on: Outcome;
+  /** Of all its tests, segments aside. */
+  readonly cost: Cost;
 }
 
 export interface CompiledChoice {
@@ -45,6 +48,8 @@ export interface CompiledFlag {
   readonly missed: Outcome;
   /** On without any strategy, and so for everybody whom its parents allow. */
   readonly on: Outcome;
+  /** Of its strategies and variants, segments and parents aside. */
+  readonly cost: Cost;
 }
 
 const compiledFlags = new WeakMap<Flag, Map<string, CompiledFlag>>();
@@ -69,6 +74,7 @@ function compile(flag: Flag, environment: string): CompiledFlag {
   const strategies = active.map((strategy) => compileStrategy(flag, strategy));
   const isOn = enabled && (active.length > 0 || all.length === 0);
   const choice = compileVariants({ variants, groupId: flag.name, stickiness: '' });
+  const costs = strategies.map(({ cost }) => cost);
   return {
     flag,
     name: flag.name,
@@ -81,6 +87,7 @@ function compile(flag: Flag, environment: string): CompiledFlag {
     disabled: offOutcome(flag, 'DISABLED'),
     missed: offOutcome(flag, missReason(flag, strategies)),
     on: onOutcome(flag, flag.dependencies.length > 0 ? 'TARGETING_MATCH' : 'STATIC'),
+    cost: sumOf([...costs, choice?.cost ?? NO_COST]),
   };
 }
 
@@ -93,12 +100,14 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
     groupId: read('groupId') || flag.name,
     stickiness: read('stickiness'),
   });
+  const conditions = compileConditions(source);
   return {
     source,
-    conditions: compileConditions(source),
+    conditions,
     kind,
     choice: choiceOf(flag, choice),
     on: onOutcome(flag, hitReason(flag, source, kind)),
+    cost: sumOf([conditions.cost, kind?.cost ?? NO_COST, choice?.cost ?? NO_COST]),
   };
 }
 

@@ -1,8 +1,9 @@
 /** What a strategy asks for beside its kind: that its constraints hold, and those of its segments. */
 import type { Strategy } from '../flags/strategy.ts';
 import { type CompiledConstraint, compileConstraint } from './constraint-test.ts';
+import { type Cost, sumOf } from './cost.ts';
 import { Interned } from './interned.ts';
-import type { Run } from './run.ts';
+import type { Run, Steps } from './run.ts';
 import { compileSegment, type SegmentSource } from './segment-test.ts';
 
 /** Where segments are looked up: they change without the strategies that refer to them. */
@@ -14,15 +15,15 @@ export class Conditions {
   readonly constraints: readonly CompiledConstraint[];
   /** Ids. */
   readonly segments: readonly number[];
-  /** About how many microseconds the tests of the constraints take at worst. */
-  readonly effort: number;
+  /** Of the constraints. */
+  readonly cost: Cost;
   #runId = 0;
   #hold = false;
 
   constructor(constraints: readonly CompiledConstraint[], segments: readonly number[]) {
     this.constraints = constraints;
     this.segments = segments;
-    this.effort = constraints.reduce((sum, { effort }) => sum + effort, 0);
+    this.cost = sumOf(constraints.map(({ cost }) => cost));
   }
 
   get isEmpty(): boolean {
@@ -38,6 +39,15 @@ export class Conditions {
     return this.#hold;
   }
 
+  /** The same, where they may take long. */
+  *holdInSteps(run: Run, scope: Segments): Steps<boolean> {
+    if (this.#runId === run.id) return this.#hold;
+    const hold = yield* this.#testInSteps(run, scope);
+    this.#hold = hold;
+    this.#runId = run.id;
+    return hold;
+  }
+
   #test(run: Run, scope: Segments): boolean {
     if (!allHold(this.constraints, run)) return false;
     for (const id of this.segments) {
@@ -47,11 +57,35 @@ export class Conditions {
     }
     return true;
   }
+
+  *#testInSteps(run: Run, scope: Segments): Steps<boolean> {
+    if (!(yield* allHoldInSteps(this.constraints, run))) return false;
+    for (const id of this.segments) {
+      const segment = scope.segment(id);
+      if (segment === undefined || !(yield* segmentHolds(segment, run))) return false;
+    }
+    return true;
+  }
+}
+
+function* segmentHolds(segment: SegmentSource, run: Run): Steps<boolean> {
+  const known = run.segmentResult(segment);
+  if (known !== undefined) return known;
+  const holds = yield* allHoldInSteps(compileSegment(segment), run);
+  run.rememberSegment(segment, holds);
+  return holds;
 }
 
 function allHold(constraints: readonly CompiledConstraint[], run: Run): boolean {
   for (const constraint of constraints) {
     if (!constraint.holds(run)) return false;
+  }
+  return true;
+}
+
+function* allHoldInSteps(constraints: readonly CompiledConstraint[], run: Run): Steps<boolean> {
+  for (const constraint of constraints) {
+    if (!(yield* constraint.holdsInSteps(run))) return false;
   }
   return true;
 }

@@ -2,12 +2,14 @@
  * A constraint compiled into a test. What cannot hold, such as a field not given or a value of the wrong kind, is
  * false and then subject to `inverted`; only an unknown operator is false whatever `inverted` says, as in every SDK.
  */
-import { type AddressRange, isWithin, parseAddress } from '../flags/address.ts';
-import { KeptPatterns, PatternKey } from '../flags/pattern.ts';
+import { KeptPatterns, PatternKey, patternMicroseconds } from '../flags/pattern.ts';
+import { ADDRESS_COST, AddressList } from './address-list.ts';
 import { type ContextReader, contextReader } from './context.ts';
-import { Interned } from './interned.ts';
-import type { Run, Test } from './run.ts';
+import { type Cost, costBy } from './cost.ts';
+import { Interned, KEY_LENGTH_MAX } from './interned.ts';
+import type { Run, Steps, Test } from './run.ts';
 import { compareVersions, parseSemanticVersion } from './semantic-version.ts';
+import { occursAny, PLAIN_SEARCH_COST } from './text-index.ts';
 
 /** A constraint of a strategy or a segment; the operator is any text, because newer ones must not stop an evaluation. */
 export interface ConstraintSource {
@@ -19,22 +21,24 @@ export interface ConstraintSource {
   readonly value?: string;
 }
 
-/** About how many microseconds a test takes at worst, with the longest text that a context may hold. */
-export function effortOf({ operator, values = [] }: ConstraintSource): number {
+/** With what the first test of all makes ready. */
+export function costOf({ operator, values = [], value = '' }: ConstraintSource): Cost {
+  const characters = values.reduce((sum, { length }) => sum + length, 0);
+  const listed = 1 + values.length * 0.1 + characters * 0.005;
   switch (operator) {
     case 'REGEX':
-      return PATTERN_EFFORT;
+      return costBy((length) => 1 + patternMicroseconds(value, length));
     case 'STR_CONTAINS':
-      return 1 + values.length;
+      return costBy(
+        (length) => listed + characters * 0.02 + Math.min(characters * length * 0.001, PLAIN_SEARCH_COST),
+      );
     case 'IN_CIDR':
-      return 1 + values.length / 4;
+      return costBy(() => listed + values.length * ADDRESS_COST);
     default:
-      return 1 + values.length / 50;
+      // The identifiers of versions are compared one by one.
+      return costBy((length) => listed + Math.min(value.length, length) * 0.2);
   }
 }
-
-/** Mostly of compiling the pattern, where it was forgotten. */
-const PATTERN_EFFORT = 500;
 
 /** Of the last constraint that was compiled. */
 let lastId = 0;
@@ -44,8 +48,9 @@ export class CompiledConstraint {
   readonly id: number;
   readonly source: ConstraintSource;
   readonly read: ContextReader;
-  readonly effort: number;
-  readonly #test: Test;
+  readonly cost: Cost;
+  /** Made when it is first needed: a flag may have a thousand of them, of hundreds of values each. */
+  #made: PreparedTest | null = null;
   #runId = 0;
   #holds = false;
 
@@ -54,17 +59,26 @@ export class CompiledConstraint {
     this.id = lastId;
     this.source = source;
     this.read = contextReader(source.contextName);
-    this.effort = effortOf(source);
-    this.#test = testOf(source, this.read);
+    this.cost = costOf(source);
   }
 
   /** Tested once in a run, however many strategies have it. */
   holds(run: Run): boolean {
     if (this.#runId !== run.id) {
-      this.#holds = run.resultOf(this) ?? this.#test(run);
+      this.#made ??= testOf(this.source, this.read);
+      this.#holds = this.#made.test(run);
       this.#runId = run.id;
     }
     return this.#holds;
+  }
+
+  /** The same, where many are tested. */
+  *holdsInSteps(run: Run): Steps<boolean> {
+    this.#made ??= testOf(this.source, this.read);
+    while (!this.#made.prepare()) yield;
+    const holds = this.holds(run);
+    if (run.hasSpent(this.cost)) yield;
+    return holds;
   }
 }
 
@@ -73,25 +87,34 @@ const constraints = new Interned<CompiledConstraint>();
 /** The same object for constraints that say the same. */
 export function compileConstraint(source: ConstraintSource): CompiledConstraint {
   const { contextName, operator, caseInsensitive, inverted, values, value } = source;
+  if (values !== undefined && values.length > KEY_LENGTH_MAX) return new CompiledConstraint(source);
   const key = JSON.stringify([contextName, operator, caseInsensitive, inverted, values, value]);
   return constraints.of(key, () => new CompiledConstraint(source));
 }
 
-function testOf(source: ConstraintSource, read: ContextReader): Test {
-  const compile = OPERATORS.get(source.operator);
-  if (compile === undefined) return () => false;
-  const test = compile(source, read);
-  return source.inverted ? negated(test) : test;
+/** `prepare` readies some of what the test needs, if that takes long; true when all is ready. */
+interface PreparedTest {
+  readonly test: Test;
+  prepare(): boolean;
 }
 
-type CompileOperator = (source: ConstraintSource, read: ContextReader) => Test;
+const alwaysReady = (): boolean => true;
+
+function testOf(source: ConstraintSource, read: ContextReader): PreparedTest {
+  const made = OPERATORS.get(source.operator)?.(source, read) ?? (() => false);
+  const { test, prepare } = typeof made === 'function' ? { test: made, prepare: alwaysReady } : made;
+  const isNegated = source.inverted === true && OPERATORS.has(source.operator);
+  return { test: isNegated ? negated(test) : test, prepare };
+}
+
+type CompileOperator = (source: ConstraintSource, read: ContextReader) => Test | PreparedTest;
 
 const OPERATORS: ReadonlyMap<string, CompileOperator> = new Map<string, CompileOperator>([
   ['IN', isIn],
   ['NOT_IN', (source, read) => negated(isIn(source, read))],
-  ['STR_STARTS_WITH', textOperator((text, part) => text.startsWith(part))],
-  ['STR_ENDS_WITH', textOperator((text, part) => text.endsWith(part))],
-  ['STR_CONTAINS', textOperator((text, part) => text.includes(part))],
+  ['STR_STARTS_WITH', textOperator((text, parts) => parts.some((part) => text.startsWith(part)))],
+  ['STR_ENDS_WITH', textOperator((text, parts) => parts.some((part) => text.endsWith(part)))],
+  ['STR_CONTAINS', textOperator(occursAny)],
   ['NUM_EQ', numberOperator((number, limit) => number === limit)],
   ['NUM_GT', numberOperator((number, limit) => number > limit)],
   ['NUM_GTE', numberOperator((number, limit) => number >= limit)],
@@ -105,7 +128,7 @@ const OPERATORS: ReadonlyMap<string, CompileOperator> = new Map<string, CompileO
   ['SEMVER_LT', versionOperator((order) => order < 0)],
   ['SEMVER_LTE', versionOperator((order) => order <= 0)],
   ['REGEX', matchesPattern],
-  ['IN_CIDR', isInRange],
+  ['IN_CIDR', isCovered],
 ]);
 
 const negated =
@@ -123,16 +146,18 @@ function isIn(source: ConstraintSource, read: ContextReader): Test {
   return ({ context }) => values.has(read(context));
 }
 
-function textOperator(compare: (text: string, part: string) => boolean): CompileOperator {
+/** `partsLength` is that of all parts together. */
+type CompareTexts = (text: string, parts: readonly string[], partsLength: number) => boolean;
+
+function textOperator(compare: CompareTexts): CompileOperator {
   return (source, read) => {
     const values = cleanValues(source);
-    const fold = source.caseInsensitive ? (text: string) => text.toLowerCase() : (text: string) => text;
-    const parts = values.map(fold);
-    return ({ context }) => {
-      const text = read(context);
-      if (text === undefined) return false;
-      const folded = fold(text);
-      return parts.some((part) => compare(folded, part));
+    const folds = source.caseInsensitive === true;
+    const parts = folds ? values.map((value) => value.toLowerCase()) : values;
+    const partsLength = parts.reduce((sum, { length }) => sum + length, 0);
+    return (run) => {
+      const text = read(run.context);
+      return text !== undefined && compare(folds ? run.lowerCase.of(text) : text, parts, partsLength);
     };
   };
 }
@@ -140,8 +165,11 @@ function textOperator(compare: (text: string, part: string) => boolean): Compile
 function numberOperator(compare: (number: number, limit: number) => boolean): CompileOperator {
   return ({ value }, read) => {
     const limit = Number(value);
-    // No comparison holds for NaN, which is what a missing field, like any other text that is no number, becomes.
-    return ({ context }) => compare(Number(read(context)), limit);
+    // No comparison holds for NaN, as which a text that is no number counts, and a missing field.
+    return (run) => {
+      const text = read(run.context);
+      return text !== undefined && compare(run.numbers.of(text), limit);
+    };
   };
 }
 
@@ -166,23 +194,25 @@ function versionOperator(accepts: (order: number) => boolean): CompileOperator {
 
 const patterns = new KeptPatterns();
 
-function matchesPattern({ value, caseInsensitive = false }: ConstraintSource, read: ContextReader): Test {
+function matchesPattern(
+  { value, caseInsensitive = false }: ConstraintSource,
+  read: ContextReader,
+): Test | PreparedTest {
   if (value === undefined) return () => false;
   const key = new PatternKey(value, caseInsensitive);
-  return ({ context }) => {
+  const test: Test = ({ context }) => {
     const text = read(context);
     return text !== undefined && patterns.occursIn(key, text);
   };
+  return { test, prepare: () => patterns.prepare(key) };
 }
 
-function isInRange(source: ConstraintSource, read: ContextReader): Test {
-  // Parsed when they are first needed: that takes far longer than comparing them.
-  let ranges: readonly AddressRange[] | null = null;
-  return (run) => {
+function isCovered({ values = [] }: ConstraintSource, read: ContextReader): PreparedTest {
+  const addresses = new AddressList(values);
+  const test: Test = (run) => {
     const text = read(run.context);
     const address = text === undefined ? null : run.addresses.of(text);
-    if (address === null) return false;
-    ranges ??= cleanValues(source).flatMap((value) => parseAddress(value) ?? []);
-    return ranges.some((range) => isWithin(address, range));
+    return address !== null && addresses.covers(address);
   };
+  return { test, prepare: () => addresses.prepare() };
 }

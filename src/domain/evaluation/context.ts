@@ -3,6 +3,7 @@
  * because callers choose their names: `__proto__` is a property like any other.
  */
 import { isJsonObject } from '../json/json.ts';
+import { CONTEXT_LENGTH_MAX } from './cost.ts';
 
 const STANDARD_FIELDS = [
   'userId',
@@ -69,17 +70,16 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/**
- * Characters of all names and values together. Every flag may hash or search any of them, so this is what one request
- * can make of the time of an evaluation; a context of an application has some hundred.
- */
-const CONTEXT_LENGTH_MAX = 16_384;
-
-/** A sentence that says why nothing should be evaluated for the context, or null. For whoever takes it from outside. */
-export function contextIssue(context: EvaluationContext): string | null {
+/** Characters of all names and values together. */
+export function contextLength(context: EvaluationContext): number {
   let length = 0;
   for (const name of STANDARD_FIELDS) length += context[name]?.length ?? 0;
   for (const [name, value] of context.properties) length += name.length + value.length;
+  return length;
+}
+
+/** A sentence that says why nothing should be evaluated for a context of that length, or null. For contexts from outside. */
+export function contextIssue(length: number): string | null {
   if (length <= CONTEXT_LENGTH_MAX) return null;
   return `The context must have at most ${CONTEXT_LENGTH_MAX} characters in all its names and values, not ${length}.`;
 }

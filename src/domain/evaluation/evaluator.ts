@@ -5,11 +5,10 @@
  */
 import type { Flag } from '../flags/flag.ts';
 import { type CompiledFlag, compileFlag } from './compiled-flag.ts';
-import { type Explanation, explainFlag } from './explanation.ts';
+import { type Explanation, explanationSteps } from './explanation.ts';
 import { type Outcome, unknownFlagOutcome } from './outcome.ts';
-import { Preparation } from './preparation.ts';
-import { type CompiledScope, outcomeOf } from './rules.ts';
-import { type EvaluationInput, Run } from './run.ts';
+import { type CompiledScope, outcomeSteps } from './rules.ts';
+import { type EvaluationInput, Run, type Steps } from './run.ts';
 import type { SegmentSource } from './segment-test.ts';
 import { type FlagBlock, SortedFlags } from './sorted-flags.ts';
 
@@ -75,13 +74,12 @@ export class Evaluator {
     return this.evaluation(name, input).result();
   }
 
-  /** The same, to be prepared before. */
+  /** The same, in steps. */
   evaluation(name: string, input: EvaluationInput): FlagEvaluation<Outcome> {
     const compiled = this.#sorted.get(name);
-    const [scope, run] = [this.#scope, new Run(input)];
-    if (compiled === undefined) return new FlagEvaluation(null, () => unknownFlagOutcome(name));
-    const preparation = new Preparation(compiled, { scope, run, isComplete: false });
-    return new FlagEvaluation(preparation, () => outcomeOf(compiled, scope, run));
+    const steps =
+      compiled === undefined ? unknownFlagSteps(name) : outcomeSteps(compiled, this.#scope, new Run(input));
+    return new FlagEvaluation(steps);
   }
 
   /** Of every flag, on or off, by name. */
@@ -101,16 +99,14 @@ export class Evaluator {
 
   /** The outcome with what led to it; null for a flag that is not in the scope. */
   explain(name: string, input: EvaluationInput): Explanation | null {
-    return this.explanation(name, input).result();
+    return this.explanation(name, input)?.result() ?? null;
   }
 
-  /** The same, to be prepared before. */
-  explanation(name: string, input: EvaluationInput): FlagEvaluation<Explanation | null> {
+  /** The same, in steps. */
+  explanation(name: string, input: EvaluationInput): FlagEvaluation<Explanation> | null {
     const compiled = this.#sorted.get(name);
-    const [scope, run] = [this.#scope, new Run(input)];
-    if (compiled === undefined) return new FlagEvaluation(null, () => null);
-    const preparation = new Preparation(compiled, { scope, run, isComplete: true });
-    return new FlagEvaluation(preparation, () => explainFlag(compiled, scope, run));
+    if (compiled === undefined) return null;
+    return new FlagEvaluation(explanationSteps(compiled, this.#scope, new Run(input)));
   }
 
   /** How many flags are in the scope. */
@@ -137,7 +133,8 @@ export class EvaluationWalk {
   #at = 0;
   /** Of a block whose flags are evaluated one by one: the position of the next one. Null for a block that is not. */
   #flagAt: number | null = null;
-  #preparation: Preparation | null = null;
+  /** Of that flag. */
+  #steps: Steps<Outcome> | null = null;
 
   constructor(blocks: readonly FlagBlock[], scope: CompiledScope, run: Run, onlyEnabled: boolean) {
     this.#blocks = blocks;
@@ -150,7 +147,7 @@ export class EvaluationWalk {
   advance(into: Outcome[]): boolean {
     const block = this.#blocks[this.#at];
     if (block === undefined) return true;
-    if (this.#flagAt === null && block.burden.isHeavy(this.#scope)) this.#flagAt = 0;
+    if (this.#flagAt === null && block.cost.isHeavy(this.#scope, this.#run)) this.#flagAt = 0;
     if (this.#flagAt === null) block.columns.evaluate(this.#run, this.#scope, this.#onlyEnabled, into);
     else if (!this.#advanceIn(block, this.#flagAt, into)) return false;
     this.#flagAt = null;
@@ -158,39 +155,47 @@ export class EvaluationWalk {
     return this.#at === this.#blocks.length;
   }
 
-  /** Prepares the flag at that position, or evaluates it. True when it was the last one of its block. */
+  /** Makes a step of the evaluation of the flag at that position. True when it was the last one, of the last flag of its block. */
   #advanceIn({ flags }: FlagBlock, at: number, into: Outcome[]): boolean {
-    const flag = flags[at]!;
-    const [scope, run] = [this.#scope, this.#run];
-    this.#preparation ??= new Preparation(flag, { scope, run, isComplete: false });
-    if (!this.#preparation.advance()) return false;
-    this.#preparation = null;
-    const outcome = outcomeOf(flag, scope, run);
-    run.forgetResults();
+    this.#steps ??= outcomeSteps(flags[at]!, this.#scope, this.#run);
+    const { done, value: outcome } = this.#steps.next();
+    if (done !== true) return false;
+    this.#steps = null;
     if (outcome.enabled || !this.#onlyEnabled) into.push(outcome);
     this.#flagAt = at + 1;
     return this.#flagAt === flags.length;
   }
 }
 
-/** A flag that is evaluated for one context: `result` may be asked for when it is prepared. */
+/** The evaluation of one flag for one context, in steps. */
 export class FlagEvaluation<Result> {
-  readonly #preparation: Preparation | null;
-  readonly #evaluate: () => Result;
+  /** Null when there is nothing left to do. */
+  #steps: Steps<Result> | null;
+  #result: Result | null = null;
 
-  constructor(preparation: Preparation | null, evaluate: () => Result) {
-    this.#preparation = preparation;
-    this.#evaluate = evaluate;
+  constructor(steps: Steps<Result>) {
+    this.#steps = steps;
   }
 
-  /** Makes some of the tests that take long. True when all are made. */
-  prepare(): boolean {
-    return this.#preparation === null || this.#preparation.advance();
+  /** Tests some of the rules. True when all are tested. */
+  advance(): boolean {
+    if (this.#steps === null) return true;
+    const { done, value } = this.#steps.next();
+    if (done !== true) return false;
+    this.#steps = null;
+    this.#result = value;
+    return true;
   }
 
   result(): Result {
-    return this.#evaluate();
+    while (!this.advance());
+    return this.#result as Result;
   }
+}
+
+// biome-ignore lint/correctness/useYield: there is nothing to test.
+function* unknownFlagSteps(name: string): Steps<Outcome> {
+  return unknownFlagOutcome(name);
 }
 
 function allOf(walk: EvaluationWalk): Outcome[] {

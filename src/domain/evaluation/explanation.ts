@@ -9,9 +9,9 @@ import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-
 import type { CompiledConstraint, ConstraintSource } from './constraint-test.ts';
 import type { Outcome } from './outcome.ts';
 import { type CompiledScope, parentAllows } from './rules.ts';
-import type { Run } from './run.ts';
+import type { Run, Steps } from './run.ts';
 import { compileSegment } from './segment-test.ts';
-import { isInRollout } from './strategy-kind.ts';
+import { isInRollout, kindTakes } from './strategy-kind.ts';
 
 /** The last rule that was needed to know whether the flag is on. */
 export type DecidedBy =
@@ -85,12 +85,12 @@ export interface VariantResult {
   readonly bucket: number | null;
 }
 
-export function explainFlag(flag: CompiledFlag, scope: CompiledScope, run: Run): Explanation {
-  const parents = flag.dependencies.map((dependency) => ({
-    dependency,
-    result: parentAllows(dependency, scope, run),
-  }));
-  const active = flag.strategies.map((strategy) => explainStrategy(strategy, scope, run));
+export function* explanationSteps(flag: CompiledFlag, scope: CompiledScope, run: Run): Steps<Explanation> {
+  const parents: ParentResult[] = [];
+  for (const dependency of flag.dependencies)
+    parents.push({ dependency, result: yield* parentAllows(dependency, scope, run) });
+  const active: StrategyResult[] = [];
+  for (const strategy of flag.strategies) active.push(yield* explainStrategy(strategy, scope, run));
   const decidedBy = decide({ flag, scope, parents, active });
   const at = active.findIndex(({ result }) => result);
   const strategy = flag.strategies[at] ?? null;
@@ -126,12 +126,13 @@ function decide({ flag, scope, parents, active }: Decision): DecidedBy {
     : { kind: 'strategy', id: taking.strategy.id };
 }
 
-function explainStrategy(compiled: CompiledStrategy, scope: CompiledScope, run: Run): StrategyResult {
+function* explainStrategy(compiled: CompiledStrategy, scope: CompiledScope, run: Run): Steps<StrategyResult> {
   const { source, kind } = compiled;
-  const constraints = explainConstraints(compiled.conditions.constraints, run);
-  const segments = source.segments.map((id) => explainSegment(id, scope, run));
+  const constraints = yield* explainConstraints(compiled.conditions.constraints, run);
+  const segments: SegmentResult[] = [];
+  for (const id of source.segments) segments.push(yield* explainSegment(id, scope, run));
   const rollout = explainRollout(compiled, run);
-  const applies = kind !== null && (rollout === null ? kind.test(run) : rollout.result);
+  const applies = kind !== null && (rollout === null ? yield* kindTakes(kind, run) : rollout.result);
   return {
     strategy: source,
     status: kind === null ? 'unknown-kind' : 'evaluated',
@@ -146,18 +147,26 @@ function disabledResult(strategy: Strategy): StrategyResult {
   return { strategy, status: 'disabled', result: false, constraints: [], segments: [], rollout: null };
 }
 
-function explainConstraints(constraints: readonly CompiledConstraint[], run: Run): ConstraintResult[] {
-  return constraints.map((constraint) => ({
-    constraint: constraint.source,
-    contextValue: constraint.read(run.context) ?? null,
-    result: constraint.holds(run),
-  }));
+function* explainConstraints(
+  constraints: readonly CompiledConstraint[],
+  run: Run,
+): Steps<ConstraintResult[]> {
+  const results: ConstraintResult[] = [];
+  for (const constraint of constraints) {
+    const contextValue = constraint.read(run.context) ?? null;
+    results.push({
+      constraint: constraint.source,
+      contextValue,
+      result: yield* constraint.holdsInSteps(run),
+    });
+  }
+  return results;
 }
 
-function explainSegment(id: number, scope: CompiledScope, run: Run): SegmentResult {
+function* explainSegment(id: number, scope: CompiledScope, run: Run): Steps<SegmentResult> {
   const segment = scope.segment(id);
   if (segment === undefined) return { id, name: null, constraints: [], result: false };
-  const constraints = explainConstraints(compileSegment(segment), run);
+  const constraints = yield* explainConstraints(compileSegment(segment), run);
   return { id, name: segment.name, constraints, result: areAllTrue(constraints) };
 }
 

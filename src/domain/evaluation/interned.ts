@@ -7,7 +7,7 @@
 const KEYS_MAX = 10_000;
 
 /** A rule with a longer key is rare enough to stand for itself. */
-const KEY_LENGTH_MAX = 500;
+export const KEY_LENGTH_MAX = 500;
 
 export class Interned<T extends object> {
   readonly #byKey = new Map<string, WeakRef<T>>();

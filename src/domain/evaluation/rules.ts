@@ -7,7 +7,8 @@ import type { Dependency } from '../flags/flag.ts';
 import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
 import type { Segments } from './conditions.ts';
 import { type Outcome, variantNameOf } from './outcome.ts';
-import type { Run } from './run.ts';
+import { finished, type Run, type Steps } from './run.ts';
+import { kindTakes } from './strategy-kind.ts';
 
 /** What one flag's rules look up outside of it. */
 export interface CompiledScope extends Segments {
@@ -16,29 +17,35 @@ export interface CompiledScope extends Segments {
   flag(name: string): CompiledFlag | undefined;
 }
 
-export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
+/** In steps, because a flag may have a thousand rules. */
+export function* outcomeSteps(flag: CompiledFlag, scope: CompiledScope, run: Run): Steps<Outcome> {
   if (!flag.isOn || !scope.environmentEnabled) return flag.disabled;
   for (const dependency of flag.dependencies) {
-    if (!parentAllows(dependency, scope, run)) return flag.missed;
+    if (!(yield* parentAllows(dependency, scope, run))) return flag.missed;
   }
   if (flag.strategies.length === 0) return outcomeWithout(flag, run);
   for (const strategy of flag.strategies) {
-    if (takes(strategy, scope, run)) return outcomeBy(strategy, flag, run);
+    if (yield* takes(strategy, scope, run)) return outcomeBy(strategy, flag, run);
   }
   return flag.missed;
 }
 
-export function parentAllows(dependency: Dependency, scope: CompiledScope, run: Run): boolean {
+/** Of a flag whose rules are known to take no time worth mentioning. */
+export function outcomeOf(flag: CompiledFlag, scope: CompiledScope, run: Run): Outcome {
+  return finished(outcomeSteps(flag, scope, run));
+}
+
+export function* parentAllows(dependency: Dependency, scope: CompiledScope, run: Run): Steps<boolean> {
   const parent = scope.flag(dependency.feature);
   if (parent === undefined || parent.dependencies.length > 0) return false;
-  const outcome = outcomeOf(parent, scope, run);
+  const outcome = yield* outcomeSteps(parent, scope, run);
   if (dependency.enabled === false) return !outcome.enabled;
   const { variants } = dependency;
   return outcome.enabled && (variants.length === 0 || variants.includes(variantNameOf(outcome)));
 }
 
-function takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, run: Run): boolean {
-  return kind !== null && conditions.hold(run, scope) && kind.test(run);
+function* takes({ conditions, kind }: CompiledStrategy, scope: CompiledScope, run: Run): Steps<boolean> {
+  return kind !== null && (yield* conditions.holdInSteps(run, scope)) && (yield* kindTakes(kind, run));
 }
 
 /** Of a flag that the strategy has turned on. */

@@ -1,21 +1,41 @@
 /**
  * One evaluation of one or many flags for one context. It holds what comes from outside, and remembers what many rules
- * ask for again: the blocks of the user's id, the parsed address, the moment. Rules that many flags share remember their answer by
- * the number of the run.
+ * ask for again: the blocks of the user's id, the parsed address, the text in lower case, the moment. Rules that many flags share
+ * remember their answer by the number of the run.
  */
 import { parseAddress } from '../flags/address.ts';
 import type { EvaluationContext } from './context.ts';
+import { type Cost, costKind } from './cost.ts';
 import { Ending } from './murmur3.ts';
 import { parseSemanticVersion } from './semantic-version.ts';
 
 export interface EvaluationInput {
   readonly context: EvaluationContext;
+  /** Of all names and values that were given (context.ts). */
+  readonly contextLength: number;
   /** The moment of the evaluation, for contexts without `currentTime`. */
   readonly nowMs: number;
   /** In [0, 1), anew at each call. */
   random(): number;
   /** Of the machine that evaluates, for the strategy applicationHostname; null matches none. */
   readonly hostName: string | null;
+}
+
+/** In about microseconds, what is tested between two looks at the clock. */
+export const STEP_COST = 500;
+
+/**
+ * An evaluation in steps, which yields wherever others may have their turn: a flag may have so many conditions that testing all of them
+ * takes a second. Between two yields there is little more than STEP_COST.
+ */
+export type Steps<Result> = Generator<void, Result, void>;
+
+/** All steps at once. */
+export function finished<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 }
 
 /** Of the last run. */
@@ -29,11 +49,16 @@ export class Run {
   readonly endings = new Parsed(endingOf);
   readonly addresses = new Parsed(parseAddress);
   readonly versions = new Parsed(parseSemanticVersion);
+  readonly numbers = new Parsed(Number);
+  readonly lowerCase = new Parsed((text) => text.toLowerCase());
+  /** Which of the costs of its tests is meant. */
+  readonly costKind: keyof Cost;
   readonly #input: EvaluationInput;
   #currentTimeMs: number | null = null;
-  /** By compiled constraint, and by segment. Null until something was tested before it was asked for. */
-  #results: Map<object, boolean> | null = null;
+  /** By segment, because many flags share them. Null until something was found out in steps. */
   #segmentResults: Map<object, boolean> | null = null;
+  /** Since the last step. */
+  #spent = 0;
 
   constructor(input: EvaluationInput) {
     lastId += 1;
@@ -41,20 +66,11 @@ export class Run {
     this.#input = input;
     this.context = input.context;
     this.hostName = input.hostName;
-  }
-
-  /** What a test came to that was made before (preparation.ts). */
-  resultOf(constraint: object): boolean | undefined {
-    return this.#results === null ? undefined : this.#results.get(constraint);
+    this.costKind = costKind(input.contextLength);
   }
 
   segmentResult(segment: object): boolean | undefined {
     return this.#segmentResults === null ? undefined : this.#segmentResults.get(segment);
-  }
-
-  remember(constraint: object, holds: boolean): void {
-    this.#results ??= new Map();
-    this.#results.set(constraint, holds);
   }
 
   rememberSegment(segment: object, holds: boolean): void {
@@ -62,9 +78,12 @@ export class Run {
     this.#segmentResults.set(segment, holds);
   }
 
-  /** Of the flag that was evaluated. Segments are few, and many flags share them. */
-  forgetResults(): void {
-    this.#results = null;
+  /** Counts what was tested. True when it is time for a step. */
+  hasSpent(cost: Cost): boolean {
+    this.#spent += cost[this.costKind];
+    if (this.#spent < STEP_COST) return false;
+    this.#spent = 0;
+    return true;
   }
 
   /** An integer from 1 to `highest`. */

@@ -3,8 +3,9 @@ import {
   type CompiledConstraint,
   type ConstraintSource,
   compileConstraint,
-  effortOf,
+  costOf,
 } from './constraint-test.ts';
+import { type Cost, sumOf } from './cost.ts';
 
 /** What an evaluation needs of a segment. Immutable: a change makes another object. */
 export interface SegmentSource {
@@ -24,14 +25,14 @@ export function compileSegment(segment: SegmentSource): readonly CompiledConstra
   return compiled;
 }
 
-const efforts = new WeakMap<SegmentSource, number>();
+const costs = new WeakMap<SegmentSource, Cost>();
 
-/** About how many microseconds its tests take at worst, told without compiling it. */
-export function segmentEffort(segment: SegmentSource): number {
-  let effort = efforts.get(segment);
-  if (effort === undefined) {
-    effort = segment.constraints.reduce((sum, constraint) => sum + effortOf(constraint), 0);
-    efforts.set(segment, effort);
+/** Of all its tests, told without compiling it. */
+export function segmentCost(segment: SegmentSource): Cost {
+  let cost = costs.get(segment);
+  if (cost === undefined) {
+    cost = sumOf(segment.constraints.map(costOf));
+    costs.set(segment, cost);
   }
-  return effort;
+  return cost;
 }

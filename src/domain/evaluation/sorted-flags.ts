@@ -3,9 +3,9 @@
  * asked for next. A block never changes: a flag is put into a copy of it. So a copy of all flags shares every block with the original
  * until one of them is changed, and whoever holds one sees the flags of one moment, however long it takes to go through them.
  */
+import { BlockCost } from './block-cost.ts';
 import type { CompiledFlag } from './compiled-flag.ts';
 import { FlagColumns } from './flag-columns.ts';
-import { Burden } from './preparation.ts';
 
 /** A block that grows beyond it becomes two. Making the columns of so many flags takes some 20 µs. */
 const BLOCK_FLAGS_MAX = 64;
@@ -15,7 +15,7 @@ class Block {
   /** At least one. */
   readonly flags: readonly CompiledFlag[];
   #columns: FlagColumns | null = null;
-  #burden: Burden | null = null;
+  #cost: BlockCost | null = null;
 
   constructor(flags: readonly CompiledFlag[]) {
     this.flags = flags;
@@ -31,10 +31,10 @@ class Block {
     return this.#columns;
   }
 
-  /** What its flags ask for together. */
-  get burden(): Burden {
-    this.#burden ??= new Burden(this.flags);
-    return this.#burden;
+  /** Of all its flags. */
+  get cost(): BlockCost {
+    this.#cost ??= new BlockCost(this.flags);
+    return this.#cost;
   }
 
   get firstName(): string {
@@ -48,7 +48,7 @@ class Block {
 }
 
 /** Some neighbouring flags. */
-export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns' | 'burden'>;
+export type FlagBlock = Pick<Block, 'flags' | 'columns' | 'hasColumns' | 'cost'>;
 
 export class SortedFlags {
   /** In the order of the names' UTF-16 units, none of them empty. */

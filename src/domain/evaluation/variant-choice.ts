@@ -1,7 +1,8 @@
 /** Which variant of a list a context gets: an override's, or else by weight. */
 import type { Variant } from '../flags/variant.ts';
-import { stickyReader, variantBucket } from './buckets.ts';
+import { BUCKET_COST, stickyReader, variantBucket } from './buckets.ts';
 import { contextReader } from './context.ts';
+import { type Cost, costBy } from './cost.ts';
 import type { Run, Test } from './run.ts';
 
 export interface VariantChoice {
@@ -9,6 +10,7 @@ export interface VariantChoice {
   readonly stickiness: string;
   readonly groupId: string;
   readonly totalWeight: number;
+  readonly cost: Cost;
   /** Null when nothing can be chosen, because the weights add up to nothing or are no weights. */
   pick(run: Run): VariantPick | null;
 }
@@ -47,7 +49,10 @@ export function compileVariants({
     const position = positionOf(bucket, variants);
     return position === -1 ? null : { position, bucket };
   };
-  return { variants, stickiness, groupId, totalWeight, pick };
+  const overrideCount = variants.reduce((count, one) => count + (one.overrides?.length ?? 0), 0);
+  const fixed = 0.5 + variants.length * 0.02 + overrideCount * 0.1;
+  const cost = costBy((length) => fixed + length * BUCKET_COST);
+  return { variants, stickiness, groupId, totalWeight, cost, pick };
 }
 
 function compileOverrides({ overrides }: Variant): Test | null {

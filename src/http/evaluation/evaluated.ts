@@ -38,9 +38,9 @@ export function evaluated(
       const response = respond(evaluation.result());
       return { revision, validUntil: validUntil(input), response };
     };
-    return doneAtOnce(() => evaluation.prepare())
+    return doneAtOnce(() => evaluation.advance())
       ? read()
-      : inSlices(() => evaluation.prepare(), request.asker).then(read);
+      : inSlices(() => evaluation.advance(), request.asker).then(read);
   });
 }
 

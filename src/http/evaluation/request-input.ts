@@ -1,7 +1,12 @@
 /** From the context that a request carries to what an evaluation takes. */
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { contextIssue, contextOf, type EvaluationContext } from '../../domain/evaluation/context.ts';
+import {
+  contextIssue,
+  contextLength,
+  contextOf,
+  type EvaluationContext,
+} from '../../domain/evaluation/context.ts';
 import type { EvaluationInput } from '../../domain/evaluation/run.ts';
 import { canonicalAddress } from '../../domain/flags/address.ts';
 import { shown } from '../../domain/json/issues.ts';
@@ -59,18 +64,21 @@ export function requestInput(
   { fields, path }: SentContext,
 ): RequestInput | Refusal {
   const given = contextOf(fields());
-  const issue = contextIssue(given);
-  return issue === null ? new RequestInput(given, request) : invalid(issue, path);
+  const length = contextLength(given);
+  const issue = contextIssue(length);
+  return issue === null ? new RequestInput(given, length, request) : invalid(issue, path);
 }
 
 export class RequestInput implements EvaluationInput {
   readonly context: RequestedContext;
+  readonly contextLength: number;
   readonly hostName = null;
   readonly #request: RequestContext<unknown>;
   #hasAsked = false;
 
-  constructor(given: EvaluationContext, request: RequestContext<unknown>) {
+  constructor(given: EvaluationContext, givenLength: number, request: RequestContext<unknown>) {
     this.context = new RequestedContext(given, request);
+    this.contextLength = givenLength;
     this.#request = request;
   }
 

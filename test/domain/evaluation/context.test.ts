@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contextIssue, contextOf, contextReader } from '../../../src/domain/evaluation/context.ts';
+import {
+  contextIssue,
+  contextLength,
+  contextOf,
+  contextReader,
+} from '../../../src/domain/evaluation/context.ts';
 
 test('fields that SDKs do not know are properties, and win over those below properties', () => {
   const context = contextOf({ userId: '7', plan: 'beta', properties: { plan: 'free', region: 'eu' } });
@@ -43,7 +48,8 @@ test('a property stands in for a field that was not given', () => {
 });
 
 test('a context with too many characters in all is named as such', () => {
-  const filled = (length: number) => contextOf({ userId: 'x'.repeat(length), properties: { ab: 'cd' } });
+  const filled = (length: number) =>
+    contextLength(contextOf({ userId: 'x'.repeat(length), properties: { ab: 'cd' } }));
   assert.equal(contextIssue(filled(16_380)), null);
   assert.equal(
     contextIssue(filled(16_381)),

@@ -13,7 +13,7 @@ const constraint = (values: readonly string[], contextName = 'country') => ({
 });
 
 const runFor = (context: Record<string, string>) =>
-  new Run({ context: contextOf(context), nowMs: 0, random: () => 0, hostName: null });
+  new Run({ context: contextOf(context), contextLength: 1, nowMs: 0, random: () => 0, hostName: null });
 
 describe('rules that say the same', () => {
   it('are one object, as long as that is in use', () => {

@@ -68,7 +68,13 @@ function comparing(document: SdkDocument): Ask {
   return (name, context) => {
     const { value, reason } = core.resolveBooleanEvaluation(name, false, context, LOGGER);
     const given = { ...context, userId: context['userId'] ?? context['targetingKey'] };
-    const input = { context: contextOf(given), nowMs: Date.now(), random: Math.random, hostName: null };
+    const input = {
+      context: contextOf(given),
+      contextLength: 1,
+      nowMs: Date.now(),
+      random: Math.random,
+      hostName: null,
+    };
     return { byFlagd: value, reason, byThisServer: evaluator.evaluate(name, input).enabled };
   };
 }

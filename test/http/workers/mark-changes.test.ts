@@ -40,6 +40,7 @@ const SCOPES = ['development', 'production', 'staging'].map((environment) => ({
 
 const INPUT = {
   context: { userId: '7', properties: new Map() },
+  contextLength: 1,
   nowMs: NOW,
   random: () => 0.5,
   hostName: null,

@@ -1,5 +1,5 @@
 /** Evaluators and inputs for tests. */
-import { contextOf } from '../../../src/domain/evaluation/context.ts';
+import { contextLength, contextOf } from '../../../src/domain/evaluation/context.ts';
 import { Evaluator } from '../../../src/domain/evaluation/evaluator.ts';
 import type { EvaluationInput } from '../../../src/domain/evaluation/run.ts';
 import { ENVIRONMENT, flagOf, type SdkDocument, type SdkFeature, segmentsOf } from './sdk-document.ts';
@@ -21,8 +21,10 @@ export function inputOf(
   context: Readonly<Record<string, unknown>>,
   { random = null, hostName = null }: { random?: number | null; hostName?: string | null } = {},
 ): EvaluationInput {
+  const given = contextOf(context);
   return {
-    context: contextOf(context),
+    context: given,
+    contextLength: contextLength(given),
     nowMs: NOW_MS,
     hostName,
     random: () => {

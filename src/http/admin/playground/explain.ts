@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { PastFlag } from '../../../actors/flag-history.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
-import { contextIssue, contextOf } from '../../../domain/evaluation/context.ts';
+import { contextIssue, contextLength, contextOf } from '../../../domain/evaluation/context.ts';
 import { Evaluator } from '../../../domain/evaluation/evaluator.ts';
 import type { Explanation } from '../../../domain/evaluation/explanation.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
@@ -30,9 +30,10 @@ export function playgroundInput(
   nowMs: number,
 ): EvaluationInput | Refusal {
   const context = contextOf(sent);
-  const issue = contextIssue(context);
+  const length = contextLength(context);
+  const issue = contextIssue(length);
   if (issue !== null) return invalid(issue, '/body/context');
-  return { context, nowMs, random: Math.random, hostName: null };
+  return { context, contextLength: length, nowMs, random: Math.random, hostName: null };
 }
 
 function noEnvironment(environment: string, project: string): Refusal {
@@ -101,7 +102,8 @@ async function explained(
   input: EvaluationInput,
 ): Promise<Explanation | null> {
   const explanation = evaluator.explanation(params.featureName, input);
-  await inSlices(() => explanation.prepare(), asker);
+  if (explanation === null) return null;
+  await inSlices(() => explanation.advance(), asker);
   return explanation.result();
 }
 

@@ -151,15 +151,15 @@ async function placesOf(
 
 /** Flags evaluated one after another, some of the tests of each at a time. */
 class FlagByFlag {
-  #current: FlagEvaluation<Explanation | null> | null = null;
+  #current: FlagEvaluation<Explanation> | null = null;
 
   /** A flag for one context in one environment; undefined as long as it is to be asked for again. */
   evaluation({ name, project }: NamedFlag, { environment, evaluator }: Place, input: EvaluationInput) {
     this.#current ??= evaluator.explanation(name, input);
-    if (!this.#current.prepare()) return undefined;
+    assert(this.#current !== null, 'the flags are those of the evaluators');
+    if (!this.#current.advance()) return undefined;
     const explanation = this.#current.result();
     this.#current = null;
-    assert(explanation !== null, 'the flags are those of the evaluators');
     const view = explanationView(explanation, { project, flag: name, environment });
     const { variants } = environmentOf(explanation.flag, environment);
     return { name, projectId: project, ...view, variants };
