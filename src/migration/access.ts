@@ -59,7 +59,7 @@ export async function readAccess(
   roles: Map<string, number>,
   remarks: string[],
 ): Promise<Access> {
-  const listed = shaped('/roles', (await client.getIfThere('/roles')) ?? { roles: [] }, ROLES);
+  const listed = shaped('/roles', (await client.getIfThere('/roles', true)) ?? { roles: [] }, ROLES);
   const customRoles = new Map<string, CustomRole>();
   for (const { id, name, type, description } of listed.roles) {
     roles.set(name, id);
@@ -80,7 +80,7 @@ export async function readAccess(
         .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     });
   }
-  const sent = shaped('/groups', (await client.getIfThere('/groups')) ?? { groups: [] }, GROUPS);
+  const sent = shaped('/groups', (await client.getIfThere('/groups', true)) ?? { groups: [] }, GROUPS);
   const roleNames = new Map([...roles].map(([name, id]) => [id, name]));
   const groups = sent.groups.map(({ name, description, rootRole, users }) => ({
     name,

@@ -36,12 +36,24 @@ export class AdminClient {
     return this.call('GET', path);
   }
 
-  /** For what a version or an edition may not have: null where the server knows no such path, or keeps it from this token. */
-  async getIfThere(path: string): Promise<unknown> {
+  /** The first number of the version that the server tells, such as 8; null where it tells none. */
+  async majorVersion(): Promise<number | null> {
+    const sent = await this.get('/ui-config');
+    const version = typeof sent === 'object' && sent !== null && 'version' in sent ? sent.version : null;
+    const major = Number.parseInt(String(version), 10);
+    return Number.isInteger(major) ? major : null;
+  }
+
+  /**
+   * For what a version or an edition lacks: null where the server knows no such path and `mayLack` holds, or its edition has no licence for
+   * it. Anything else that keeps it from being read is an error, because what is not read would be missing afterwards, without a word.
+   */
+  async getIfThere(path: string, mayLack: boolean): Promise<unknown> {
     try {
       return await this.get(path);
     } catch (error) {
-      if (error instanceof AdminCallError && [402, 403, 404].includes(error.status)) return null;
+      if (error instanceof AdminCallError && (error.status === 402 || (mayLack && error.status === 404)))
+        return null;
       throw error;
     }
   }

@@ -33,12 +33,15 @@ const PARAMETERS = v.pipe(
   ),
 );
 
+/** SDKs compare the texts of numbers. */
+const COMPARED = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+
 export const CONSTRAINT = v.pipe(
   v.object({
     contextName: v.string(),
     operator: v.string(),
-    values: listOf(v.string()),
-    value: textOr(null),
+    values: listOf(COMPARED),
+    value: v.nullish(COMPARED, null),
     inverted: yesNo,
     caseInsensitive: yesNo,
   }),

@@ -5,6 +5,9 @@ import { MissingSegmentError, type Step, segment, step, type TargetIds } from '.
 
 const pathOf = ({ project, name }: Flag): string => `/projects/${segment(project)}/features/${segment(name)}`;
 
+/** Characters that a server takes with its default settings. */
+const LONG_DESCRIPTION = 10_000;
+
 const subjectOf = ({ name }: Flag): string => `flag ${name}`;
 
 /** Everything of the flag itself. Archived flags get their steps last, when nothing else refers to them. */
@@ -35,18 +38,26 @@ function metadataSteps(flag: Flag, present: Flag | undefined): Step[] {
   const subject = subjectOf(flag);
   const body = { type, description, impressionData, stale };
   if (present === undefined) {
+    // A refusal of the description keeps back nothing else of the flag.
+    const isLong = (description ?? '').length > LONG_DESCRIPTION;
     const created = step(
       subject,
       `create flag "${name}" in project "${project}"`,
       'POST',
       `/projects/${segment(project)}/features`,
-      { name, type, description, impressionData },
+      { name, type, description: isLong ? '' : description, impressionData },
     );
-    return stale
+    return stale || isLong
       ? [
           created,
           {
-            ...step(`${subject}: metadata`, `mark flag "${name}" as stale`, 'PUT', pathOf(flag), body),
+            ...step(
+              `${subject}: metadata`,
+              isLong ? `describe flag "${name}"` : `mark flag "${name}" as stale`,
+              'PUT',
+              pathOf(flag),
+              body,
+            ),
             needs: subject,
           },
         ]

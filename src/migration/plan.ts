@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { groupMembershipSteps, groupSteps, roleSteps } from './access.ts';
+import { adapted } from './adapt.ts';
 import type { Configuration, Project, Segment } from './configuration.ts';
 import { archiveSteps, dependencySteps, flagSteps, strategyBody } from './plan-flags.ts';
 import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
@@ -15,7 +16,8 @@ export interface Plan {
   readonly remarks: readonly string[];
 }
 
-export function planMigration(source: Configuration, target: Configuration): Plan {
+export function planMigration(wanted: Configuration, target: Configuration): Plan {
+  const source = adapted(wanted);
   const remarks: string[] = [...source.remarks];
   const flags = [...source.flags.values()];
   const steps = [

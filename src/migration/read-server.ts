@@ -101,7 +101,8 @@ export async function readServer(
   );
   const { strategies } = await read(client, '/strategies', v.object({ strategies: v.array(STRATEGY_TYPE) }));
   const fields = await read(client, '/context', v.array(CONTEXT_FIELD));
-  const segments = await segmentsOf(client);
+  const major = await client.majorVersion();
+  const segments = await segmentsOf(client, major);
   const { users, rootRoles } = await read(client, '/user-admin', USERS);
   const roleNames = new Map(rootRoles.map(({ id, name }) => [id, name]));
   const people = users.filter((user) => loginOf(user) !== '' && (user.accountType ?? 'User') === 'User');
@@ -109,10 +110,10 @@ export async function readServer(
   const roles = new Map(rootRoles.map(({ id, name }) => [name, id]));
   const remarks: string[] = [];
   const access = await readAccess(client, logins, roles, remarks);
-  const projects = await projectsOf(client, { logins, roles, segmentNames: namesOf(segments) });
-  const sentTypes = (await client.getIfThere('/tag-types')) ?? { tagTypes: [] };
+  const projects = await projectsOf(client, { logins, roles, segmentNames: namesOf(segments), major });
+  const sentTypes = await client.get('/tag-types');
   const { tagTypes } = shaped('/tag-types', sentTypes, v.object({ tagTypes: v.array(TAG_TYPE) }));
-  const flags = await flagsOf(client, [...projects.keys()], segments, onFlag);
+  const flags = await flagsOf(client, { projectIds: [...projects.keys()], segments, major }, onFlag);
   return {
     environments: byName(environments),
     strategyTypes: byName(strategies.filter(({ editable }) => editable !== false)),
@@ -140,8 +141,8 @@ function userOf({ email, username, name, rootRole }: SentUser, roleNames: Readon
 type SentSegment = v.InferOutput<typeof SENT_SEGMENT>;
 
 /** Segments came with Unleash 4.13, and were part of the paid edition until 6. */
-async function segmentsOf(client: AdminClient): Promise<readonly SentSegment[]> {
-  const sent = await client.getIfThere('/segments');
+async function segmentsOf(client: AdminClient, major: number | null): Promise<readonly SentSegment[]> {
+  const sent = await client.getIfThere('/segments', major !== null && major < 6);
   if (sent === null) return [];
   return shaped('/segments', sent, v.object({ segments: v.array(SENT_SEGMENT) })).segments;
 }
@@ -149,19 +150,23 @@ async function segmentsOf(client: AdminClient): Promise<readonly SentSegment[]> 
 const namesOf = (segments: readonly SentSegment[]): ReadonlyMap<number, string> =>
   new Map(segments.map(({ id, name }) => [id, name]));
 
-interface KnownNames {
+interface Known {
   /** By the id of the user. */
   readonly logins: ReadonlyMap<number, string>;
   /** Gets the roles that only projects show. */
   readonly roles: Map<string, number>;
   readonly segmentNames: ReadonlyMap<number, string>;
+  /** The version of the server. */
+  readonly major: number | null;
 }
 
 async function projectsOf(
   client: AdminClient,
-  { logins, roles, segmentNames }: KnownNames,
+  { logins, roles, segmentNames, major }: Known,
 ): Promise<ReadonlyMap<string, Project>> {
   const { projects } = await read(client, '/projects', PROJECTS);
+  // The open-source edition shows no members any more.
+  const lacksAccess = major !== null && major >= 6;
   const found: Project[] = [];
   for (const { id, name, description } of projects) {
     const path = encodeURIComponent(id);
@@ -178,7 +183,11 @@ async function projectsOf(
         ),
       }),
     );
-    const access = shaped('access', (await client.getIfThere(`/projects/${path}/access`)) ?? {}, ACCESS);
+    const access = shaped(
+      'access',
+      (await client.getIfThere(`/projects/${path}/access`, lacksAccess)) ?? {},
+      ACCESS,
+    );
     for (const role of access.roles) roles.set(role.name, role.id);
     found.push({
       id,
@@ -220,10 +229,16 @@ function groupsIn({ groups, roles }: v.InferOutput<typeof ACCESS>): readonly Gro
   }));
 }
 
+interface FlagSource {
+  readonly projectIds: readonly string[];
+  readonly segments: readonly SentSegment[];
+  /** The version of the server. */
+  readonly major: number | null;
+}
+
 async function flagsOf(
   client: AdminClient,
-  projectIds: readonly string[],
-  segments: readonly SentSegment[],
+  { projectIds, segments, major }: FlagSource,
   onFlag: (done: number, total: number) => void,
 ): Promise<ReadonlyMap<string, Flag>> {
   const paths: string[] = [];
@@ -242,12 +257,7 @@ async function flagsOf(
     }
   };
   await Promise.all(Array.from({ length: READS_AT_ONCE }, worker));
-  const archived = shaped(
-    'archive',
-    (await client.getIfThere('/archive/features')) ?? { features: [] },
-    v.object({ features: v.array(SENT_FLAG) }),
-  );
-  const gone: Flag[] = archived.features.map((flag) => ({
+  const gone: Flag[] = (await archivedOf(client, major)).map((flag) => ({
     ...flag,
     archived: true,
     tags: [],
@@ -255,6 +265,28 @@ async function flagsOf(
     environments: new Map(),
   }));
   return byName([...flags, ...gone].toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+const ARCHIVE = v.object({ features: v.array(SENT_FLAG) });
+const FOUND = v.object({ ...ARCHIVE.entries, total: v.number() });
+
+/** The largest page that Unleash gives. */
+const FOUND_AT_ONCE = 100;
+
+/** Unleash 8 has no list of the archive any more; the search of Unleash 5 to 8 finds archived flags. */
+async function archivedOf(
+  client: AdminClient,
+  major: number | null,
+): Promise<readonly v.InferOutput<typeof SENT_FLAG>[]> {
+  const sent = await client.getIfThere('/archive/features', major !== null && major >= 8);
+  if (sent !== null) return shaped('archive', sent, ARCHIVE).features;
+  const found: v.InferOutput<typeof SENT_FLAG>[] = [];
+  for (;;) {
+    const path = `/search/features?archived=IS:true&sortBy=name&limit=${FOUND_AT_ONCE}&offset=${found.length}`;
+    const { features, total } = await read(client, path, FOUND);
+    found.push(...features);
+    if (features.length === 0 || found.length >= total) return found;
+  }
 }
 
 async function flagOf(
@@ -319,7 +351,7 @@ const COUNTED: readonly { path: string; list: string; sentence: (count: number) 
 async function remarksOf(client: AdminClient): Promise<string[]> {
   const remarks: string[] = [];
   for (const { path, list, sentence } of COUNTED) {
-    const sent = await client.getIfThere(path);
+    const sent = await client.getIfThere(path, true);
     const found = typeof sent === 'object' && sent !== null ? (sent as Record<string, unknown>)[list] : null;
     if (Array.isArray(found) && found.length > 0) remarks.push(sentence(found.length));
   }

@@ -1,6 +1,6 @@
 /** Moving from an Unleash 6.10 whose answers record-unleash.ts recorded, and from its export. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { flagstaff } from '../support/operator.ts';
@@ -116,6 +116,48 @@ describe('flagstaff import-unleash', () => {
     await run(unleash.url);
     assert.match((await run(unleash.url)).out, /^Everything is equal already\.$/m);
     assert.equal((await server.call('GET', '/projects/default/features/only-here')).status, 200);
+  });
+
+  /** A run from the recorded server, changed, to a new one. */
+  async function fromChanged(admin: RecordedUnleash['admin']) {
+    const [changed, to] = [await playUnleash({ ...recorded, admin }), await startTestServer()];
+    try {
+      const { code, out, err } = await flagstaff(['import-unleash', changed.url, '--to', to.origin], { env });
+      const { features } = (await to.call('GET', '/archive/features')).body;
+      return {
+        code,
+        out,
+        err,
+        archived: (features as { name: string }[]).map(({ name }) => name).toSorted(),
+      };
+    } finally {
+      changed.close();
+      await to.stop();
+    }
+  }
+
+  it('finds the archived flags of an Unleash 8 by a search, page by page', async () => {
+    const { '/archive/features': archive, ...rest } = recorded.admin;
+    const { features } = archive as { features: readonly { name: string }[] };
+    const page = (offset: number) =>
+      `/search/features?archived=IS:true&sortBy=name&limit=100&offset=${offset}`;
+    const { code, out, archived } = await fromChanged({
+      ...rest,
+      '/ui-config': { version: '8.2.0' },
+      [page(0)]: { features: features.slice(0, 1), total: features.length },
+      [page(1)]: { features: features.slice(1), total: features.length },
+    });
+    assert.equal(code, 0, out);
+    assert.deepEqual(archived, features.map(({ name }) => name).toSorted());
+  });
+
+  it('ends where the source does not show what its version has, and has changed nothing', async () => {
+    for (const path of ['/segments', '/archive/features', '/tag-types']) {
+      const { [path]: _, ...admin } = recorded.admin;
+      const { code, err, archived } = await fromChanged(admin);
+      assert.deepEqual([code, archived], [70, []], path);
+      assert.match(err, new RegExp(`GET ${path}: 404`));
+    }
   });
 
   it('brings roles, groups, tag types, default strategies and links from a server that has them', async () => {
@@ -250,13 +292,13 @@ describe('flagstaff import-unleash', () => {
 
   it('goes on after a refusal, names it, and ends with 65', async () => {
     const file = join(temporaryFolder(), 'refused.json');
-    const flags = [{ name: 'bad', description: 'x'.repeat(20_000) }, { name: 'good' }];
+    const flags = [{ name: 'bad', type: 'beta' }, { name: 'good' }];
     const featureStrategies = [{ featureName: 'bad', environment: 'development', strategyName: 'default' }];
     const featureEnvironments = flags.map(({ name }) => ({ featureName: name, environment: 'development' }));
     writeFileSync(file, JSON.stringify({ features: flags, featureStrategies, featureEnvironments }));
     const { code, out } = await run(file);
     assert.equal(code, 65);
-    assert.match(out, /^- refused: create flag "bad" in project "default": POST .*: 400 .*description/m);
+    assert.match(out, /^- refused: create flag "bad" in project "default": POST .*: 400 .*type/m);
     const left =
       /^- left out: set the strategies of flag "bad" in development: It builds on this: create flag "bad"/m;
     assert.match(out, left);
@@ -336,6 +378,62 @@ describe('flagstaff import-unleash', () => {
       assert.equal((await run(file)).code, 0);
       assert.deepEqual(await found('everybody', 'production'), [true, 1]);
       assert.match((await run(file)).out, /^Everything is equal already\.$/m);
+    });
+
+    it('brings what Unleash takes and Flagstaff refuses in a form that SDKs evaluate alike, and tells it', async () => {
+      const constraint = (operator: string, value: unknown) => ({ contextName: 'now', operator, value });
+      const payload = (type: string, value: string) => ({
+        name: type,
+        weight: 500,
+        payload: { type, value },
+      });
+      const strategy = {
+        constraints: [
+          constraint('DATE_AFTER', '2020-01-01'),
+          constraint('DATE_BEFORE', '2030-01-01T12:30'),
+          constraint('NUM_GT', 5),
+          { contextName: 'age', operator: 'IN', values: [18, ''] },
+        ],
+      };
+      const name = "it's-(new)!*";
+      const file = exported(
+        { [name]: { production: [strategy] } },
+        { variants: [payload('number', 'ten'), payload('json', '{')] },
+      );
+      const document = JSON.parse(readFileSync(file, 'utf8'));
+      document.features[0].links = [{ url: 'tracker.example/1', title: null }];
+      document.features.push({ name: 'long', description: 'x'.repeat(10_001) });
+      writeFileSync(file, JSON.stringify(document));
+      const { code, out } = await run(file);
+      assert.equal(code, 65, 'the description is refused, and nothing else');
+      assert.equal([...out.matchAll(/^- /gm)].length, 1, out);
+      assert.match(out, /^- refused: describe flag "long"/m);
+      for (const told of [
+        '"2020-01-01T00:00:00Z"',
+        '"2030-01-01T12:30Z"',
+        'no number',
+        'no json',
+        'https://tracker.example/1',
+      ])
+        assert(out.includes(told), told);
+      const path = `/projects/default/features/${encodeURIComponent(name)}`;
+      const { links, environments } = (await read(path)) as {
+        links: { url: string }[];
+        environments: {
+          name: string;
+          strategies: { constraints: { value?: string; values: string[] }[] }[];
+        }[];
+      };
+      assert.deepEqual(
+        links.map(({ url }) => url),
+        ['https://tracker.example/1'],
+      );
+      const [placed] = environments.find((one) => one.name === 'production')?.strategies ?? [];
+      assert.deepEqual(
+        placed?.constraints.map(({ value, values }) => value ?? values),
+        ['2020-01-01T00:00:00Z', '2030-01-01T12:30Z', '5', ['18', '']],
+      );
+      assert.doesNotMatch((await run(file)).out, /set the /, 'a second run finds it equal');
     });
 
     it('keeps the tags that a flag has here', async () => {

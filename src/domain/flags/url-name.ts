@@ -1,13 +1,13 @@
 /**
  * Names of flags, projects and environments, which stand in paths as they are (docs/specification/flags.md#names).
- * They have only characters that a URL never escapes, so that a name has one spelling, and are neither "." nor "..",
+ * They have only characters that `encodeURIComponent` leaves alone, so that a name has one spelling, and are neither "." nor "..",
  * which clients and proxies resolve.
  */
 
 /** Long enough for any real name, short enough to stand in a URL, a log line and a path of 8,000 bytes. */
 export const URL_NAME_LENGTH_MAX = 100;
 
-const URL_NAME_PATTERN = /^[A-Za-z0-9_.~-]+$/;
+const URL_NAME_PATTERN = /^[A-Za-z0-9_.~!'()*-]+$/;
 
 /**
  * Null when `name` is valid, else a sentence that says why not. `what` is what the sentence calls it: "flag name".
@@ -20,7 +20,7 @@ export function urlNameIssue(what: string, name: string): string | null {
   }
   if (isDotSegment(name)) return `The ${what} must not be "${name}", because that is a path.`;
   if (!URL_NAME_PATTERN.test(name)) {
-    return `The ${what} ${JSON.stringify(name)} has characters other than letters, digits, "_", ".", "~" and "-".`;
+    return `The ${what} ${JSON.stringify(name)} has characters other than letters, digits and - _ . ~ ! ' ( ) *.`;
   }
   return null;
 }
