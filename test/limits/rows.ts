@@ -8,6 +8,7 @@ import { CHANGE_BYTES_MAX, QUEUE_DEADLINE_MS } from '../../src/actors/command-de
 import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
+import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
 import { LOG_BYTES } from '../../src/cluster-config.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
@@ -75,11 +76,10 @@ import {
   STREAMS_PER_CALLER_MAX,
 } from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
-import { DOCUMENT_BYTES_MAX, NARROWED_BYTES_MAX } from '../../src/http/client-flags/client-documents.ts';
+import { COMPRESSING_BYTES_MAX } from '../../src/http/coding/compressor.ts';
 import { COMPRESSED_BYTES_MAX } from '../../src/http/coding/response-coder.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { FLAGS_AT_ONCE } from '../../src/http/evaluation/evaluated.ts';
-import { REPEATED_BYTES_MAX } from '../../src/http/evaluation/repeated-responses.ts';
 import { LONG_LISTS } from '../../src/http/evaluation/scope-evaluators.ts';
 import { FORWARDED_BYTES_MAX, FORWARDED_MAX } from '../../src/http/forwarding/leader-client.ts';
 import { REFUSED_LOGINS_LOGGED_MAX, REFUSED_LOGINS_PERIOD_MS } from '../../src/http/logging/request-log.ts';
@@ -103,9 +103,16 @@ import {
   STREAMS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/schemas.ts';
-import { PAGE_STREAMS_MAX } from '../../src/http/watch/flag-streams.ts';
-import { NARROWED_STREAMED_MAX } from '../../src/http/watch/query-watches.ts';
-import { LOG_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
+import {
+  BEGINNING_TICKS_MAX,
+  PAGE_STREAMS_MAX,
+  PAST_HYDRATIONS_MAX,
+} from '../../src/http/watch/flag-streams.ts';
+import {
+  NARROWED_STREAMED_MAX,
+  NARROWED_STREAMED_PER_TOKEN_MAX,
+} from '../../src/http/watch/query-watches.ts';
+import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
 import { BLOCK_BYTES_MAX } from '../../src/http/workers/flag-publisher.ts';
 import {
   CALLERS_MAX,
@@ -262,11 +269,20 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row('callers that each HTTP worker knows', number(CALLERS_MAX), 'the main thread is asked again'),
       row(
-        'documents of flags kept for server-side SDKs',
-        bytes(DOCUMENT_BYTES_MAX),
-        'the one that was used longest ago is made anew',
+        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, and lists of evaluated flags',
+        `a quarter of what V8 may use beside the budget of the state, and at least ${bytes(CACHE_BYTES_MIN)}; a quarter of the cache for what one caller can multiply, as by a query string`,
+        'what was used longest ago is made anew',
       ),
-      row('the same for requests that narrow them', bytes(NARROWED_BYTES_MAX), 'the same'),
+      row(
+        'documents and deltas that are made in slices at a time, callers in turn',
+        '1',
+        'others wait, as many as have connections',
+      ),
+      row(
+        'bodies that wait for being compressed',
+        bytes(COMPRESSING_BYTES_MAX),
+        'further ones are sent as they are',
+      ),
       row(
         'summaries of flags kept for overviews and lists of projects',
         bytes(SUMMARIES_BYTES_MAX),
@@ -276,11 +292,6 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'responses kept in compressed form, with what they were made of',
         bytes(COMPRESSED_BYTES_MAX),
         'the one that was asked for longest ago is compressed again',
-      ),
-      row(
-        'lists of evaluated flags kept for contexts that come again',
-        bytes(REPEATED_BYTES_MAX),
-        'the one that was used longest ago is evaluated anew',
       ),
       row(
         'regular expressions of the constraints in one request; one with \\p counts 40 times',
@@ -413,13 +424,28 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('events that one import of flags may record', number(IMPORT_EVENTS_MAX), '409'),
       row(
         'queries narrowed by a query string that streams are open for',
-        number(NARROWED_STREAMED_MAX),
+        `${number(NARROWED_STREAMED_MAX)}, ${number(NARROWED_STREAMED_PER_TOKEN_MAX)} of one token`,
         '503',
       ),
       row(
         'changes that a stream, or a client of `/api/client/delta`, may have missed',
-        `${number(LOG_CHARACTERS_MAX)} characters`,
+        `${number(LOG_CHARACTERS_MAX)} characters, ${number(LOGS_CHARACTERS_MAX)} for all queries of streams together`,
         'the client gets all flags again',
+      ),
+      row(
+        'what open streams know of the flags of their queries, shared by the streams of a query',
+        'half of the cache, some 48 bytes for each flag of each query',
+        '503 for a new query',
+      ),
+      row(
+        'time until a new stream has taken the flags that it begins with',
+        `${BEGINNING_TICKS_MAX} seconds`,
+        'it is disconnected',
+      ),
+      row(
+        'past moments that streams are beginning with while newer streams of their query begin with a newer one',
+        number(PAST_HYDRATIONS_MAX),
+        'the streams of the oldest are disconnected',
       ),
       row(
         'what waits for the client of a stream',

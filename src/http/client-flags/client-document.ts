@@ -13,7 +13,7 @@ import type { Flag } from '../../domain/flags/flag.ts';
 import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
-import { BLOCK_ITEMS, blockOf, type JsonBlock, withList } from '../dispatch/json-blocks.ts';
+import { BLOCK_ITEMS, blockOf, type JsonBlock, type JsonItem, withList } from '../dispatch/json-blocks.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FlagBlocks } from './flag-blocks.ts';
@@ -21,6 +21,9 @@ import { type FlagSurroundings, segmentView } from './flag-view.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
+
+/** Of one flag: with its text, which goes sooner. */
+const DIGEST_BYTES = 48;
 
 /** Counts changes of what a document of the same flags says: SDKs must then fetch it again. */
 const RENDERING = 1;
@@ -79,11 +82,11 @@ export class ClientDocument {
     return this.#content.encoded;
   }
 
-  /** Of the bodies, and of the blocks that they are put together from. */
+  /** Of the bodies, in whose bytes the blocks are, and of what the blocks know of their flags. */
   get bytes(): number {
     if (this.#content === null) return 0;
     const { blocks, encoded } = this.#content;
-    return blocks.reduce((sum, { bytes }) => sum + bytes.byteLength, encoded.bytes);
+    return encoded.bytes + blocks.length * BLOCK_ITEMS * DIGEST_BYTES;
   }
 
   /** Whether it shows the state as it is after the event `lastId`, or can be seen to without looking at any flag. */
@@ -217,12 +220,12 @@ export class BlockBuilder {
 
   /** Makes one more block. True when there is no other. */
   advance(): boolean {
-    const items: string[] = [];
+    const items: JsonItem[] = [];
     for (let next = this.#records.next(); next.done !== true; next = this.#records.next()) {
       const { record, flag } = next.value;
-      const { json, segments } = this.#blocks.at(record, flag, this.#around);
-      for (const segment of segments) if (segment !== undefined) this.segments.set(segment.id, segment);
-      items.push(json);
+      const { json, look, sources } = this.#blocks.at(record, flag, this.#around);
+      for (const segment of sources) if (segment !== undefined) this.segments.set(segment.id, segment);
+      items.push({ json, digest: look.digest });
       if (items.length === BLOCK_ITEMS) break;
     }
     if (items.length > 0) this.made.push(blockOf(items, this.#known[this.made.length]));

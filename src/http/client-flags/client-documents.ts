@@ -1,23 +1,19 @@
 /**
  * The documents that are kept, one for each query that is asked. Queries are many (sets of projects × environments ×
- * filters), so those that were not asked for longest are forgotten once the bytes of all exceed a bound.
- *
- * Queries that a query string narrows have a cache of their own: whoever has one token can think up any number of them,
- * and must not drive out what all others read.
+ * filters), so documents are part of the cache. Large ones are made one at a time: a hundred under way would take a hundred times the
+ * memory, and be ready no sooner.
  */
-import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { World } from '../../domain/state/world.ts';
 import { Compressor } from '../coding/compressor.ts';
+import { type Cache, type CachePart, cacheOf } from '../dispatch/cache.ts';
+import { Making } from '../dispatch/making.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { ClientDocument, surroundingsOf } from './client-document.ts';
 import type { ClientQuery, Payer } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
-
-export const DOCUMENT_BYTES_MAX = 128 * 1024 * 1024;
-export const NARROWED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
@@ -27,8 +23,7 @@ const FLAGS_AT_ONCE = 2_000;
 
 export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
   readonly world: World;
-  readonly bytesMax?: number;
-  readonly narrowedBytesMax?: number;
+  readonly cache: Cache;
 }
 
 interface Entry {
@@ -42,22 +37,30 @@ export class ClientDocuments {
   readonly #world: World;
   /** Bodies of other responses are compressed there too: one at a time, of all. */
   readonly workshop: BodyWorkshop;
-  readonly #whole: LRUCache<string, Entry>;
-  readonly #narrowed: LRUCache<string, Entry>;
+  readonly #whole: CachePart<string, Entry>;
+  readonly #narrowed: CachePart<string, Entry>;
   /** What was asked for last. Comparing with it is faster than looking it up; it was touched by that. */
   #lastQuery: ClientQuery | null = null;
   #last: Entry | null = null;
   /** By environment, and whether segments are inlined. */
   readonly #blocks = new Map<string, FlagBlocks>();
+  readonly #texts: CachePart<FlagBlocks, FlagBlocks>;
+  /** What is made in slices: documents, and what other routes make of many flags for one query. */
+  readonly making = new Making();
 
-  constructor({ world, bytesMax, narrowedBytesMax, ...workshop }: ClientDocumentsOptions) {
+  constructor({ world, cache, ...workshop }: ClientDocumentsOptions) {
     this.#world = world;
     this.workshop = { compressor: new Compressor(), later, ...workshop };
-    const onEvicted = (entry: Entry): void => {
-      if (entry === this.#last) this.#last = null;
+    this.#texts = cache.part({ bytesOf: ({ bytes }) => bytes, onEvicted: (blocks) => blocks.forget() });
+    const options = {
+      bytesOf: ({ document }: Entry, key: string) => document.bytes + key.length * 2 + BYTES_EACH,
+      onEvicted: (entry: Entry): void => {
+        entry.document.retire();
+        if (entry === this.#last) this.#last = null;
+      },
     };
-    this.#whole = cacheOf(bytesMax ?? DOCUMENT_BYTES_MAX, onEvicted);
-    this.#narrowed = cacheOf(narrowedBytesMax ?? NARROWED_BYTES_MAX, onEvicted);
+    this.#whole = cache.part(options);
+    this.#narrowed = cache.part({ ...options, isMultiplied: true });
   }
 
   /** The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. */
@@ -90,9 +93,11 @@ export class ClientDocuments {
     const wanted = lastId();
     // What was begun for another request may be older than this one.
     while (!document.shows(wanted) && !document.isCurrent(lastId())) {
-      entry.updating ??= updateInSlices(document, lastId(), payer).finally(() => {
-        entry.updating = null;
-      });
+      entry.updating ??= this.making
+        .run(() => updateInSlices(document, lastId(), payer), payer)
+        .finally(() => {
+          entry.updating = null;
+        });
       await entry.updating;
     }
     return document;
@@ -103,12 +108,7 @@ export class ClientDocuments {
     return this.blocksOf(query).of(record, surroundingsOf(this.#world, query)).json;
   }
 
-  /** Of all documents, as the bounds count them. */
-  get bytes(): number {
-    return this.#whole.calculatedSize + this.#narrowed.calculatedSize;
-  }
-
-  #add(cache: LRUCache<string, Entry>, query: ClientQuery): Entry {
+  #add(cache: CachePart<string, Entry>, query: ClientQuery): Entry {
     const document = new ClientDocument({
       ...this.workshop,
       world: this.#world,
@@ -128,7 +128,7 @@ export class ClientDocuments {
     const key = JSON.stringify([environment, inlineSegments]);
     let blocks = this.#blocks.get(key);
     if (blocks === undefined) {
-      blocks = new FlagBlocks();
+      blocks = new FlagBlocks((resized) => this.#texts.set(resized, resized));
       this.#blocks.set(key, blocks);
     }
     return blocks;
@@ -150,19 +150,6 @@ async function updateInSlices(
   document.adopt(next);
 }
 
-function cacheOf(bytesMax: number, onEvicted: (entry: Entry) => void): LRUCache<string, Entry> {
-  return new LRUCache({
-    maxSize: bytesMax,
-    // A document larger than all the cache is kept alone: to make it for each request would be worse.
-    sizeCalculation: ({ document, key }) => Math.min(document.bytes + key.length * 2 + BYTES_EACH, bytesMax),
-    dispose: (entry, _key, reason) => {
-      if (reason !== 'evict') return;
-      entry.document.retire();
-      onEvicted(entry);
-    },
-  });
-}
-
 /** Does not keep the process alive. */
 function later(delayMs: number, callback: () => void): void {
   setTimeout(callback, delayMs).unref();
@@ -174,7 +161,7 @@ const documentsOf = new WeakMap<Engine, ClientDocuments>();
 export function clientDocuments(engine: Engine): ClientDocuments {
   let known = documentsOf.get(engine);
   if (known === undefined) {
-    known = new ClientDocuments({ world: engine.world });
+    known = new ClientDocuments({ world: engine.world, cache: cacheOf(engine) });
     documentsOf.set(engine, known);
   }
   return known;

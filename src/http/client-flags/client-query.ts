@@ -20,13 +20,16 @@ export interface ClientQuery extends FlagFilter {
 }
 
 /** Who is charged for the time that making something takes (src/actors/loop-accounts.ts). */
-export type Payer = Pick<SliceOwner, 'charge'>;
+export interface Payer extends Pick<SliceOwner, 'charge'> {
+  /** Equal for all that one caller asks. */
+  readonly name: string;
+}
 
 /** Nobody pays for what all with a token read. Whoever narrows a query has it made for himself. */
 export function payerOf({ isNarrowed }: ClientQuery, context: RequestContext<unknown>): Payer | undefined {
   if (!isNarrowed) return undefined;
-  const { charge } = context.asker;
-  return { charge };
+  const { name, charge } = context.asker;
+  return { name, charge };
 }
 
 /** The first version of the SDKs' specification in which clients resolve references to segments. */

@@ -1,14 +1,13 @@
 /** What has changed since a client asked last. */
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { clientQuery, payerOf } from '../client-flags/client-query.ts';
+import { clientQuery, type Payer, payerOf } from '../client-flags/client-query.ts';
 import type { EncodedBody } from '../client-flags/encoded-body.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { taggedResponse } from '../dispatch/json-response.ts';
 import { type ReadResponse, readRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
-import { EVENTS_HEAD, EVENTS_TAIL } from '../watch/hydration.ts';
 import type { QueryWatch } from '../watch/query-watch.ts';
-import type { QueryWatches } from '../watch/query-watches.ts';
+import { EVENTS_HEAD, EVENTS_TAIL, type QueryWatches } from '../watch/query-watches.ts';
 import { DeltaSchema } from './schemas.ts';
 
 export const deltaRoute = readRoute({
@@ -31,11 +30,8 @@ export const deltaRoute = readRoute({
       seenId: eventIdIn(context.header('if-none-match')),
       acceptEncoding: context.header('accept-encoding'),
     };
-    const found = watches.read(
-      query,
-      (watch) => responseTo(request, watches, watch),
-      payerOf(query, context),
-    );
+    const payer = payerOf(query, context);
+    const found = watches.read(query, (watch) => responseTo(request, watches, watch, payer), payer);
     return found instanceof Promise ? found.then((late) => late) : found;
   },
 });
@@ -54,10 +50,11 @@ function responseTo(
   { seenId, acceptEncoding }: DeltaRequest,
   watches: QueryWatches,
   watch: QueryWatch,
+  payer: Payer | undefined,
 ): ReadResponse | Promise<ReadResponse> {
   const { newestId } = watch.log;
   const missed = watch.log.since(seenId);
-  if (missed === null) return hydrated(newestId, watches.bodyOf(watch), acceptEncoding);
+  if (missed === null) return hydrated(newestId, watches.bodyOf(watch, payer), acceptEncoding);
   const changes = Buffer.from(missed.map((update) => update.changes).join(','));
   const response = taggedResponse(`"${newestId}"`, Buffer.concat([EVENTS_HEAD, changes, EVENTS_TAIL]));
   return { revision: newestId, response: missed.length === 0 ? response.notModified : response };

@@ -1,6 +1,6 @@
 /** The stream of changes, for server-side SDKs and Unleash Edge. */
 import { isRefusal } from '../../domain/state/refusal.ts';
-import { clientQuery } from '../client-flags/client-query.ts';
+import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import type { StreamRoute } from '../dispatch/route.ts';
 import { flagStreams } from '../watch/flag-streams.ts';
@@ -25,6 +25,7 @@ export const streamingRoute: StreamRoute = {
       format: DELTA_FORMAT,
       token: context.caller.token,
       lastEventId: context.header('last-event-id'),
+      payer: payerOf(query, context),
     });
   },
 };

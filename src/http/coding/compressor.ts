@@ -16,6 +16,9 @@ export type Effort = 'fast' | 'thorough';
 /** Bodies that clients may wait for. Beyond it they get theirs uncompressed, at once. */
 const WAITING_MAX = 64;
 
+/** Of all bodies that wait: each is held until its turn, also where its readers have left. */
+export const COMPRESSING_BYTES_MAX = 32 * 1024 * 1024;
+
 /** Bodies that wait for being made smaller. Beyond it they stay as they are. */
 const THOROUGH_WAITING_MAX = 64;
 
@@ -46,11 +49,15 @@ interface QueuedJob extends CompressionJob {
 export class Compressor {
   readonly #queues: Readonly<Record<Effort, QueuedJob[]>> = { fast: [], thorough: [] };
   #isBusy = false;
+  #waitingBytes = 0;
 
-  /** Null where too many wait already, or where the body was not wanted any more when its turn came. */
+  /** Null where too much waits already, or where the body was not wanted any more when its turn came. */
   async compress(job: CompressionJob): Promise<Buffer | null> {
     const queue = this.#queues[job.effort];
     if (queue.length >= (job.effort === 'fast' ? WAITING_MAX : THOROUGH_WAITING_MAX)) return null;
+    const waitingBytes = this.#waitingBytes + job.body.byteLength;
+    if (this.#isBusy && waitingBytes > COMPRESSING_BYTES_MAX) return null;
+    this.#waitingBytes = waitingBytes;
     const done = new Promise<Buffer | null>((resolve, reject) => queue.push({ ...job, resolve, reject }));
     if (!this.#isBusy) void this.#work();
     return done;
@@ -60,6 +67,7 @@ export class Compressor {
     this.#isBusy = true;
     let job = this.#next();
     while (job !== undefined) {
+      this.#waitingBytes -= job.body.byteLength;
       try {
         job.resolve(job.isWanted() ? await compressed(job) : null);
       } catch (error) {

@@ -5,13 +5,10 @@
  * A response that is not long is a list of references to bytes that are kept beside the flags, which makes it small; and all are forgotten once anything
  * has changed that one of them shows, so that none keeps bytes of flags that are no more.
  */
-import { LRUCache } from 'lru-cache';
+import type { Cache, CachePart } from '../dispatch/cache.ts';
 import type { TaggedResponse } from '../dispatch/json-response.ts';
 import { SeenBefore } from '../dispatch/seen-before.ts';
 import { BodyPieces } from '../transport/response-body.ts';
-
-/** Some 5,000 contexts of 350 flags. */
-export const REPEATED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Of a response without its pieces: headers, with a copy of them as text, and what the cache itself takes. */
 const BYTES_EACH = 2_000;
@@ -21,11 +18,11 @@ const PIECE_BYTES = 8;
 const KEY_LENGTH_MAX = 2_000;
 
 export class RepeatedResponses {
-  readonly #byKey: LRUCache<string, TaggedResponse>;
+  readonly #byKey: CachePart<string, TaggedResponse>;
   readonly #seen = new SeenBefore();
 
-  constructor(bytesMax = REPEATED_BYTES_MAX) {
-    this.#byKey = new LRUCache({ maxSize: bytesMax, sizeCalculation: bytesOf });
+  constructor(cache: Cache) {
+    this.#byKey = cache.part({ bytesOf, isMultiplied: true });
   }
 
   get size(): number {

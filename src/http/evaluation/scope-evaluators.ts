@@ -1,26 +1,26 @@
 /**
  * The evaluators that are kept, one for each scope that is asked for. Scopes are many (sets of projects × environments),
- * so those that were not asked for longest are forgotten once all of them hold too many flags.
+ * so evaluators are part of the cache.
  */
-import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import { ReadQueue, type ReadQueueLimits } from '../../actors/read-queue.ts';
 import { ALL } from '../../domain/decide/token-commands.ts';
 import { defaultEnvironment } from '../../domain/state/locate.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { CallerScope } from '../dispatch/access.ts';
+import { type Cache, type CachePart, cacheOf } from '../dispatch/cache.ts';
 import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
 import { RepeatedResponses } from './repeated-responses.ts';
 import { keyOf, type NextEvaluator, type Scope, ScopeEvaluator } from './scope-evaluator.ts';
 
 /**
- * Of all kept evaluators together. Each flag of each evaluator takes some 150 bytes, most of them its columns, so these are 75 MB;
- * what a flag was compiled into is kept beside the flag, once for each environment.
+ * Of each flag of each evaluator, most of them its columns; what a flag was compiled into is kept beside the flag, once for each
+ * environment.
  */
-const FLAGS_MAX = 500_000;
+const FLAG_BYTES = 150;
 
 /** An evaluator takes some memory however few its flags are. */
-const FLAGS_EACH = 50;
+const BYTES_EACH = 8 * 1024;
 
 /** Each takes up to some 20 MB when it is done. Who asks for one mostly shares a token with others, and not an address. */
 export const LONG_LISTS: ReadQueueLimits = {
@@ -30,6 +30,7 @@ export const LONG_LISTS: ReadQueueLimits = {
 };
 
 interface Entry {
+  readonly key: string;
   readonly evaluator: ScopeEvaluator;
   /** Set while it is brought up to date in slices. */
   updating: Promise<void> | null;
@@ -37,24 +38,24 @@ interface Entry {
 
 export interface ScopeEvaluatorsOptions {
   readonly world: World;
-  readonly flagsMax?: number;
+  readonly cache: Cache;
 }
 
 export class ScopeEvaluators {
   readonly #world: World;
-  readonly #entries: LRUCache<string, Entry>;
+  readonly #entries: CachePart<string, Entry>;
   readonly #keys = new WeakMap<CallerScope, string>();
   /** What they came to in their newest state. */
-  readonly repeated = new RepeatedResponses();
+  readonly repeated: RepeatedResponses;
   /** For lists of so many flags that they are made in slices; what waits counts in bytes. */
   readonly longLists = new ReadQueue(LONG_LISTS);
 
-  constructor({ world, flagsMax = FLAGS_MAX }: ScopeEvaluatorsOptions) {
+  constructor({ world, cache }: ScopeEvaluatorsOptions) {
     this.#world = world;
-    this.#entries = new LRUCache({
-      maxSize: flagsMax,
-      sizeCalculation: ({ evaluator }) => Math.min(evaluator.flagCount + FLAGS_EACH, flagsMax),
+    this.#entries = cache.part({
+      bytesOf: ({ evaluator }, key) => BYTES_EACH + evaluator.flagCount * FLAG_BYTES + key.length * 2,
     });
+    this.repeated = new RepeatedResponses(cache);
   }
 
   /** Those kept at the moment. */
@@ -71,7 +72,7 @@ export class ScopeEvaluators {
     if (entry.updating === null) {
       const next = evaluator.next(wanted);
       if (doneAtOnce(() => next.update.advance())) {
-        this.#adopt(evaluator, next);
+        this.#adopt(entry, next);
         return evaluator;
       }
       this.#goOn(entry, next);
@@ -81,7 +82,7 @@ export class ScopeEvaluators {
 
   #goOn(entry: Entry, next: NextEvaluator): void {
     entry.updating = inSlices(() => next.update.advance())
-      .then(() => this.#adopt(entry.evaluator, next))
+      .then(() => this.#adopt(entry, next))
       .finally(() => {
         entry.updating = null;
       });
@@ -98,9 +99,11 @@ export class ScopeEvaluators {
     return evaluator;
   }
 
-  #adopt(evaluator: ScopeEvaluator, next: NextEvaluator): void {
+  #adopt(entry: Entry, next: NextEvaluator): void {
+    const { evaluator, key } = entry;
     const { revision } = evaluator.shown;
     evaluator.adopt(next);
+    if (this.#entries.peek(key) === entry) this.#entries.set(key, entry);
     if (evaluator.shown.revision !== revision) this.repeated.forgetAll();
   }
 
@@ -109,6 +112,7 @@ export class ScopeEvaluators {
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     const entry: Entry = {
+      key,
       evaluator: new ScopeEvaluator(this.#world, this.#scopeOf(scope)),
       updating: null,
     };
@@ -140,7 +144,7 @@ const evaluatorsOf = new WeakMap<Engine, ScopeEvaluators>();
 export function scopeEvaluators(engine: Engine): ScopeEvaluators {
   let known = evaluatorsOf.get(engine);
   if (known === undefined) {
-    known = new ScopeEvaluators({ world: engine.world });
+    known = new ScopeEvaluators({ world: engine.world, cache: cacheOf(engine) });
     evaluatorsOf.set(engine, known);
   }
   return known;

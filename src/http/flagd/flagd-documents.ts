@@ -2,21 +2,19 @@
  * The documents for flagd that are kept, one for each query that is asked. They are made of what SDKs get, so each lasts as long
  * as the document of SDKs for the same query, and its tag is made from the tag of that.
  */
-import { LRUCache } from 'lru-cache';
 import type { Engine } from '../../actors/engine.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import { EncodedBody } from '../client-flags/encoded-body.ts';
+import { type CachePart, type CachePartOptions, cacheOf } from '../dispatch/cache.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { DefinitionsBuilder } from './definitions.ts';
 
 /** While changes come faster than a document can be made, so often; then it is made in one go. */
 const TRIES_MAX = 4;
-
-const BYTES_MAX = 32 * 1024 * 1024;
 
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
@@ -35,18 +33,25 @@ interface Entry extends FlagdDocument {
   readonly source: EncodedBody;
 }
 
+interface MakingOptions extends Pick<Entry, 'source' | 'revision'> {
+  readonly payer: Payer | undefined;
+}
+
 export class FlagdDocuments {
   readonly #engine: Engine;
-  readonly #kept = new LRUCache<string, Entry>({
-    maxSize: BYTES_MAX,
-    sizeCalculation: ({ encoded }, key) => Math.min(encoded.bytes + key.length * 2 + BYTES_EACH, BYTES_MAX),
-    dispose: ({ encoded }) => encoded.retire(),
-  });
+  readonly #whole: CachePart<string, Entry>;
+  readonly #narrowed: CachePart<string, Entry>;
   /** Those that are made at the moment, by what SDKs get. */
   readonly #pending = new Map<EncodedBody, Promise<FlagdDocument>>();
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    const options: CachePartOptions<string, Entry> = {
+      bytesOf: ({ encoded }, key) => encoded.bytes + key.length * 2 + BYTES_EACH,
+      onEvicted: ({ encoded }) => encoded.retire(),
+    };
+    this.#whole = cacheOf(engine).part(options);
+    this.#narrowed = cacheOf(engine).part({ ...options, isMultiplied: true });
   }
 
   /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
@@ -60,21 +65,29 @@ export class FlagdDocuments {
         document.update(engine.lastId);
       }
       const { encoded: source, revision } = document;
-      const known = this.#kept.get(query.key);
+      const known = this.#keptOf(query).get(query.key);
       if (known?.source === source) return known;
       let pending = this.#pending.get(source);
       if (pending === undefined) {
-        pending = this.#make(query, { source, revision, payer }).finally(() => this.#pending.delete(source));
+        pending = this.#making(query, { source, revision, payer }).finally(() =>
+          this.#pending.delete(source),
+        );
         this.#pending.set(source, pending);
       }
       return pending;
     }
   }
 
-  async #make(
-    query: ClientQuery,
-    { source, revision, payer }: Pick<Entry, 'source' | 'revision'> & { readonly payer: Payer | undefined },
-  ): Promise<FlagdDocument> {
+  #keptOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {
+    return isNarrowed ? this.#narrowed : this.#whole;
+  }
+
+  #making(query: ClientQuery, making: MakingOptions): Promise<FlagdDocument> {
+    return clientDocuments(this.#engine).making.run(() => this.#make(query, making), making.payer);
+  }
+
+  async #make(query: ClientQuery, { source, revision, payer }: MakingOptions): Promise<FlagdDocument> {
+    const kept = this.#keptOf(query);
     const builder = await this.#builderOf(query, payer);
     await inSlices(() => builder.advance(), payer);
     const encoded = new EncodedBody({
@@ -82,11 +95,12 @@ export class FlagdDocuments {
       tag: `flagd${RENDERING}:${source.tag}`,
       body: builder.document(),
       onResized: () => {
-        if (this.#kept.peek(query.key) === entry) this.#kept.set(query.key, entry, { noDisposeOnSet: true });
+        if (kept.peek(query.key) === entry) kept.set(query.key, entry);
       },
     });
     const entry: Entry = { source, revision, encoded };
-    this.#kept.set(query.key, entry);
+    kept.get(query.key)?.encoded.retire();
+    kept.set(query.key, entry);
     return entry;
   }
 

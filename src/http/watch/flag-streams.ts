@@ -8,15 +8,16 @@ import type { Change } from '../../actors/change-feed.ts';
 import type { Engine } from '../../actors/engine.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { ApiToken } from '../../domain/state/world.ts';
-import type { ClientQuery } from '../client-flags/client-query.ts';
+import type { ClientQuery, Payer } from '../client-flags/client-query.ts';
 import type { StreamOpening } from '../dispatch/route.ts';
-import { turn } from '../dispatch/slices.ts';
+import { inSlices, turn } from '../dispatch/slices.ts';
 import type { ResponseStream } from '../transport/transport.ts';
 import { EVENT_STREAM_HEADERS } from './event-stream.ts';
-import { FlagStream } from './flag-stream.ts';
+import { FlagStream, type FlagStreamOptions } from './flag-stream.ts';
+import type { Hydration } from './hydration.ts';
 import { PacedWork } from './paced-work.ts';
 import type { QueryWatch } from './query-watch.ts';
-import { NARROWED_STREAMED_MAX, QueryWatches } from './query-watches.ts';
+import { NARROWED_STREAMED_MAX, NARROWED_STREAMED_PER_TOKEN_MAX, QueryWatches } from './query-watches.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 /** Anybody can open pages, so these leave room for the streams of server-side SDKs. */
@@ -30,6 +31,18 @@ const TICK_MS = 1_000;
  */
 const TICKS_TO_ALL = 20;
 
+/** Ticks until a stream must have taken what it begins with, which holds on to the flags as they were. */
+export const BEGINNING_TICKS_MAX = 120;
+
+/**
+ * Moments that streams are beginning with although a later stream of their query began with a newer one. Each holds on to flags as they
+ * were; the streams of the oldest are disconnected.
+ */
+export const PAST_HYDRATIONS_MAX = 16;
+
+/** A stream may begin with a moment that others are reading, and what has changed since, as long as that is less. */
+const MISSED_CHARACTERS_MAX = 256 * 1024;
+
 /** Streams between two looks at the clock. */
 const STREAMS_A_STEP = 16;
 
@@ -39,6 +52,8 @@ export interface StreamRequest {
   readonly token: ApiToken | null;
   /** The header Last-Event-ID; empty for none. */
   readonly lastEventId: string;
+  /** Charged for what is made for this stream. */
+  readonly payer?: Payer | undefined;
 }
 
 /** A watch whose streams are told of changes; `rest` is null before it was brought up to date. */
@@ -48,10 +63,8 @@ interface Delivery {
   rest: Iterator<FlagStream> | null;
 }
 
-interface Prepared {
+interface Prepared extends Pick<FlagStreamOptions, 'first' | 'hydration' | 'sentId'> {
   readonly watch: QueryWatch;
-  readonly first: readonly Uint8Array[];
-  readonly sentId: number;
 }
 
 export class FlagStreams {
@@ -60,6 +73,11 @@ export class FlagStreams {
   readonly #now: () => number;
   readonly #streams = new Set<FlagStream>();
   #pageStreamCount = 0;
+  /** By the moment that they begin with: streams whose clients have not taken all of it, with the tick in which each was opened. */
+  readonly #beginning = new Map<Hydration, Map<FlagStream, number>>();
+  /** Those of them that are not the newest of their query, the oldest first. */
+  #past: Hydration[] = [];
+  #ticks = 0;
   readonly #byWatch = new Map<QueryWatch, Set<FlagStream>>();
   readonly #work: PacedWork;
   #timer: NodeJS.Timeout | null = null;
@@ -94,10 +112,10 @@ export class FlagStreams {
     const refusal = this.#refuse(request);
     if (refusal !== null) return refusal;
     const prepared = await this.#prepare(request);
-    // Each stream begins with a copy of all flags, and those that waited for the same flags are ready at the same moment.
+    // Those that waited for the same flags are ready at the same moment; each is to see the streams before it.
     await turn();
-    // Others may have taken the room meanwhile.
-    const late = this.#refuse(request);
+    // Others may have taken the room meanwhile, and what the query takes is known by now.
+    const late = this.#refuse(request, prepared.watch);
     if (late !== null) return late;
     return {
       revision: prepared.sentId,
@@ -106,44 +124,102 @@ export class FlagStreams {
     };
   }
 
-  #refuse({ query, format }: StreamRequest): Refusal | null {
-    if (!this.watches.hasRoomFor(query)) return TOO_MANY_FILTERS;
+  #refuse({ query, format, token }: StreamRequest, watch?: QueryWatch): Refusal | null {
+    if (!this.watches.hasRoomFor(query, token, watch?.bytes)) return TOO_MANY_FILTERS;
     return format.isForPages && this.#pageStreamCount >= PAGE_STREAMS_MAX ? TOO_MANY_PAGES : null;
   }
 
-  async #prepare({ query, format, lastEventId }: StreamRequest): Promise<Prepared> {
-    const { watch, sentId, first } = await this.watches.read(query, (watch) => {
-      const missed = watch.log.since(eventIdOf(lastEventId));
-      if (missed !== null) return { watch, sentId: watch.log.newestId, first: format.resume(missed) };
-      const hydration = this.watches.hydrationOf(watch);
-      return { watch, sentId: hydration.id, first: format.start(hydration) };
-    });
-    return { watch, sentId, first: await first };
+  #prepare({ query, format, lastEventId, payer }: StreamRequest): Prepared | Promise<Prepared> {
+    return this.watches.read(
+      query,
+      (watch): Prepared => {
+        const sentId = watch.log.newestId;
+        const resumed = watch.log.since(eventIdOf(lastEventId));
+        if (resumed !== null) return { watch, sentId, first: format.resume(resumed), hydration: null };
+        const { hydration, missed } = this.#hydrationFor(watch);
+        const first = format.start(sentId, this.watches.partsOf(hydration), missed);
+        return { watch, sentId, first, hydration };
+      },
+      payer,
+    );
   }
 
-  #begin(request: StreamRequest, { watch, first, sentId }: Prepared, response: ResponseStream): void {
-    const { format, token } = request;
+  /** A moment that other streams of the watch are reading, where little has changed since; else this one. */
+  #hydrationFor(watch: QueryWatch) {
+    const last = this.watches.lastHydrationOf(watch);
+    if (last !== null && this.#beginning.has(last)) {
+      const missed = watch.log.since(last.id);
+      const characters = missed?.reduce((sum, { changes }) => sum + changes.length, 0);
+      if (missed !== null && characters! <= MISSED_CHARACTERS_MAX) return { hydration: last, missed };
+      this.#past.push(last);
+      if (this.#past.length > PAST_HYDRATIONS_MAX) this.#giveUp(this.#past.shift()!);
+    }
+    return { hydration: this.watches.hydrationOf(watch), missed: [] };
+  }
+
+  #giveUp(hydration: Hydration): void {
+    for (const stream of this.#beginning.get(hydration)?.keys() ?? []) stream.giveUp();
+  }
+
+  #begin(request: StreamRequest, prepared: Prepared, response: ResponseStream): void {
+    const { format, token, payer } = request;
     // The response to HEAD is over when it begins.
     if (!response.isOpen) return;
-    const stream = new FlagStream({ response, watch, format, token, first, sentId });
+    const stream = new FlagStream({ response, format, token, ...prepared });
     // Since the request came, the token may have gone, or others have taken the room.
     const isEntitled = stream.isEntitled(this.#engine.world, this.#now());
-    if (!isEntitled || this.#refuse(request) !== null) return stream.end();
-    response.onDrain(() => stream.advance(this.#engine.durableId));
+    if (!isEntitled || this.#refuse(request, prepared.watch) !== null) return stream.end();
+    response.onDrain(() => this.#goOn(stream, payer));
     response.onAborted(() => this.#forget(stream));
     this.#add(stream);
     this.#work.writesTo(response.carrier);
-    stream.advance(this.#engine.durableId);
+    this.#goOn(stream, payer);
+  }
+
+  /** Writes what the client has room for: first what the stream begins with, in slices, and then what has changed since. */
+  #goOn(stream: FlagStream, payer: Payer | undefined): void {
+    if (stream.hasBegun) return stream.advance(this.#engine.durableId);
+    inSlices(() => stream.begin(), payer).then(
+      () => {
+        if (!stream.hasBegun) return;
+        this.#endBeginning(stream);
+        stream.advance(this.#engine.durableId);
+      },
+      (error: unknown) => {
+        this.#engine.feed.report(error);
+        stream.giveUp();
+      },
+    );
+  }
+
+  #startBeginning(stream: FlagStream): void {
+    const { hydration } = stream;
+    if (hydration === null) return;
+    const streams = this.#beginning.get(hydration);
+    if (streams === undefined) this.#beginning.set(hydration, new Map([[stream, this.#ticks]]));
+    else streams.set(stream, this.#ticks);
+  }
+
+  #endBeginning(stream: FlagStream): void {
+    const { hydration } = stream;
+    if (hydration === null) return;
+    stream.forgetHydration();
+    const streams = this.#beginning.get(hydration);
+    streams?.delete(stream);
+    if (streams?.size !== 0) return;
+    this.#beginning.delete(hydration);
+    this.#past = this.#past.filter((one) => one !== hydration);
   }
 
   #add(stream: FlagStream): void {
     this.#streams.add(stream);
+    this.#startBeginning(stream);
     if (stream.format.isForPages) this.#pageStreamCount += 1;
     let streams = this.#byWatch.get(stream.watch);
     if (streams === undefined) {
       streams = new Set();
       this.#byWatch.set(stream.watch, streams);
-      this.watches.hold(stream.watch);
+      this.watches.hold(stream.watch, stream.token);
     }
     streams.add(stream);
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
@@ -151,6 +227,7 @@ export class FlagStreams {
 
   #forget(stream: FlagStream): void {
     if (!this.#streams.delete(stream)) return;
+    this.#endBeginning(stream);
     if (stream.format.isForPages) this.#pageStreamCount -= 1;
     const streams = this.#byWatch.get(stream.watch);
     streams?.delete(stream);
@@ -174,6 +251,10 @@ export class FlagStreams {
   }
 
   #tick(): void {
+    this.#ticks += 1;
+    for (const streams of this.#beginning.values())
+      for (const [stream, openedAt] of streams)
+        if (this.#ticks - openedAt > BEGINNING_TICKS_MAX) stream.giveUp();
     this.#haveTokensChanged = true;
     this.#silentCount = Math.min(this.#streams.size, this.#silentCount + this.#streams.size / TICKS_TO_ALL);
     this.#work.want();
@@ -272,7 +353,7 @@ const TOKEN_EVENTS: ReadonlySet<string> = new Set(['api-token-updated', 'api-tok
 
 const TOO_MANY_FILTERS: Refusal = refuse(
   'ServiceUnavailableError',
-  `Streams are open for ${NARROWED_STREAMED_MAX} different filters already; ask without project, namePrefix and tag.`,
+  `Streams are open for too many different sets of flags: at most ${NARROWED_STREAMED_MAX} filters, ${NARROWED_STREAMED_PER_TOKEN_MAX} of them of one token, as far as memory allows. Ask without project, namePrefix and tag.`,
 );
 
 const TOO_MANY_PAGES: Refusal = refuse(

@@ -1,107 +1,90 @@
 /**
- * All that a query shows at one moment, as one event for clients that have nothing yet, or too little. Its bytes are made
- * once, in parts that many streams can wait with by reference.
+ * All that a query shows at one moment, as one event for clients that have nothing yet, or too little. It refers to the state as it
+ * was then, and its bytes are made in parts, each when a client has room for it.
  */
-import { type BodyWorkshop, EncodedBody } from '../client-flags/encoded-body.ts';
-import { inSlices } from '../dispatch/slices.ts';
-import type { QueryContent } from './query-content.ts';
+import type { ShelvedFlags } from '../../domain/state/flag-record.ts';
+import type { ClientQuery } from '../client-flags/client-query.ts';
+import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
+import type { FlagSurroundings } from '../client-flags/flag-view.ts';
+import { passes } from '../dispatch/flag-filter.ts';
 
-/** Flags encoded in one go: some 100 KB. */
-const FLAGS_A_PART = 128;
+/** Small beside what the kernel takes for one client, and large enough to be worth a call. */
+const PART_CHARACTERS = 64 * 1024;
 
-/** Parts that are made at once; more, in slices. */
-const PARTS_AT_ONCE = 16;
+/** Flags that are looked at for one part, which is empty where the query shows none of them. */
+const LOOKS_A_PART = 2_000;
 
-/** Around the events of a response. */
-export const EVENTS_HEAD = Buffer.from('{"events":[');
-export const EVENTS_TAIL = Buffer.from(']}');
-
-export interface BodyOptions extends BodyWorkshop {
-  /** Told when the body takes more bytes than before. */
-  onResized(): void;
+/** The flag with which a part begins. */
+export interface HydrationPosition {
+  readonly shelf: number;
+  readonly at: number;
+  /** Whether a flag stands before it. */
+  readonly isFirst: boolean;
 }
 
-export class Hydration {
+export const HYDRATION_START: HydrationPosition = { shelf: 0, at: 0, isFirst: true };
+
+export interface HydrationPart {
+  readonly bytes: Uint8Array;
+  /** Null: this is the last part. */
+  readonly next: HydrationPosition | null;
+}
+
+export interface HydrationOptions {
   /** Of the newest event that it shows. */
   readonly id: number;
-  /** Of all parts together. */
-  readonly #characters: number;
-  readonly #segments: readonly string[];
-  /** Not encoded yet. */
-  #flags: readonly string[];
-  #parts: Buffer[] = [];
-  #encoding: Promise<void> | null = null;
-  #body: EncodedBody | null = null;
-  #isRetired = false;
+  readonly query: ClientQuery;
+  readonly shelves: readonly ShelvedFlags[];
+  /** As JSON. */
+  readonly segments: readonly string[];
+  readonly blocks: FlagBlocks;
+  readonly around: FlagSurroundings;
+}
 
-  constructor(id: number, { flags, segments }: Pick<QueryContent, 'flags' | 'segments'>) {
-    this.id = id;
-    this.#flags = flags;
-    this.#segments = segments;
-    this.#characters = [...flags, ...segments].reduce((sum, { length }) => sum + length, 0);
+let serials = 0;
+
+export class Hydration {
+  readonly id: number;
+  /** Tells it from all others of the process. */
+  readonly serial = ++serials;
+  readonly #options: HydrationOptions;
+
+  constructor(options: HydrationOptions) {
+    this.id = options.id;
+    this.#options = options;
   }
 
-  /** An estimate of the memory that it takes: parts and body share theirs. */
-  get bytes(): number {
-    return this.#body?.bytes ?? this.#characters;
+  /** All parts together are one JSON object. */
+  part(position: HydrationPosition): HydrationPart {
+    const { shelves, segments } = this.#options;
+    const { texts, shelf, at } = this.#textsFrom(position);
+    const isFirst = position.isFirst && texts.length === 0;
+    const isBeginning = position.shelf === 0 && position.at === 0;
+    const head = isBeginning ? `{"type":"hydration","eventId":${this.id},"features":[` : '';
+    const separator = position.isFirst || texts.length === 0 ? '' : ',';
+    const isLast = shelf >= shelves.length;
+    const tail = isLast ? `],"segments":[${segments.join(',')}]}` : '';
+    const bytes = Buffer.from(head + separator + texts.join(',') + tail);
+    return { bytes, next: isLast ? null : { shelf, at, isFirst } };
   }
 
-  /** The body of a response with nothing but this event, whose tag is the id. */
-  body(options: BodyOptions): EncodedBody | Promise<EncodedBody> {
-    if (this.#body !== null) return this.#body;
-    const parts = this.parts();
-    if (parts instanceof Promise) return parts.then((made) => this.#body ?? this.#joined(made, options));
-    return this.#joined(parts, options);
-  }
-
-  /** No further clients get it: nothing more is made of it. */
-  retire(): void {
-    this.#isRetired = true;
-    this.#body?.retire();
-  }
-
-  #joined(parts: readonly Buffer[], options: BodyOptions): EncodedBody {
-    const whole = Buffer.concat([EVENTS_HEAD, ...parts, EVENTS_TAIL]);
-    let at = EVENTS_HEAD.byteLength;
-    this.#parts = parts.map(({ byteLength }) => {
-      at += byteLength;
-      return whole.subarray(at - byteLength, at);
-    });
-    const body = new EncodedBody({ ...options, tag: String(this.id), body: whole, isTagOfAllCodings: true });
-    if (this.#isRetired) body.retire();
-    this.#body = body;
-    options.onResized();
-    return body;
-  }
-
-  /** One JSON object in all. */
-  parts(): readonly Buffer[] | Promise<readonly Buffer[]> {
-    if (this.#encoding !== null) return this.#encoding.then(() => this.#parts);
-    if (this.#parts.length > 0) return this.#parts;
-    const advance = this.#encoder();
-    if (this.#flags.length > FLAGS_A_PART * PARTS_AT_ONCE) {
-      this.#encoding = inSlices(advance).then(() => {
-        this.#encoding = null;
-      });
-      return this.#encoding.then(() => this.#parts);
+  /** The flags of one part, and where the next one begins. */
+  #textsFrom({ shelf: firstShelf, at: firstAt }: HydrationPosition) {
+    const { shelves, query, blocks, around } = this.#options;
+    const texts: string[] = [];
+    let [shelf, at, characters] = [firstShelf, firstAt, 0];
+    for (let looks = 0; looks < LOOKS_A_PART && characters < PART_CHARACTERS; looks += 1) {
+      const shelved = shelves[shelf];
+      if (shelved === undefined) break;
+      const flag = shelved.flags[at]!;
+      if (flag.archivedAt === null && passes(query, flag)) {
+        const { json } = blocks.at(shelved.records[at]!, flag, around);
+        texts.push(json);
+        characters += json.length;
+      }
+      at += 1;
+      if (at === shelved.flags.length) [shelf, at] = [shelf + 1, 0];
     }
-    while (!advance());
-    return this.#parts;
-  }
-
-  /** Makes one part with each call; true with the last one. */
-  #encoder(): () => boolean {
-    const flags = this.#flags;
-    let at = 0;
-    return () => {
-      const some = flags.slice(at, at + FLAGS_A_PART).join(',');
-      const head = at === 0 ? `{"type":"hydration","eventId":${this.id},"features":[` : ',';
-      at += FLAGS_A_PART;
-      const isLast = at >= flags.length;
-      const tail = isLast ? `],"segments":[${this.#segments.join(',')}]}` : '';
-      this.#parts.push(Buffer.from(head + some + tail));
-      if (isLast) this.#flags = [];
-      return isLast;
-    };
+    return { texts, shelf, at };
   }
 }

@@ -1,5 +1,6 @@
 /**
- * What a query shows: the JSON of each flag, and the segments that the flags refer to. Asked to look at a flag or a segment
+ * What a query shows: what each flag looks like, and the segments that the flags refer to. The looks are shared by all queries of an
+ * environment, so a query takes little for each flag. Asked to look at a flag or a segment
  * again, it says what clients must be told to show the same; most events change nothing that they see.
  *
  * Clients that go by these changes know segments, so segments are never inlined.
@@ -9,7 +10,7 @@ import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import type { World } from '../../domain/state/world.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from '../client-flags/client-query.ts';
-import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
+import type { FlagBlocks, FlagLook } from '../client-flags/flag-blocks.ts';
 import { segmentView } from '../client-flags/flag-view.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 
@@ -26,13 +27,6 @@ export interface QueryContentOptions {
   readonly blocks: FlagBlocks;
 }
 
-interface SeenFlag {
-  readonly json: string;
-  readonly project: string;
-  /** Ids of those that exist. */
-  readonly segments: readonly number[];
-}
-
 interface UsedSegment {
   json: string;
   flagCount: number;
@@ -40,7 +34,7 @@ interface UsedSegment {
 
 export class QueryContent {
   readonly #options: QueryContentOptions;
-  readonly #flags = new Map<string, SeenFlag>();
+  readonly #flags = new Map<string, FlagLook>();
   readonly #segments = new Map<number, UsedSegment>();
   /** Names of flags that refer to a segment that does not exist. */
   readonly #incomplete = new Set<string>();
@@ -51,11 +45,6 @@ export class QueryContent {
 
   get flagCount(): number {
     return this.#flags.size;
-  }
-
-  /** As JSON. */
-  get flags(): string[] {
-    return Array.from(this.#flags.values(), ({ json }) => json);
   }
 
   /** As JSON, by id. */
@@ -78,14 +67,13 @@ export class QueryContent {
     const before = this.#flags.get(name);
     if (record === null) return before === undefined ? [] : this.#remove(name, before, eventId);
     const { world, query, blocks } = this.#options;
-    const { json, segments } = blocks.of(record, surroundingsOf(world, query));
-    if (segments.includes(undefined)) this.#incomplete.add(name);
+    const { json, look, sources } = blocks.of(record, surroundingsOf(world, query));
+    const used = sources.filter((segment) => segment !== undefined);
+    if (used.length < sources.length) this.#incomplete.add(name);
     else this.#incomplete.delete(name);
-    if (before?.json === json) return [];
-    const used = segments.filter((segment) => segment !== undefined);
-    const after = { json, project: record.flag.project, segments: used.map(({ id }) => id) };
-    this.#flags.set(name, after);
-    const hasMoved = before !== undefined && before.project !== after.project;
+    if (before?.digest === look.digest) return [];
+    this.#flags.set(name, look);
+    const hasMoved = before !== undefined && before.project !== look.project;
     return [
       ...used.flatMap((segment) => this.#use(segment, eventId)),
       ...(hasMoved ? [flagRemoved(eventId, name, before.project)] : []),
@@ -125,7 +113,7 @@ export class QueryContent {
     return passes(query, record.flag) ? record : null;
   }
 
-  #remove(name: string, { project, segments }: SeenFlag, eventId: number): readonly VisibleChange[] {
+  #remove(name: string, { project, segments }: FlagLook, eventId: number): readonly VisibleChange[] {
     this.#flags.delete(name);
     this.#incomplete.delete(name);
     return [flagRemoved(eventId, name, project), ...segments.flatMap((id) => this.#release(id, eventId))];

@@ -6,22 +6,31 @@
  * its id is durable (invariant 4).
  */
 import type { Engine } from '../../actors/engine.ts';
+import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { type EventEffects, effectsOf } from './event-effects.ts';
 import { Hydration } from './hydration.ts';
 import { QueryContent, type VisibleChange } from './query-content.ts';
-import { WatchLog } from './watch-log.ts';
+import { LOG_CHARACTERS_MAX, WatchLog } from './watch-log.ts';
 
 export interface QueryWatchOptions {
   readonly engine: Engine;
   readonly query: ClientQuery;
   readonly blocks: FlagBlocks;
+  /** What its log may have at the moment. */
+  readonly logCharactersMax?: () => number;
 }
 
 /** So many flags are looked at in one go; more, in slices. Takes some 5 ms where all of them have changed. */
 const FLAGS_AT_ONCE = 500;
+
+/** Of the name of a flag and what it looks like, by reference: an entry of a map. */
+const FLAG_BYTES = 48;
+
+/** A watch takes some memory however few its flags are. */
+const WATCH_BYTES = 2 * 1024;
 
 /** Flags looked at between two looks at the clock. */
 const FLAGS_A_STEP = 32;
@@ -29,7 +38,9 @@ const FLAGS_A_STEP = 32;
 export class QueryWatch {
   readonly query: ClientQuery;
   readonly #engine: Engine;
+  readonly #blocks: FlagBlocks;
   readonly #content: QueryContent;
+  readonly #logCharactersMax: () => number;
   #log: WatchLog | null = null;
   /** The newest event that the content shows for certain. */
   #checkedId = -1;
@@ -43,9 +54,11 @@ export class QueryWatch {
   /** Set while flags are looked at in slices. */
   #looking: Promise<void> | null = null;
 
-  constructor({ engine, query, blocks }: QueryWatchOptions) {
+  constructor({ engine, query, blocks, logCharactersMax }: QueryWatchOptions) {
     this.query = query;
     this.#engine = engine;
+    this.#blocks = blocks;
+    this.#logCharactersMax = logCharactersMax ?? (() => LOG_CHARACTERS_MAX);
     this.#content = new QueryContent({ world: engine.world, query, blocks });
   }
 
@@ -55,13 +68,24 @@ export class QueryWatch {
     return this.#log;
   }
 
-  get flagCount(): number {
-    return this.#content.flagCount;
+  /** About the bytes that it takes. What flags look like is counted where it is shared. */
+  get bytes(): number {
+    return WATCH_BYTES + this.#content.flagCount * FLAG_BYTES + (this.#log?.characters ?? 0);
   }
 
-  /** All that the query shows, to be made in the same step in which the watch was brought up to date. */
+  /** All that the query shows, to be asked for in the same step in which the watch was brought up to date. */
   hydration(): Hydration {
-    return new Hydration(this.log.newestId, this.#content);
+    const { world } = this.#engine;
+    const { query } = this;
+    const segments = new Map(world.directory.segments);
+    return new Hydration({
+      id: this.log.newestId,
+      query,
+      shelves: [...projectsOf(world, query)].flatMap(({ flags }) => flags.shelved()),
+      segments: this.#content.segments,
+      blocks: this.#blocks,
+      around: { ...surroundingsOf(world, query), segment: (id) => segments.get(id) },
+    });
   }
 
   /** Brings it up to date; in a promise where that takes long, for which `payer` is charged. */
@@ -139,7 +163,8 @@ export class QueryWatch {
   #newLog(): WatchLog {
     const { directory } = this.#engine.world;
     const revisions = Array.from(projectsOf(this.#engine.world, this.query), ({ revision }) => revision);
-    return new WatchLog(Math.max(directory.revision, directory.accessRevision, ...revisions));
+    const newestId = Math.max(directory.revision, directory.accessRevision, ...revisions);
+    return new WatchLog(newestId, this.#logCharactersMax);
   }
 
   #flagCountInScope(): number {

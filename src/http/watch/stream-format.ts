@@ -1,14 +1,16 @@
 /** What streams say: each kind of client is told of the same updates in its own words. */
 
 import { EVENT_END, eventHead, KEEP_ALIVE } from './event-stream.ts';
-import type { Hydration } from './hydration.ts';
 import type { WatchUpdate } from './watch-log.ts';
 
 export interface StreamFormat {
   /** Whether pages open such streams, of which there can be any number. */
   readonly isForPages: boolean;
-  /** What a client gets that has seen nothing yet, or too little. */
-  start(hydration: Hydration): readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
+  /**
+   * What a client gets that has seen nothing yet, or too little: all that the query shows, and what has `missed` since that moment.
+   * `id`: of the newest event that the two show. Each piece is made when it is asked for.
+   */
+  start(id: number, hydration: Iterable<Uint8Array>, missed: readonly WatchUpdate[]): Iterable<Uint8Array>;
   /** What a client gets that comes back and has missed these. */
   resume(missed: readonly WatchUpdate[]): readonly Uint8Array[];
   /** The same bytes for every stream. */
@@ -41,11 +43,12 @@ const updates = new UpdateMessages(
 /** For server-side SDKs and Unleash Edge: first all flags, then what changes. */
 export const DELTA_FORMAT: StreamFormat = {
   isForPages: false,
-  start: async (hydration) => [
-    Buffer.from(`${eventHead('unleash-connected', hydration.id)}{"events":[`),
-    ...(await hydration.parts()),
-    Buffer.from(`]}${EVENT_END}`),
-  ],
+  *start(id, hydration, missed) {
+    yield Buffer.from(`${eventHead('unleash-connected', id)}{"events":[`);
+    yield* hydration;
+    for (const { changes } of missed) yield Buffer.from(`,${changes}`);
+    yield Buffer.from(`]}${EVENT_END}`);
+  },
   resume(missed) {
     const last = missed.at(-1);
     if (last === undefined) return [KEEP_ALIVE];
@@ -65,7 +68,7 @@ const refetches = new UpdateMessages(({ id }) => refetch(id));
  */
 export const REFETCH_FORMAT: StreamFormat = {
   isForPages: true,
-  start: ({ id }) => [Buffer.from(refetch(id))],
+  start: (id) => [Buffer.from(refetch(id))],
   resume: (missed) => [missed.length === 0 ? KEEP_ALIVE : refetches.of(missed.at(-1)!)],
   update: (update) => refetches.of(update),
 };

@@ -12,15 +12,18 @@ export interface WatchUpdate {
 /** A client that has missed more gets everything anew. The newest update is kept whatever its size. */
 export const LOG_CHARACTERS_MAX = 1024 * 1024;
 
+/** Of all queries that streams are open for together: each tells of the same changes in its own texts. */
+export const LOGS_CHARACTERS_MAX = 16 * 1024 * 1024;
+
 export class WatchLog {
-  readonly #charactersMax: number;
+  readonly #charactersMax: () => number;
   #updates: WatchUpdate[] = [];
   #characters = 0;
   /** Of what stood before the oldest update. */
   #firstId: number;
 
-  /** `id`: of what clients are given that have seen nothing yet. */
-  constructor(id: number, charactersMax = LOG_CHARACTERS_MAX) {
+  /** `id`: of what clients are given that have seen nothing yet. `charactersMax` is asked with each update. */
+  constructor(id: number, charactersMax: () => number = () => LOG_CHARACTERS_MAX) {
     this.#firstId = id;
     this.#charactersMax = charactersMax;
   }
@@ -39,8 +42,9 @@ export class WatchLog {
     assert(update.id > this.newestId, 'updates have ids of their own, in order');
     this.#updates.push(update);
     this.#characters += update.changes.length;
+    const charactersMax = this.#charactersMax();
     let dropped = 0;
-    while (this.#characters > this.#charactersMax && dropped < this.#updates.length - 1) {
+    while (this.#characters > charactersMax && dropped < this.#updates.length - 1) {
       const { id, changes } = this.#updates[dropped]!;
       this.#firstId = id;
       this.#characters -= changes.length;

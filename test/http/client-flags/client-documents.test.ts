@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { Cache } from '../../../src/http/dispatch/cache.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
 const query = (projects: readonly string[] | '*', environment: string) =>
@@ -20,24 +21,25 @@ const lastId = (): number => 1;
 describe('documents of queries', () => {
   it('are forgotten when they exceed the bound, beginning with the one that was asked for longest ago', async () => {
     const { world } = new TestWorld().given(createFlag('checkout'));
-    // Each takes 4 KiB and a few hundred bytes.
-    const documents = new ClientDocuments({ world, bytesMax: 12 * 1024 });
+    // Each takes some 11 KiB, with the digests of a block.
+    const cache = new Cache(30 * 1024);
+    const documents = new ClientDocuments({ world, cache });
     const development = await documents.get(DEVELOPMENT, lastId);
     const production = await documents.get(PRODUCTION, lastId);
     await documents.get(DEVELOPMENT, lastId);
     await documents.get(EVERYTHING, lastId);
     assert.equal(await documents.get(DEVELOPMENT, lastId), development);
     assert.notEqual(await documents.get(PRODUCTION, lastId), production);
-    assert.ok(documents.bytes <= 12 * 1024);
+    assert.ok(cache.bytes <= 30 * 1024);
   });
 
   it('of thousands of flags are the same, made in slices or at once', async () => {
     const names = Array.from({ length: 2_100 }, (_, at) => `flag-${at}`);
     const { world } = new TestWorld().given(...names.map(createFlag));
-    const pending = new ClientDocuments({ world }).get(DEVELOPMENT, lastId);
+    const pending = new ClientDocuments({ world, cache: new Cache(2 ** 24) }).get(DEVELOPMENT, lastId);
     assert.ok(pending instanceof Promise);
     const inSlices = await pending;
-    const atOnce = await new ClientDocuments({ world }).get(DEVELOPMENT, lastId);
+    const atOnce = await new ClientDocuments({ world, cache: new Cache(2 ** 24) }).get(DEVELOPMENT, lastId);
     const bodyOf = async ({ encoded }: typeof inSlices): Promise<string> =>
       String((await encoded.response('')).body);
     assert.equal(await bodyOf(inSlices), await bodyOf(atOnce));
@@ -47,7 +49,7 @@ describe('documents of queries', () => {
   it('made in slices show one moment, and to who asks later what has changed meanwhile', async () => {
     const names = Array.from({ length: 2_100 }, (_, at) => `flag-${at}`);
     const test = new TestWorld().given(...names.map(createFlag));
-    const documents = new ClientDocuments({ world: test.world });
+    const documents = new ClientDocuments({ world: test.world, cache: new Cache(2 ** 24) });
     let id = 1;
     const bodyOf = async (asked: ReturnType<ClientDocuments['get']>) =>
       String((await (await asked).encoded.response('')).body);

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { flagStreams } from '../../../src/http/watch/flag-streams.ts';
-import { NARROWED_STREAMED_MAX } from '../../../src/http/watch/query-watches.ts';
+import {
+  NARROWED_STREAMED_MAX,
+  NARROWED_STREAMED_PER_TOKEN_MAX,
+} from '../../../src/http/watch/query-watches.ts';
 import { addToken, makeRunningFlag } from '../../support/applications.ts';
 import { addProject, addStrategy, archive, environmentPath, makeFlag } from '../../support/interface.ts';
 import { describeInterface, type TestServer } from '../../support/server.ts';
@@ -226,27 +229,31 @@ describeInterface('GET /api/client/streaming', (server) => {
     stream.close();
   });
 
-  it('is refused for one filter more than there may be, and not for one that others use', async () => {
-    const token = await clientToken(server());
-    const narrowed = (number: number): Promise<OpenedStream> =>
-      openStream(server().origin, `${STREAMING}?namePrefix=${number}-`, { token });
-    const streams = await Promise.all(Array.from({ length: NARROWED_STREAMED_MAX }, (_, at) => narrowed(at)));
+  const narrowed = (token: string, number: number): Promise<OpenedStream> =>
+    openStream(server().origin, `${STREAMING}?namePrefix=${number}-`, { token });
+
+  it('is refused for one filter more than there may be, of a token and of all, and not for one that others use', async () => {
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => clientToken(server())));
+    const half = NARROWED_STREAMED_PER_TOKEN_MAX;
+    const streams = await Promise.all(Array.from({ length: half }, (_, at) => narrowed(first!, at)));
     await Promise.all(streams.map((stream) => stream.next()));
-    const refused = await narrowed(NARROWED_STREAMED_MAX);
-    const [shared, whole] = [await narrowed(0), await opened(server(), { token })];
+    const beyondToken = await narrowed(first!, half);
+    assert.equal(beyondToken.status, 503);
+    for (let at = half; at < NARROWED_STREAMED_MAX; at += 1) streams.push(await narrowed(second!, at));
+    assert(streams.every(({ status }) => status === 200));
+    const refused = await narrowed(third!, NARROWED_STREAMED_MAX);
+    const [shared, whole] = [await narrowed(third!, 0), await opened(server(), { token: third! })];
     assert.deepEqual([refused.status, shared.status, whole.status], [503, 200, 200]);
-    for (const stream of [...streams, refused, shared, whole]) stream.close();
+    for (const stream of [...streams, beyondToken, refused, shared, whole]) stream.close();
   });
 
   it('is refused to those beyond the filters that there may be when all are opened at once', async () => {
     const token = await clientToken(server());
-    const asked = Array.from({ length: NARROWED_STREAMED_MAX + 5 }, (_, at) =>
-      openStream(server().origin, `${STREAMING}?namePrefix=${at}-`, { token }),
-    );
+    const asked = Array.from({ length: NARROWED_STREAMED_PER_TOKEN_MAX + 5 }, (_, at) => narrowed(token, at));
     const streams = await Promise.all(asked);
     const statuses = streams.map(({ status }) => status).toSorted();
-    assert.deepEqual(statuses.slice(NARROWED_STREAMED_MAX), Array(5).fill(503));
-    assert.equal(statuses[NARROWED_STREAMED_MAX - 1], 200);
+    assert.deepEqual(statuses.slice(NARROWED_STREAMED_PER_TOKEN_MAX), Array(5).fill(503));
+    assert.equal(statuses[NARROWED_STREAMED_PER_TOKEN_MAX - 1], 200);
     for (const stream of streams) stream.close();
   });
 

@@ -1,6 +1,7 @@
 /** Lists that are kept for contexts that come again: never an old one, and none that depends on more than the context. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Cache } from '../../../src/http/dispatch/cache.ts';
 import { type TaggedResponse, taggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import { RepeatedResponses } from '../../../src/http/evaluation/repeated-responses.ts';
 import { scopeEvaluators } from '../../../src/http/evaluation/scope-evaluators.ts';
@@ -19,7 +20,7 @@ describe('kept lists', () => {
     taggedResponse('"tag"', new BodyPieces(Array<Uint8Array>(pieces).fill(new Uint8Array(1)), pieces));
 
   it('are bounded by the bytes that they take, and those asked for longest ago go first', () => {
-    const kept = new RepeatedResponses(30_000);
+    const kept = new RepeatedResponses(new Cache(4 * 30_000));
     for (let at = 0; at < 100; at += 1) keepTwice(kept, `context ${at}`, listOf(1_000));
     assert.equal(kept.size, 2);
     assert.notEqual(kept.get('context 99'), undefined);
@@ -27,7 +28,7 @@ describe('kept lists', () => {
   });
 
   it('are none for contexts that come once, however many these are', () => {
-    const kept = new RepeatedResponses();
+    const kept = new RepeatedResponses(new Cache(1_000_000));
     keepTwice(kept, 'again', listOf(1));
     for (let at = 0; at < 10_000; at += 1) kept.keep(`once ${at}`, listOf(1));
     assert(kept.size < 10, `${kept.size} are kept`);
@@ -35,7 +36,7 @@ describe('kept lists', () => {
   });
 
   it('are none for contexts that are long', () => {
-    const kept = new RepeatedResponses();
+    const kept = new RepeatedResponses(new Cache(1_000_000));
     keepTwice(kept, 'x'.repeat(2_001), listOf(1));
     assert.equal(kept.size, 0);
   });

@@ -1,6 +1,7 @@
 /** The evaluators that are kept: as many as fit, those that were asked for last. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Cache } from '../../../src/http/dispatch/cache.ts';
 import { ScopeEvaluators } from '../../../src/http/evaluation/scope-evaluators.ts';
 import { TestWorld } from '../../support/test-world.ts';
 
@@ -16,8 +17,8 @@ describe('evaluators of scopes', () => {
     metadata: {},
   });
   const lastId = (): number => 1;
-  // Each counts as its one flag and 50 more, so that two of them fit.
-  const open = () => new ScopeEvaluators({ world, flagsMax: 120 });
+  // Each takes some 8 KiB, so that two of them fit.
+  const open = () => new ScopeEvaluators({ world, cache: new Cache(20 * 1024) });
 
   it('are kept for the next request of their scope', async () => {
     const evaluators = open();

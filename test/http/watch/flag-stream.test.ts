@@ -41,6 +41,7 @@ function streamTo(client: SlowClient, log: WatchLog, first: readonly string[] = 
     format: DELTA_FORMAT,
     token: null,
     first: first.map((text) => Buffer.from(text)),
+    hydration: null,
     sentId: log.newestId,
   });
 }
@@ -54,15 +55,17 @@ describe('a stream', () => {
     const [client, log] = [new SlowClient(), new WatchLog(10)];
     client.takesAll = false;
     const stream = streamTo(client, log, ['one', 'two']);
+    assert(stream.begin(), 'its client has no room');
     stream.advance(10);
     log.append(frame(11));
     stream.advance(11);
     stream.keepAlive();
     assert.deepEqual(client.pieces, ['one']);
     client.bufferedBytes = 0;
-    stream.advance(11);
+    assert(stream.begin());
     assert.deepEqual(client.pieces, ['one', 'two']);
     client.bufferedBytes = 0;
+    assert(stream.begin() && stream.hasBegun);
     stream.advance(11);
     assert.deepEqual(idsIn(client.pieces), [11]);
   });
@@ -70,14 +73,16 @@ describe('a stream', () => {
   it('tells of durable changes only, each once and in order', () => {
     const [client, log] = [new SlowClient(), new WatchLog(10)];
     const stream = streamTo(client, log);
+    assert(stream.begin() && stream.hasBegun, 'it begins with nothing');
     for (const id of [11, 12, 13]) log.append(frame(id));
     for (const durableId of [10, 12, 12, 13, 13]) stream.advance(durableId);
     assert.deepEqual(idsIn(client.pieces), [11, 12, 13]);
   });
 
   it('gives up a client that has fallen behind what is kept', () => {
-    const [client, log] = [new SlowClient(), new WatchLog(10, 5)];
+    const [client, log] = [new SlowClient(), new WatchLog(10, () => 5)];
     const stream = streamTo(client, log);
+    assert(stream.begin() && stream.hasBegun, 'it begins with nothing');
     client.takesAll = false;
     log.append(frame(11));
     stream.advance(11);

@@ -1,58 +1,74 @@
-/** A hydration: its body is made and compressed once, for however many clients, and shares its memory with the parts for streams. */
+/** A hydration: its parts are made one by one, for all who read them at the same time, and show one moment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { type CompressionJob, Compressor } from '../../../src/http/coding/compressor.ts';
-import { Hydration } from '../../../src/http/watch/hydration.ts';
+import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { Cache } from '../../../src/http/dispatch/cache.ts';
+import type { Hydration } from '../../../src/http/watch/hydration.ts';
+import type { QueryWatch } from '../../../src/http/watch/query-watch.ts';
+import { QueryWatches } from '../../../src/http/watch/query-watches.ts';
+import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 
-class CountingCompressor extends Compressor {
-  count = 0;
+const EVERYTHING = queryOfScope({ projects: '*', environment: 'development' }, false);
+const NARROWED: ClientQuery = { ...EVERYTHING, namePrefix: 'flag-1', isNarrowed: true, key: 'flag-1' };
 
-  override compress(job: CompressionJob): Promise<Buffer | null> {
-    this.count += 1;
-    return super.compress(job);
-  }
+const FLAGS = 600;
+
+async function filled(): Promise<TestEngine> {
+  const test = await openTestEngine();
+  test.manual.runFreely();
+  const metadata = { description: 'd'.repeat(1_000) };
+  for (let at = 0; at < FLAGS; at += 1)
+    test.submit({ ...createFlag(`flag-${at}`), metadata } as ReturnType<typeof createFlag>);
+  do {
+    await settle();
+    await test.store.engine.journal.flush();
+  } while (test.store.engine.queuedCount > 0);
+  return test;
 }
 
-/** `flagCount` flags of 100 characters. */
-const hydrationOf = (flagCount: number): Hydration =>
-  new Hydration(7, {
-    flags: Array.from({ length: flagCount }, (_, at) => JSON.stringify({ name: String(at).padEnd(89) })),
-    segments: ['{"id":1}'],
+describe('a hydration', async () => {
+  const test = await filled();
+  const { engine } = test.store;
+  const hydrated = (watches: QueryWatches, query: ClientQuery): Promise<Hydration> =>
+    Promise.resolve(watches.read(query, (watch: QueryWatch) => watches.hydrationOf(watch)));
+
+  it('is one JSON object of many parts, also where most flags are not shown', async () => {
+    const watches = new QueryWatches(engine, new Cache(2 ** 26));
+    for (const query of [EVERYTHING, NARROWED, { ...NARROWED, namePrefix: 'none', key: 'none' }]) {
+      const parts = [...watches.partsOf(await hydrated(watches, query))];
+      const { type, features, segments } = JSON.parse(Buffer.concat(parts).toString());
+      const names = Array.from({ length: FLAGS }, (_, at) => `flag-${at}`);
+      const shown = names.filter((name) => name.startsWith(query.namePrefix));
+      assert.deepEqual([type, segments], ['hydration', []]);
+      assert.deepEqual(
+        features.map(({ name }: { name: string }) => name),
+        shown,
+      );
+      if (query === EVERYTHING) assert(parts.length > 8, `${parts.length} parts`);
+    }
   });
 
-const later = (): void => undefined;
-
-describe('the body of a hydration', () => {
-  it('is compressed once for all clients', async () => {
-    const compressor = new CountingCompressor();
-    const hydration = hydrationOf(300);
-    let resizedCount = 0;
-    const onResized = (): void => {
-      resizedCount += 1;
-    };
-    for (let client = 0; client < 5; client += 1) {
-      const body = await hydration.body({ compressor, later, onResized });
-      const { etag, body: sent } = await body.response('gzip');
-      assert.equal(etag, '"7"');
-      const { events } = JSON.parse(gunzipSync(sent as Buffer).toString());
-      assert.deepEqual([events.length, events[0].features.length, events[0].segments], [1, 300, [{ id: 1 }]]);
-    }
-    assert.equal(compressor.count, 1);
-    assert.equal(resizedCount, 2, 'with the body, and with its compressed form');
-    assert(hydration.bytes > 30_000);
+  it('makes a part when a reader has come to it, and no second time for one who reads behind', async () => {
+    const cache = new Cache(2 ** 26);
+    const watches = new QueryWatches(engine, cache);
+    const hydration = await hydrated(watches, EVERYTHING);
+    const before = cache.bytes;
+    const [first, second] = [watches.partsOf(hydration), watches.partsOf(hydration)];
+    const one = first.next().value!;
+    assert(cache.bytes - before < 2 * one.byteLength, 'one part is kept');
+    assert.equal(second.next().value, one);
   });
 
-  it('leaves the parts for streams as they were, in the same memory', async () => {
-    for (const flagCount of [0, 1, 300, 5_000]) {
-      const hydration = hydrationOf(flagCount);
-      const before = Buffer.concat(await hydration.parts());
-      const options = { compressor: new Compressor(), later, onResized: later };
-      const body = (await (await hydration.body(options)).response('')).body as Buffer;
-      const parts = await hydration.parts();
-      assert.deepEqual(Buffer.concat(parts), before);
-      assert.equal(`{"events":[${before}]}`, body.toString());
-      for (const { buffer } of parts) assert.equal(buffer, body.buffer);
-    }
+  it('is made as a body once for all clients, and compressed once', async () => {
+    const watches = new QueryWatches(engine, new Cache(2 ** 26));
+    const bodies = await Promise.all(
+      Array.from({ length: 5 }, () => watches.read(EVERYTHING, (watch) => watches.bodyOf(watch))),
+    );
+    assert.equal(new Set(bodies).size, 1);
+    const sent = await Promise.all(bodies.map((body) => body.response('gzip')));
+    assert.equal(new Set(sent.map(({ body }) => body)).size, 1);
+    const { events } = JSON.parse(gunzipSync(sent[0]!.body as Buffer).toString());
+    assert.deepEqual([events.length, events[0].features.length], [1, FLAGS]);
   });
 });

@@ -6,6 +6,11 @@ import fc from 'fast-check';
 import { clientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
 import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
+import {
+  HYDRATION_START,
+  type Hydration,
+  type HydrationPosition,
+} from '../../../src/http/watch/hydration.ts';
 import { QueryWatch } from '../../../src/http/watch/query-watch.ts';
 import { createFlag, openTestEngine, settle, type TestEngine } from '../../support/engine.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
@@ -59,11 +64,20 @@ class Client {
   }
 }
 
+function textOf(hydration: Hydration): string {
+  let text = '';
+  for (let position: HydrationPosition | null = HYDRATION_START; position !== null; ) {
+    const { bytes, next } = hydration.part(position);
+    text += Buffer.from(bytes).toString();
+    position = next;
+  }
+  return text;
+}
+
 async function hydrate(watch: QueryWatch): Promise<Client> {
   await watch.refresh();
   const client = new Client();
-  const parts = await watch.hydration().parts();
-  client.apply(JSON.parse(Buffer.concat(parts).toString()));
+  client.apply(JSON.parse(textOf(watch.hydration())));
   client.seenId = watch.log.newestId;
   return client;
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { WatchLog } from '../../../src/http/watch/watch-log.ts';
 
 function logOf(ids: readonly number[], charactersMax?: number): WatchLog {
-  const log = new WatchLog(10, charactersMax);
+  const log = new WatchLog(10, charactersMax === undefined ? undefined : () => charactersMax);
   for (const id of ids) log.append({ id, changes: `${id}`.padStart(10, ' ') });
   return log;
 }

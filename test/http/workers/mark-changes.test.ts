@@ -8,6 +8,7 @@ import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
 import { flagList, projectOverview } from '../../../src/http/admin/views/render-project.ts';
 import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
 import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { Cache } from '../../../src/http/dispatch/cache.ts';
 import type { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import { ScopeEvaluator } from '../../../src/http/evaluation/scope-evaluator.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
@@ -72,7 +73,10 @@ function shownIn(world: World, lastId: number): Map<string, Shown> {
   }
   for (const scope of SCOPES) {
     // Made anew each time: what is kept is what is tested.
-    const document = new ClientDocuments({ world }).get(queryOfScope(scope, false), () => lastId);
+    const document = new ClientDocuments({ world, cache: new Cache(2 ** 20) }).get(
+      queryOfScope(scope, false),
+      () => lastId,
+    );
     assert.ok(!(document instanceof Promise), 'a small document is made at once');
     const subjects = [SUBJECTS.documents];
     shown.set(`document of ${scope.environment}`, { text: document.encoded.tag, subjects });

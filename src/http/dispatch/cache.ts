@@ -1,0 +1,209 @@
+/**
+ * The cache of everything that is derived from the state and made again when somebody asks: documents, lists, responses. All kinds
+ * share one account of bytes and one rule: the value that was used longest ago goes first, whatever its kind. Bounds for
+ * each kind added up to more than the process has.
+ *
+ * Each kind is a part with keys of its own. A part that says so has at most a quarter of the cache: what one caller alone can
+ * multiply, such as documents narrowed by a query string, must not drive out what all others read.
+ */
+import assert from 'node:assert/strict';
+import { getHeapStatistics } from 'node:v8';
+import type { Engine } from '../../actors/engine.ts';
+import { cacheBytesMax } from '../../actors/memory-budget.ts';
+
+/** A key and a value take some memory however small they are. */
+const BYTES_EACH = 256;
+
+const MULTIPLIED_SHARE = 1 / 4;
+
+/** Of the cache, for what open streams need: it cannot be evicted, so streams that would take more are refused. */
+const RESERVED_SHARE = 1 / 2;
+
+export interface CachePartOptions<K, V> {
+  /** About the bytes that the value takes; `set` with the same value counts it anew. */
+  bytesOf(value: V, key: K): number;
+  /** Told when the value went to make room for others. */
+  onEvicted?(value: V, key: K): void;
+  /** Whether one caller can make any number of such values. */
+  readonly isMultiplied?: boolean;
+}
+
+interface Entry {
+  bytes: number;
+  evict(): void;
+}
+
+/** The entries of one account, in the order in which they were used. */
+class Account {
+  readonly #bytesMax: number;
+  readonly #parent: Account | null;
+  readonly #entries = new Set<Entry>();
+  #newest: Entry | null = null;
+  #bytes = 0;
+
+  constructor(bytesMax: number, parent: Account | null = null) {
+    this.#bytesMax = bytesMax;
+    this.#parent = parent;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  use(entry: Entry): void {
+    this.#parent?.use(entry);
+    if (this.#newest === entry) return;
+    this.#entries.delete(entry);
+    this.#entries.add(entry);
+    this.#newest = entry;
+  }
+
+  /** Counts `bytes` more. An entry larger than the account stays alone: making it for each request would be worse. */
+  charge(entry: Entry, bytes: number): void {
+    this.use(entry);
+    this.add(bytes);
+  }
+
+  /** Takes bytes for something that stays until they are given back with a negative number. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    this.#parent?.add(bytes);
+    while (this.#bytes > this.#bytesMax && this.#entries.size > 1) {
+      const [oldest] = this.#entries;
+      assert(oldest !== undefined && oldest !== this.#newest, 'the entry that was used last stays');
+      oldest.evict();
+    }
+  }
+
+  remove(entry: Entry): void {
+    this.forget(entry);
+    this.add(-entry.bytes);
+    assert(this.#bytes >= 0, 'no entry gives back more than it took');
+  }
+
+  private forget(entry: Entry): void {
+    this.#parent?.forget(entry);
+    this.#entries.delete(entry);
+    if (this.#newest === entry) this.#newest = null;
+  }
+}
+
+export class Cache {
+  readonly bytesMax: number;
+  readonly #all: Account;
+  readonly #multiplied: Account;
+  #reservedBytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+    this.#all = new Account(bytesMax);
+    this.#multiplied = new Account(bytesMax * MULTIPLIED_SHARE, this.#all);
+  }
+
+  /** Of all parts. */
+  get bytes(): number {
+    return this.#all.bytes;
+  }
+
+  /** Whether something that is needed as long as it is in use may take so many bytes more. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#reservedBytes + bytes <= this.bytesMax * RESERVED_SHARE;
+  }
+
+  /** Takes them from what can be evicted; negative to give them back. */
+  reserve(bytes: number): void {
+    this.#reservedBytes += bytes;
+    assert(this.#reservedBytes >= 0, 'nobody gives back more than was reserved');
+    this.#all.add(bytes);
+  }
+
+  part<K, V>(options: CachePartOptions<K, V>): CachePart<K, V> {
+    return new CachePart(options.isMultiplied === true ? this.#multiplied : this.#all, options);
+  }
+}
+
+class PartEntry<K, V> implements Entry {
+  bytes = 0;
+  value: V;
+  readonly key: K;
+  readonly #part: CachePart<K, V>;
+
+  constructor(part: CachePart<K, V>, key: K, value: V) {
+    this.#part = part;
+    this.key = key;
+    this.value = value;
+  }
+
+  evict(): void {
+    this.#part.evict(this);
+  }
+}
+
+export class CachePart<K, V> {
+  readonly #account: Account;
+  readonly #options: CachePartOptions<K, V>;
+  readonly #entries = new Map<K, PartEntry<K, V>>();
+
+  constructor(account: Account, options: CachePartOptions<K, V>) {
+    this.#account = account;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#account.use(entry);
+    return entry.value;
+  }
+
+  /** Without using it. */
+  peek(key: K): V | undefined {
+    return this.#entries.get(key)?.value;
+  }
+
+  set(key: K, value: V): void {
+    let entry = this.#entries.get(key);
+    if (entry === undefined) {
+      entry = new PartEntry(this, key, value);
+      this.#entries.set(key, entry);
+    }
+    entry.value = value;
+    const bytes = BYTES_EACH + this.#options.bytesOf(value, key);
+    const more = bytes - entry.bytes;
+    entry.bytes = bytes;
+    this.#account.charge(entry, more);
+  }
+
+  delete(key: K): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#account.remove(entry);
+  }
+
+  clear(): void {
+    for (const key of [...this.#entries.keys()]) this.delete(key);
+  }
+
+  /** For the account. */
+  evict({ key, value }: PartEntry<K, V>): void {
+    this.delete(key);
+    this.#options.onEvicted?.(value, key);
+  }
+}
+
+/** Keyed by the engine from whose state the values are made: they go with it. */
+const cacheOfEngine = new WeakMap<Engine, Cache>();
+
+export function cacheOf(engine: Engine): Cache {
+  let known = cacheOfEngine.get(engine);
+  if (known === undefined) {
+    known = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, engine.memoryBudgetBytes));
+    cacheOfEngine.set(engine, known);
+  }
+  return known;
+}

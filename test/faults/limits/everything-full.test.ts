@@ -1,0 +1,19 @@
+/** The short form of everything-full.ts, with a small heap; the long fault tests run it with one of 512 MiB. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { it } from 'node:test';
+import { fillEverything } from './everything-full.ts';
+
+const skip = existsSync('/proc/self/status') ? false : 'memory is read from /proc';
+
+it('a state that fills its budget, read by everybody at once and by most never to the end, fits in the process', {
+  skip,
+  timeout: 300_000,
+}, async (t) => {
+  const processMib = 480;
+  const result = await fillEverything({ heapMib: 192, filters: 80, streams: 50, unread: 4, rounds: 1 });
+  t.diagnostic(JSON.stringify(result));
+  assert(result.flags > 2_000, `${result.flags} flags fill the budget`);
+  assert(result.mostBytes < processMib * 2 ** 20, `${result.mostBytes} bytes`);
+  assert.equal(result.opened, 130, 'each stream is opened');
+});
