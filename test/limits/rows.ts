@@ -62,11 +62,8 @@ import {
 } from '../../src/http/admin/flags/project-history.ts';
 import { EXPORT_SIZE_MAX } from '../../src/http/admin/flags/transfer.ts';
 import { VALUES_MAX as COMBINED_VALUES_MAX } from '../../src/http/admin/playground/combinations.ts';
-import {
-  EVALUATIONS_MAX,
-  RESPONSE_LENGTH_MAX,
-  TRIED_FIELDS_MAX,
-} from '../../src/http/admin/playground/playground.ts';
+import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation-view.ts';
+import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground/playground.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
 import { SUMMARIES_BYTES_MAX } from '../../src/http/admin/views/render-project.ts';
@@ -372,7 +369,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row('evaluations of a request to the playground', number(EVALUATIONS_MAX), '400'),
       row('values of a context to combine', number(COMBINED_VALUES_MAX), '400'),
       row('fields of their contexts, over all evaluations', number(TRIED_FIELDS_MAX), '400'),
-      row('characters of a response of the playground', number(RESPONSE_LENGTH_MAX), '400'),
+      row(
+        'characters of a response of the playground, and of an explanation',
+        number(RESPONSE_LENGTH_MAX),
+        '400',
+      ),
       row('events of one change in the journal', bytes(CHANGE_BYTES_MAX), '413'),
       row('issues that a refusal lists', number(ISSUES_MAX), 'the first ones are listed'),
       row('time until a request is complete', seconds(transport.requestDeadlineMs), '408'),

@@ -96,8 +96,6 @@ export interface components {
             inverted: boolean;
             values: string[];
             value?: string;
-            /** @description Null when the context lacks the field. */
-            contextValue: string | null;
             result: boolean;
         };
         /** ContextField */
@@ -215,6 +213,10 @@ export interface components {
             parentResults: components["schemas"]["ParentResult"][];
             /** @description How the variant was chosen; null when there was nothing to choose from. */
             variantDecision: components["schemas"]["VariantDecision"] | null;
+            /** @description Of each field that a constraint names; null when the context lacks it. */
+            contextValues: {
+                [key: string]: string | null;
+            };
             environment: string;
             /** @description The flag is as it was right after this event; null: as it is now. */
             eventId: number | null;

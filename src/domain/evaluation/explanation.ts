@@ -7,6 +7,7 @@ import type { Dependency, Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { CompiledChoice, CompiledFlag, CompiledStrategy } from './compiled-flag.ts';
 import type { CompiledConstraint, ConstraintSource } from './constraint-test.ts';
+import { contextReader } from './context.ts';
 import type { Outcome } from './outcome.ts';
 import { type CompiledScope, parentAllows } from './rules.ts';
 import type { Run, Steps } from './run.ts';
@@ -32,7 +33,11 @@ export interface Explanation {
   readonly strategies: readonly StrategyResult[];
   /** Null when there was nothing to choose from. */
   readonly variant: VariantResult | null;
+  /** Of every field that a constraint names; null when it was not given. Here, because each may be long, and many constraints may name it. */
+  readonly contextValues: ContextValues;
 }
+
+type ContextValues = ReadonlyMap<string, string | null>;
 
 export interface ParentResult {
   readonly dependency: Dependency;
@@ -52,8 +57,6 @@ export interface StrategyResult {
 
 export interface ConstraintResult {
   readonly constraint: ConstraintSource;
-  /** Of the context; null when it was not given. */
-  readonly contextValue: string | null;
   readonly result: boolean;
 }
 
@@ -95,15 +98,29 @@ export function* explanationSteps(flag: CompiledFlag, scope: CompiledScope, run:
   const at = active.findIndex(({ result }) => result);
   const strategy = flag.strategies[at] ?? null;
   const strategies = [...active, ...flag.disabledStrategies.map(disabledResult)];
+  const contextValues = contextValuesOf(strategies, run);
   if (decidedBy.kind !== 'strategy' && decidedBy.kind !== 'no-strategies') {
     const outcome =
       decidedBy.kind === 'parent' || decidedBy.kind === 'no-strategy-matched' ? flag.missed : flag.disabled;
-    return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant: null };
+    return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant: null, contextValues };
   }
   const ofStrategy = explainChoice(strategy?.choice ?? null, 'strategy', run);
   const found = ofStrategy ?? explainChoice(flag.choice, 'flag', run);
   const outcome = found?.outcome ?? strategy?.on ?? flag.on;
-  return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant: found?.variant ?? null };
+  const variant = found?.variant ?? null;
+  return { flag: flag.flag, outcome, decidedBy, parents, strategies, variant, contextValues };
+}
+
+function contextValuesOf(strategies: readonly StrategyResult[], { context }: Run): ContextValues {
+  const values = new Map<string, string | null>();
+  const add = ({ constraint: { contextName } }: ConstraintResult): void => {
+    if (!values.has(contextName)) values.set(contextName, contextReader(contextName)(context) ?? null);
+  };
+  for (const { constraints, segments } of strategies) {
+    constraints.forEach(add);
+    for (const segment of segments) segment.constraints.forEach(add);
+  }
+  return values;
 }
 
 interface Decision {
@@ -153,10 +170,8 @@ function* explainConstraints(
 ): Steps<ConstraintResult[]> {
   const results: ConstraintResult[] = [];
   for (const constraint of constraints) {
-    const contextValue = constraint.read(run.context) ?? null;
     results.push({
       constraint: constraint.source,
-      contextValue,
       result: yield* constraint.holdsInSteps(run),
     });
   }

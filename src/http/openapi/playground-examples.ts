@@ -8,7 +8,6 @@ const CONSTRAINT = {
   caseInsensitive: false,
   inverted: false,
   values: ['1', '2'],
-  contextValue: '1',
   result: true,
 };
 
@@ -55,6 +54,7 @@ const EVALUATION = {
   reason: 'SPLIT',
   parentResults: [PARENT],
   variantDecision: null,
+  contextValues: { userId: '1' },
 };
 
 const FEATURE = { ...EVALUATION, variants: [] };

@@ -64,13 +64,21 @@ describe('what decided', () => {
 });
 
 describe('an explanation', () => {
-  it('shows each constraint with the value that it met, also after one that failed', () => {
+  it('shows each constraint with its result, also after one that failed, and the value of each field once', () => {
     const inPlan = { contextName: 'plan', operator: 'IN', values: ['beta'] };
     const strategies = [{ name: 'default', constraints: [inCountry, inPlan] }];
-    const [strategy] = explain([feature({ strategies })], { plan: 'beta' }).strategies;
+    const explanation = explain([feature({ strategies })], { plan: 'beta', other: 'x' });
+    const [strategy] = explanation.strategies;
+    assert.deepEqual(
+      [...explanation.contextValues],
+      [
+        ['country', null],
+        ['plan', 'beta'],
+      ],
+    );
     assert.deepEqual(strategy?.constraints, [
-      { constraint: inCountry, contextValue: null, result: false },
-      { constraint: inPlan, contextValue: 'beta', result: true },
+      { constraint: inCountry, result: false },
+      { constraint: inPlan, result: true },
     ]);
   });
 
@@ -82,7 +90,7 @@ describe('an explanation', () => {
       {
         id: 1,
         name: 'Nordic',
-        constraints: [{ constraint: inCountry, contextValue: 'fi', result: true }],
+        constraints: [{ constraint: inCountry, result: true }],
         result: true,
       },
       { id: 2, name: null, constraints: [], result: false },

@@ -54,13 +54,13 @@ describeInterface('the playground', (server) => {
     assert.equal(strategy.rollout.result, bucket <= 50);
     assert.deepEqual([seen.isEnabled, seen.strategies.result], [bucket <= 50, bucket <= 50]);
     assert.deepEqual(
-      [strategy.constraints[0].contextValue, strategy.constraints[0].result, strategy.segments[0].result],
-      ['shop', true, true],
+      [seen.contextValues, strategy.constraints[0].result, strategy.segments[0].result],
+      [{ appName: 'shop', region: 'eu' }, true, true],
     );
     const elsewhere = { ...context, properties: { region: 'us' } };
     const missed = featureIn(await play({ ...DEVELOPMENT, context: elsewhere }), 'targeted');
     assert.deepEqual([missed.isEnabled, missed.decidedBy.kind], [false, 'no-strategy-matched']);
-    assert.equal(missed.strategies.data[0].segments[0].constraints[0].contextValue, 'us');
+    assert.equal(missed.contextValues.region, 'us');
     const off = featureIn(await play({ ...DEVELOPMENT, environment: 'production', context }), 'targeted');
     assert.deepEqual([off.isEnabledInCurrentEnvironment, off.decidedBy.kind], [false, 'flag-disabled']);
   });
@@ -224,6 +224,37 @@ describeInterface('the playground', (server) => {
     ]);
     assert.equal((await server().call('DELETE', `${FEATURES}/past/dependencies`)).status, 200);
     assert.deepEqual(await at(before), [true, 'strategy', before], 'the past does not change');
+  });
+
+  it('shows a long value of the context once, however many constraints compare it', async () => {
+    const constraint = (at: number) => ({
+      contextName: 'plan',
+      operator: 'IN',
+      values: [`${at}`],
+      inverted: true,
+    });
+    const constraints = Array.from({ length: 30 }, (_, at) => constraint(at));
+    await makeRunningFlag(server().call, 'compared', { name: 'default', constraints });
+    const plan = 'x'.repeat(16_000);
+    const { status, body } = await explain('compared', { environment: 'development', context: { plan } });
+    assert.deepEqual([status, body.contextValues], [200, { plan }]);
+    assert.equal(JSON.stringify(body).split(plan).length - 1, 1);
+  });
+
+  it('refuses to explain at more length than the playground', async () => {
+    const { call } = server();
+    const values = Array.from({ length: 200 }, (_, at) => `${at}-${'x'.repeat(290)}`);
+    const constraints = [{ contextName: 'plan', operator: 'NOT_IN', values }];
+    const made = [];
+    for (const name of ['one', 'two', 'three', 'four', 'five'])
+      made.push(call('POST', '/segments', { name: `long-${name}`, constraints }));
+    const segments = (await Promise.all(made)).map(({ body }) => body.id);
+    await makeRunningFlag(call, 'lengthy', { name: 'default', segments });
+    const strategies = `${FEATURES}/lengthy/environments/development/strategies`;
+    for (let at = 1; at < 30; at += 1) await call('POST', strategies, { name: 'default', segments });
+    const { status, body } = await explain('lengthy', { environment: 'development', context: {} });
+    assert.deepEqual([status, body.details[0].path], [400, '/body']);
+    assert.match(body.message, /longer than 8388608 characters; give the flag fewer segments/);
   });
 
   it('explains by the clock of that moment', async () => {

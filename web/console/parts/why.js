@@ -74,7 +74,7 @@ export function contextOf(text) {
 
 /** @param {{ of: Explanation }} props */
 function Answer({ of }) {
-  const { isEnabled, environment, variant, strategies, decidedBy } = of;
+  const { isEnabled, environment, variant, strategies, decidedBy, contextValues } = of;
   return [
     h(
       'p',
@@ -86,7 +86,7 @@ function Answer({ of }) {
     h(
       'ul',
       { key: 'strategies', class: 'plain why-strategies' },
-      strategies.data.map((one) => h(StrategyAnswer, { key: one.id, of: one })),
+      strategies.data.map((one) => h(StrategyAnswer, { key: one.id, of: one, contextValues })),
     ),
   ];
 }
@@ -111,8 +111,8 @@ function reasonOf({ kind, feature }) {
   }
 }
 
-/** @param {{ of: StrategyResult }} props */
-function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout } }) {
+/** @param {{ of: StrategyResult, contextValues: Explanation['contextValues'] }} props */
+function StrategyAnswer({ of: { name, title, result, constraints, segments, rollout }, contextValues }) {
   const verdict = result.enabled === true ? '✓' : result.enabled === false ? '✗' : '?';
   const word =
     result.enabled === true
@@ -127,7 +127,9 @@ function StrategyAnswer({ of: { name, title, result, constraints, segments, roll
     h(
       'ul',
       { class: 'why-parts' },
-      constraints.map((one, index) => h('li', { key: `constraint ${index}` }, constraintText(one))),
+      constraints.map((one, index) =>
+        h('li', { key: `constraint ${index}` }, constraintText(one, contextValues[one.contextName])),
+      ),
       segments.map((one) =>
         h('li', { key: `segment ${one.id}` }, `${one.result ? '✓' : '✗'} in the segment ${one.name}`),
       ),
@@ -142,11 +144,11 @@ function StrategyAnswer({ of: { name, title, result, constraints, segments, roll
   );
 }
 
-/** @param {StrategyResult['constraints'][number]} constraint */
-function constraintText(constraint) {
-  const { contextName, contextValue, value, values, result } = constraint;
+/** @param {StrategyResult['constraints'][number]} constraint @param {string | null | undefined} contextValue */
+function constraintText(constraint, contextValue) {
+  const { contextName, value, values, result } = constraint;
   const operator = /** @type {import('../operators.js').Operator} */ (constraint.operator);
   const compared = value ?? values.join(', ');
-  const had = contextValue === null ? 'it is not in the context' : `it is ${contextValue}`;
+  const had = contextValue == null ? 'it is not in the context' : `it is ${contextValue}`;
   return `${result ? '✓' : '✗'} ${contextName} ${comparisonOf({ ...constraint, operator })} ${compared}: ${had}`;
 }

@@ -4,19 +4,18 @@ import type { PastFlag } from '../../../actors/flag-history.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { contextIssue, contextLength, contextOf } from '../../../domain/evaluation/context.ts';
 import { Evaluator } from '../../../domain/evaluation/evaluator.ts';
-import type { Explanation } from '../../../domain/evaluation/explanation.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { locateFlag } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, notFound, type Refusal } from '../../../domain/state/refusal.ts';
 import type { ProjectState, World } from '../../../domain/state/world.ts';
-import { jsonResponse } from '../../dispatch/json-response.ts';
+import { JSON_HEADERS } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
 import { ContextSchema } from '../../evaluation/request-input.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AT_PARAMETER, eventIdIn } from '../flags/history.ts';
 import { ExplanationSchema } from '../schemas/playground-schemas.ts';
-import { explanationView } from './explanation-view.ts';
+import { explanationPieces, joined } from './explanation-view.ts';
 
 const ExplainBody = v.pipe(
   v.object({ environment: v.string(), context: v.optional(ContextSchema, {}) }),
@@ -44,19 +43,35 @@ function archived(flag: string): Refusal {
   return notFound(`The flag "${flag}" is archived, so applications do not know it.`);
 }
 
+/** Few at a time, as in the playground. */
 function response(
-  { params, body }: Context,
-  explanation: Explanation | null,
-  { revision, eventId }: { readonly revision: number; readonly eventId: number | null },
-): ReadResponse | Refusal {
-  const { projectId: project, featureName: flag } = params;
-  const { environment } = body;
-  if (explanation === null) return archived(flag);
-  const view = explanationView(explanation, { project, flag, environment });
-  return {
-    revision,
-    response: jsonResponse(200, { name: flag, projectId: project, environment, eventId, ...view }),
-  };
+  context: Context,
+  evaluator: Evaluator,
+  explained: Explained,
+): Promise<ReadResponse | Refusal> {
+  return context.reads.walk(() => responseInTurn(context, evaluator, explained), context.asker);
+}
+
+async function responseInTurn(
+  context: Context,
+  evaluator: Evaluator,
+  { input, revision, eventId }: Explained,
+): Promise<ReadResponse | Refusal> {
+  const { projectId: project, featureName: flag } = context.params;
+  const { environment } = context.body;
+  const evaluation = evaluator.explanation(flag, input);
+  if (evaluation === null) return archived(flag);
+  const fields = { name: flag, projectId: project, environment, eventId };
+  const pieces = explanationPieces(evaluation, { project, flag, environment }, () => fields);
+  const body = await joined(pieces, context, 'give the flag fewer segments');
+  if (isRefusal(body)) return body;
+  return { revision, response: { status: 200, headers: JSON_HEADERS, body } };
+}
+
+interface Explained {
+  readonly input: EvaluationInput;
+  readonly revision: number;
+  readonly eventId: number | null;
 }
 
 async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
@@ -70,9 +85,7 @@ async function explainNow(context: Context): Promise<ReadResponse | Refusal> {
   if (isRefusal(input)) return input;
   const scope = { projects: ALL, environment: body.environment } as const;
   const { shown } = await scopeEvaluators(engine).get(scope, () => engine.lastId);
-  const { evaluator, revision } = shown;
-  const explanation = await explained(context, evaluator, input);
-  return response(context, explanation, { revision, eventId: null });
+  return response(context, shown.evaluator, { input, revision: shown.revision, eventId: null });
 }
 
 async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
@@ -91,33 +104,23 @@ async function explainPast(context: Context): Promise<ReadResponse | Refusal> {
   }
   const input = playgroundInput(body.context, whole.atMs ?? context.now());
   if (isRefusal(input)) return input;
-  const explanation = await explained(context, pastEvaluator(whole, parents, body.environment), input);
-  return response(context, explanation, { revision: whole.eventId, eventId: whole.eventId });
+  const evaluator = pastEvaluator(whole, body.environment);
+  const flags = [whole.flag, ...parents.flatMap((name) => whole.project.flags.get(name)?.flag ?? [])];
+  let at = 0;
+  await inSlices(() => {
+    evaluator.set(flags[at]!);
+    at += 1;
+    return at === flags.length;
+  }, asker);
+  return response(context, evaluator, { input, revision: whole.eventId, eventId: whole.eventId });
 }
 
-/** Some of its tests at a time. */
-async function explained(
-  { params, asker }: Context,
-  evaluator: Evaluator,
-  input: EvaluationInput,
-): Promise<Explanation | null> {
-  const explanation = evaluator.explanation(params.featureName, input);
-  if (explanation === null) return null;
-  await inSlices(() => explanation.advance(), asker);
-  return explanation.result();
-}
-
-/** Other flags of the project stand in for those that nobody asked for. */
-function pastEvaluator(
-  { flag, project, world }: PastFlag,
-  parents: readonly string[],
-  environment: string,
-): Evaluator {
-  const flags = [flag, ...parents.flatMap((name) => project.flags.get(name)?.flag ?? [])];
+/** Without flags: other flags of the project stand in for those that nobody asked for. */
+function pastEvaluator({ world }: PastFlag, environment: string): Evaluator {
   return new Evaluator({
     environment,
     environmentEnabled: isEnabled(world, environment),
-    flags,
+    flags: [],
     segments: world.directory.segments,
   });
 }

@@ -1,10 +1,14 @@
 /** Explanations of evaluations as responses show them: in the shape of Unleash's playground, and with what decided. */
+import type { FlagEvaluation } from '../../../domain/evaluation/evaluator.ts';
 import type {
   ConstraintResult,
   Explanation,
   SegmentResult,
   StrategyResult,
 } from '../../../domain/evaluation/explanation.ts';
+import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
+import type { RequestContext } from '../../dispatch/route.ts';
+import { inSlices } from '../../dispatch/slices.ts';
 
 /** Where in the interface the strategy can be changed. */
 export interface StrategyPlace {
@@ -16,19 +20,58 @@ export interface StrategyPlace {
 /** `unknown` is for a strategy of a kind that only the SDK of an application could evaluate. */
 type Verdict = boolean | 'unknown';
 
-export function explanationView(explanation: Explanation, place: StrategyPlace) {
-  const { outcome, decidedBy, parents, strategies, variant } = explanation;
-  return {
+/** Characters of a response: explanations repeat strategies and segments, which may be large. */
+export const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
+
+/**
+ * An explanation as JSON, in pieces: one of each strategy, which may have half a megabyte with its segments, and empty ones while the flag
+ * is evaluated. `fieldsOf` gives what stands before it.
+ */
+export function* explanationPieces(
+  evaluation: FlagEvaluation<Explanation>,
+  place: StrategyPlace,
+  fieldsOf: (explanation: Explanation) => object,
+): Generator<string, void> {
+  while (!evaluation.advance()) yield '';
+  const explanation = evaluation.result();
+  const { outcome, decidedBy, parents, strategies, variant, contextValues } = explanation;
+  const view = {
+    ...fieldsOf(explanation),
     isEnabled: outcome.enabled,
     isEnabledInCurrentEnvironment: !['environment-disabled', 'flag-disabled'].includes(decidedBy.kind),
     hasUnsatisfiedDependency: parents.some(({ result }) => !result),
-    strategies: { result: verdictOf(explanation), data: strategies.map((one) => strategyView(one, place)) },
     variant: outcome.toggle.variant,
     decidedBy,
     reason: outcome.reason,
     parentResults: parents.map(({ dependency, result }) => ({ ...dependency, result })),
     variantDecision: variant,
+    contextValues: Object.fromEntries(contextValues),
   };
+  const result = JSON.stringify(verdictOf(explanation));
+  yield `${JSON.stringify(view).slice(0, -1)},"strategies":{"result":${result},"data":[`;
+  for (const [at, strategy] of strategies.entries()) {
+    yield `${at === 0 ? '' : ','}${JSON.stringify(strategyView(strategy, place))}`;
+  }
+  yield ']}}';
+}
+
+/** Joins pieces in slices. A refusal when they are longer than a response may be; `advice` says what makes them shorter. */
+export async function joined(
+  pieces: Iterator<string, void>,
+  { asker }: Pick<RequestContext<unknown>, 'asker'>,
+  advice: string,
+): Promise<string | Refusal> {
+  const taken: string[] = [];
+  let length = 0;
+  await inSlices(() => {
+    const { done, value } = pieces.next();
+    if (done === true) return true;
+    taken.push(value);
+    length += value.length;
+    return length > RESPONSE_LENGTH_MAX;
+  }, asker);
+  if (length <= RESPONSE_LENGTH_MAX) return taken.join('');
+  return invalid(`The explanation is longer than ${RESPONSE_LENGTH_MAX} characters; ${advice}.`, '/body');
 }
 
 function verdictOf({ strategies }: Explanation): Verdict {
@@ -59,12 +102,11 @@ const EVALUATION_STATUS = {
   'unknown-kind': 'incomplete',
 } as const;
 
-function constraintView({ constraint, contextValue, result }: ConstraintResult) {
+function constraintView({ constraint, result }: ConstraintResult) {
   const { contextName, operator, caseInsensitive = false, inverted = false, values = [], value } = constraint;
   return {
     ...{ contextName, operator, caseInsensitive, inverted, values },
     ...(value === undefined ? {} : { value }),
-    contextValue,
     result,
   };
 }

@@ -5,8 +5,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { ALL } from '../../../domain/decide/token-commands.ts';
-import type { FlagEvaluation } from '../../../domain/evaluation/evaluator.ts';
-import type { Explanation } from '../../../domain/evaluation/explanation.ts';
 import type { EvaluationInput } from '../../../domain/evaluation/run.ts';
 import { environmentOf } from '../../../domain/flags/flag.ts';
 import { list } from '../../../domain/json/list-schema.ts';
@@ -21,16 +19,13 @@ import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
-import { explanationView } from './explanation-view.ts';
+import { explanationPieces, joined } from './explanation-view.ts';
 
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
 export const EVALUATIONS_MAX = 15_000;
 
 /** Of the contexts of all evaluations of a request, each counted as often as it is tried: so many take a second. */
 export const TRIED_FIELDS_MAX = 2_000_000;
-
-/** Of a response, in characters: explanations repeat strategies and segments, which may be large. */
-export const RESPONSE_LENGTH_MAX = 8 * 1024 * 1024;
 
 const ENVIRONMENTS_MAX = 20;
 const PROJECTS_MAX = 100;
@@ -149,49 +144,25 @@ async function placesOf(
   }
 }
 
-/** Flags evaluated one after another, some of the tests of each at a time. */
-class FlagByFlag {
-  #current: FlagEvaluation<Explanation> | null = null;
-
-  /** A flag for one context in one environment; undefined as long as it is to be asked for again. */
-  evaluation({ name, project }: NamedFlag, { environment, evaluator }: Place, input: EvaluationInput) {
-    this.#current ??= evaluator.explanation(name, input);
-    assert(this.#current !== null, 'the flags are those of the evaluators');
-    if (!this.#current.advance()) return undefined;
-    const explanation = this.#current.result();
-    this.#current = null;
-    const view = explanationView(explanation, { project, flag: name, environment });
-    const { variants } = environmentOf(explanation.flag, environment);
-    return { name, projectId: project, ...view, variants };
-  }
+/** A flag for one context in one environment. */
+function evaluationPieces(
+  { name, project }: NamedFlag,
+  { environment, evaluator }: Place,
+  input: EvaluationInput,
+  further: object = {},
+): Generator<string, void> {
+  const evaluation = evaluator.explanation(name, input);
+  assert(evaluation !== null, 'the flags are those of the evaluators');
+  return explanationPieces(evaluation, { project, flag: name, environment }, ({ flag }) => ({
+    ...{ name, projectId: project, variants: environmentOf(flag, environment).variants },
+    ...further,
+  }));
 }
 
-/**
- * JSON made in slices: `next` gives the next piece of text, which may be empty, and undefined at the end. Pieces are counted one by one, because those of
- * one flag may be longer than a whole response.
- */
-async function joined(
-  { asker }: RequestContext<unknown>,
-  next: () => string | undefined,
-): Promise<string | Refusal> {
-  const pieces: string[] = [];
-  let length = 0;
-  await inSlices(() => {
-    const piece = next();
-    if (piece === undefined) return true;
-    pieces.push(piece);
-    length += piece.length;
-    return length > RESPONSE_LENGTH_MAX;
-  }, asker);
-  if (length <= RESPONSE_LENGTH_MAX) return `[${pieces.join('')}]`;
-  return invalid(
-    `The explanations are longer than ${RESPONSE_LENGTH_MAX} characters; name fewer projects, values or environments.`,
-    '/body',
-  );
-}
+const ADVICE = 'name fewer projects, values or environments';
 
 function jsonOf(input: unknown, features: string, rest = ''): ReadResponse['response'] {
-  const body = `{"input":${JSON.stringify(input)},"features":${features}${rest}}`;
+  const body = `{"input":${JSON.stringify(input)},"features":[${features}]${rest}}`;
   return { status: 200, headers: JSON_HEADERS, body };
 }
 
@@ -222,6 +193,17 @@ async function begin(
 const newestOf = (places: readonly Place[]): number =>
   places.reduce((newest, { revision }) => Math.max(newest, revision), 0);
 
+function* listPieces(
+  flags: readonly NamedFlag[],
+  place: Place,
+  input: EvaluationInput,
+): Generator<string, void> {
+  for (const [at, flag] of flags.entries()) {
+    yield separator(at);
+    yield* evaluationPieces(flag, place, input);
+  }
+}
+
 async function play(
   context: RequestContext<v.InferOutput<typeof PlaygroundBody>>,
 ): Promise<ReadResponse | Refusal> {
@@ -232,16 +214,7 @@ async function play(
   if (isRefusal(begun)) return begun;
   const { flags, places } = begun;
   const [place] = places;
-  const flagByFlag = new FlagByFlag();
-  let at = 0;
-  const features = await joined(context, () => {
-    const flag = flags[at];
-    if (flag === undefined) return undefined;
-    const evaluation = flagByFlag.evaluation(flag, place, input);
-    if (evaluation === undefined) return '';
-    at += 1;
-    return `${at === 1 ? '' : ','}${JSON.stringify(evaluation)}`;
-  });
+  const features = await joined(listPieces(flags, place, input), context, ADVICE);
   if (isRefusal(features)) return features;
   return { revision: place.revision, response: jsonOf(body, features) };
 }
@@ -265,7 +238,7 @@ async function playAdvanced(
   const refusal = await refuseContexts(context, combinations);
   if (refusal !== null) return refusal;
   const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
-  const features = await joined(context, featureSteps(flags, places, contexts));
+  const features = await joined(featurePieces(flags, places, contexts), context, ADVICE);
   if (isRefusal(features)) return features;
   const warnings = ',"warnings":{"invalidContextProperties":[]}';
   return { revision: newestOf(places), response: jsonOf(body, features, warnings) };
@@ -282,43 +255,29 @@ interface TriedContexts {
   at(index: number): TriedContext;
 }
 
-/** Each step evaluates one flag for one context in one environment, and gives the next piece of the JSON. */
-function featureSteps(
+function* featurePieces(
   flags: readonly NamedFlag[],
   places: readonly Place[],
   contexts: TriedContexts,
-): () => string | undefined {
-  const perFlag = places.length * contexts.count;
-  const flagByFlag = new FlagByFlag();
-  let step = 0;
-  /** Before the next evaluation in the list of its environment. */
-  let separator = '';
-  return () => {
-    const flag = flags[Math.floor(step / perFlag)];
-    if (flag === undefined) return undefined;
-    const inFlag = step % perFlag;
-    const placeAt = Math.floor(inFlag / contexts.count);
-    const contextAt = inFlag % contexts.count;
-    const place = places[placeAt]!;
-    const { sent, input } = contexts.at(contextAt);
-    const { environment } = place;
-    const evaluation = isRefusal(input) ? null : flagByFlag.evaluation(flag, place, input);
-    if (evaluation === undefined) return '';
-    let piece = '';
-    if (inFlag === 0) piece += `${step === 0 ? '' : ','}${openingOf(flag)}`;
-    if (contextAt === 0) {
-      piece += `${placeAt === 0 ? '' : ','}${JSON.stringify(environment)}:[`;
-      separator = '';
+): Generator<string, void> {
+  for (const [flagAt, flag] of flags.entries()) {
+    yield `${separator(flagAt)}${openingOf(flag)}`;
+    for (const [placeAt, place] of places.entries()) {
+      const { environment } = place;
+      yield `${separator(placeAt)}${JSON.stringify(environment)}:[`;
+      for (let at = 0; at < contexts.count; at += 1) {
+        const { sent, input } = contexts.at(at);
+        assert(!isRefusal(input), 'every context was checked before');
+        yield separator(at);
+        yield* evaluationPieces(flag, place, input, { environment, context: sent });
+      }
+      yield ']';
     }
-    if (evaluation !== null) {
-      piece += separator + JSON.stringify({ ...evaluation, environment, context: sent });
-      separator = ',';
-    }
-    if (contextAt === contexts.count - 1) piece += ']';
-    step += 1;
-    return inFlag === perFlag - 1 ? `${piece}}}` : piece;
-  };
+    yield '}}';
+  }
 }
+
+const separator = (position: number): string => (position === 0 ? '' : ',');
 
 const openingOf = ({ name, project }: NamedFlag): string =>
   `{"name":${JSON.stringify(name)},"projectId":${JSON.stringify(project)},"environments":{`;

@@ -14,7 +14,6 @@ const ConstraintResultSchema = v.pipe(
     inverted: v.boolean(),
     values: v.array(v.string()),
     value: v.exactOptional(v.string()),
-    contextValue: v.pipe(v.nullable(v.string()), v.description('Null when the context lacks the field.')),
     result: v.boolean(),
   }),
   v.title('ConstraintResult'),
@@ -131,6 +130,10 @@ const EVALUATION_ENTRIES = {
   variantDecision: v.pipe(
     v.nullable(VariantDecisionSchema),
     v.description('How the variant was chosen; null when there was nothing to choose from.'),
+  ),
+  contextValues: v.pipe(
+    v.record(v.string(), v.nullable(v.string())),
+    v.description('Of each field that a constraint names; null when the context lacks it.'),
   ),
 } as const;
 
