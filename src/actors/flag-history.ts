@@ -21,6 +21,7 @@ import type { EventLog, WalkedEvent } from '../persistence/event-log/event-log.t
 import { lastEventId } from '../persistence/journal/frame.ts';
 import { listSnapshots, type SnapshotFile } from '../persistence/snapshots/snapshot-files.ts';
 import { readSnapshot } from '../persistence/snapshots/snapshot-reader.ts';
+import { CHECKPOINT_EVENTS, PastCheckpoints } from './state/past-checkpoints.ts';
 import { loadSnapshotRecord } from './state/world-snapshot.ts';
 
 /** Fewer bytes of events than these are read at once; no snapshot is worth a look. */
@@ -33,49 +34,69 @@ export interface FlagHistoryOptions {
   readonly eventLog: EventLog;
 }
 
-export interface PastFlag {
+/** Some flags of a project as they were. */
+export interface PastFlags {
   readonly refused?: never;
-  readonly flag: Flag;
-  /** The project and the environments of the service at that time. */
+  /** Holds those flags that were there, the environments of the service, and what an evaluation needs if it was asked for. */
   readonly world: World;
-  readonly project: ProjectState;
+  /** Undefined where it was not there. */
+  readonly project: ProjectState | undefined;
   /** The last event of the change that led to this state. */
   readonly eventId: number;
   /** When that change was made, in milliseconds since 1970; null where only a snapshot tells of it. */
   readonly atMs: number | null;
 }
 
-export interface PastFlagQuery {
+export interface PastFlag extends PastFlags {
+  readonly flag: Flag;
+  readonly project: ProjectState;
+}
+
+export interface PastFlagsQuery {
   readonly project: string;
-  readonly flag: string;
+  readonly flags: readonly string[];
   readonly eventId: number;
   /** Nothing newer may be shown (invariant 4). */
   readonly durableId: number;
   /** What an evaluation needs besides: segments, and these flags as they were. */
   readonly evaluation?: { readonly parents: readonly string[] };
-  /** Nobody waits for the flag any more once it is aborted: the reading rejects with its reason. */
+  /** Nobody waits for the flags any more once it is aborted: the reading rejects with its reason. */
   readonly signal?: AbortSignal;
   /** Told for how many milliseconds each piece of the reading has held the event loop. */
   readonly charge?: ((heldMs: number) => void) | undefined;
 }
 
-/** The refusal where everything is known of that time, and the flag was not there. */
-interface Absence extends Refusal {
-  readonly isAbsence: true;
+export interface PastFlagQuery extends Omit<PastFlagsQuery, 'flags'> {
+  readonly flag: string;
 }
-
-export const isAbsence = (refusal: Refusal): boolean => (refusal as Partial<Absence>).isAbsence === true;
 
 export class FlagHistory {
   readonly #options: FlagHistoryOptions;
+  readonly #checkpoints = new PastCheckpoints();
 
   constructor(options: FlagHistoryOptions) {
     this.#options = options;
   }
 
   /** The refusal is a 404 that says what is missing: the event, the events before it, or the flag at that time. */
-  async flagAt(query: PastFlagQuery): Promise<PastFlag | Refusal> {
-    const { project: projectId, flag: name, eventId, durableId } = query;
+  async flagAt({ flag: name, ...query }: PastFlagQuery): Promise<PastFlag | Refusal> {
+    const { project: projectId, eventId } = query;
+    const past = await this.flagsAt({ ...query, flags: [name] });
+    if (past.refused) return past;
+    const { project } = past;
+    const flag = project?.flags.get(name)?.flag;
+    if (project === undefined || flag === undefined) {
+      return notFound(
+        `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`,
+      );
+    }
+    assert(flag.name === name && flag.project === projectId, 'the rebuilt flag is the one asked for');
+    return { ...past, flag, project };
+  }
+
+  /** Several flags, read in one go. The refusal is a 404, of the event or of the events before it. */
+  async flagsAt(query: PastFlagsQuery): Promise<PastFlags | Refusal> {
+    const { project: projectId, flags, eventId, durableId, signal, charge } = query;
     if (eventId < 1 || eventId > durableId) {
       return notFound(`There is no event ${eventId}: the newest is ${durableId}.`);
     }
@@ -86,25 +107,19 @@ export class FlagHistory {
     if (start === null) return notFound(this.#tooOld(eventId));
     assert(start <= end, 'the rebuild begins with an older state');
     const past = new PastWorld(world, projectId);
-    const walk = {
-      from: start + 1,
-      to: end,
-      anyOf: aspectsOf(query),
-      signal: query.signal,
-      charge: query.charge,
-    };
-    for await (const walked of this.#options.eventLog.iterateRecorded(walk)) past.apply(walked);
-    const project = world.projects.get(projectId);
-    const record = project?.flags.get(name);
-    const flag = record?.flag;
-    assert((record?.revision ?? 0) <= end, 'nothing of the rebuilt state is newer than the change');
-    if (project === undefined || flag === undefined) {
-      const message = `There was no flag "${name}" in the project "${projectId}" right after event ${eventId}.`;
-      const absence: Absence = { ...notFound(message), isAbsence: true };
-      return absence;
+    const walk = { from: start + 1, to: end, anyOf: aspectsOf(query), signal, charge };
+    for await (const walked of this.#options.eventLog.iterateRecorded(walk)) {
+      if (past.appliedCount > 0 && past.appliedCount % CHECKPOINT_EVENTS === 0)
+        this.#checkpoints.add(keyOf(query), past.appliedId, world);
+      past.apply(walked);
     }
-    assert(flag.name === name && flag.project === projectId, 'the rebuilt flag is the one asked for');
-    return { flag, world, project, eventId: end, atMs };
+    const project = world.projects.get(projectId);
+    for (const name of flags)
+      assert(
+        (project?.flags.get(name)?.revision ?? 0) <= end,
+        'nothing of the rebuilt state is newer than the change',
+      );
+    return { world, project, eventId: end, atMs };
   }
 
   /** For an event that is no longer kept, only a snapshot of exactly that event can show the flag. */
@@ -114,25 +129,27 @@ export class FlagHistory {
   }
 
   /**
-   * The event after which the replay begins: 0, or that of the nearest snapshot, which is loaded into `world`, where the
+   * The event after which the replay begins: 0, or that of the nearest checkpoint or snapshot, which is loaded into `world`, where the
    * events before it are gone or would take longer to read. Null when nothing reaches.
    */
-  async #startOf(world: World, query: PastFlagQuery, end: number): Promise<number | null> {
+  async #startOf(world: World, query: PastFlagsQuery, end: number): Promise<number | null> {
     const { fs, snapshots, eventLog } = this.#options;
-    const isWhole = eventLog.firstId <= 1;
+    const checkpoint = this.#checkpoints.nearest(keyOf(query), { from: eventLog.firstId - 1, to: end });
+    const known = checkpoint?.id ?? (eventLog.firstId <= 1 ? 0 : null);
     for (const file of (await listSnapshots(fs, snapshots)).toReversed()) {
-      if (file.id > end || file.id < eventLog.firstId - 1) continue;
-      if (isWhole && !(await this.#isShorter(file, query))) return 0;
+      if (file.id > end || file.id < Math.max(known ?? 0, eventLog.firstId - 1)) continue;
+      if (known !== null && !(await this.#isShorter(file, query, known))) break;
       if (await loadInto(world, { fs, path: file.path, query })) return file.id;
       clear(world);
     }
-    return isWhole ? 0 : null;
+    if (checkpoint !== null) checkpoint.loadInto(world);
+    return known;
   }
 
-  /** Whether the snapshot is fewer bytes to decode than the events before it. */
-  async #isShorter({ id, path }: SnapshotFile, query: PastFlagQuery): Promise<boolean> {
+  /** Whether the snapshot is fewer bytes to decode than the events from `from` to it. */
+  async #isShorter({ id, path }: SnapshotFile, query: PastFlagsQuery, from: number): Promise<boolean> {
     const { fs, eventLog } = this.#options;
-    const walk = { from: 1, to: id, anyOf: aspectsOf(query), signal: query.signal };
+    const walk = { from: from + 1, to: id, anyOf: aspectsOf(query), signal: query.signal };
     const eventBytes = await eventLog.walkBytes(walk);
     if (eventBytes < SNAPSHOT_WORTH_BYTES) return false;
     return eventBytes > (await withFile(fs, path, (file) => file.size()));
@@ -147,7 +164,7 @@ export class FlagHistory {
 /** False when the snapshot is damaged, or when retention has just deleted it. */
 async function loadInto(
   world: World,
-  { fs, path, query }: { readonly fs: FileSystem; readonly path: string; readonly query: PastFlagQuery },
+  { fs, path, query }: { readonly fs: FileSystem; readonly path: string; readonly query: PastFlagsQuery },
 ): Promise<boolean> {
   const onRecord = (section: string, record: unknown): void => {
     query.signal?.throwIfAborted();
@@ -169,25 +186,29 @@ function clear(world: World): void {
 }
 
 /** Loads only the part of a snapshot that the flag's shape depends on. */
-function concerns(section: string, record: unknown, query: PastFlagQuery): boolean {
-  const { project, flag, evaluation } = query;
+function concerns(section: string, record: unknown, query: PastFlagsQuery): boolean {
+  const { project, flags, evaluation } = query;
   if (section === 'environments') return true;
   if (section === 'projects') return (record as { settings: { id: string } }).settings.id === project;
   if (section === 'segments') return evaluation !== undefined;
   if (section !== 'flags') return false;
   const { flag: recorded } = record as { flag: Flag };
-  const isWanted = recorded.name === flag || evaluation?.parents.includes(recorded.name) === true;
+  const isWanted = flags.includes(recorded.name) || evaluation?.parents.includes(recorded.name) === true;
   return isWanted && recorded.project === project;
 }
 
+/** Equal for queries whose states are made of the same events. */
+const keyOf = ({ project, flags, evaluation }: PastFlagsQuery): string =>
+  JSON.stringify([project, flags, evaluation?.parents ?? null]);
+
 /** The events that determine a flag's shape, and what an evaluation needs besides. */
-function aspectsOf({ project, flag, evaluation }: PastFlagQuery): readonly EventFilter[] {
+function aspectsOf({ project, flags, evaluation }: PastFlagsQuery): readonly EventFilter[] {
   const besides: readonly EventFilter[] =
     evaluation === undefined
       ? []
       : [{ types: SEGMENT_TYPES }, ...evaluation.parents.map((feature) => ({ project, feature }))];
   return [
-    { project, feature: flag },
+    { project, feature: flags },
     ...besides,
     { project, types: PROJECT_TYPES },
     { project, types: DEPENDENCY_TYPES },
@@ -224,7 +245,8 @@ const SEGMENT_TYPES: readonly DomainEvent['type'][] = [
 class PastWorld {
   readonly #world: World;
   readonly #projectId: string;
-  #appliedId = 0;
+  appliedId = 0;
+  appliedCount = 0;
 
   constructor(world: World, projectId: string) {
     this.#world = world;
@@ -232,8 +254,9 @@ class PastWorld {
   }
 
   apply({ id, frame, event }: WalkedEvent): void {
-    assert(id > this.#appliedId, 'events are applied in order, each once');
-    this.#appliedId = id;
+    assert(id > this.appliedId, 'events are applied in order, each once');
+    this.appliedId = id;
+    this.appliedCount += 1;
     const domainEvent = event as DomainEvent;
     for (const name of flagsTouchedBy(domainEvent)) this.#ensureFlag(name, id);
     const { rules } = frame;

@@ -5,7 +5,7 @@
  */
 import type { Refusal } from '../domain/state/refusal.ts';
 import type { EventLog, EventPage, EventQuery } from '../persistence/event-log/event-log.ts';
-import type { FlagHistory, PastFlag, PastFlagQuery } from './flag-history.ts';
+import type { FlagHistory, PastFlag, PastFlagQuery, PastFlags, PastFlagsQuery } from './flag-history.ts';
 import { type Asker, ReadQueue, type ReadQueueLimits } from './read-queue.ts';
 
 /** A read has one segment or snapshot open at a time, and a megabyte or two in memory. */
@@ -52,7 +52,12 @@ export class LogReads {
     return this.#walks.run(walk, asker);
   }
 
-  /** Also refuses with a 404, as `FlagHistory` does. */
+  /** Both also refuse with a 404, as `FlagHistory` does. */
+  flagsAt(query: PastFlagsQuery, asker: Asker): Promise<PastFlags | Refusal> {
+    const { signal, charge } = asker;
+    return this.#reads.run(() => this.#options.history.flagsAt({ ...query, signal, charge }), asker);
+  }
+
   flagAt(query: PastFlagQuery, asker: Asker): Promise<PastFlag | Refusal> {
     const { signal, charge } = asker;
     return this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), asker);

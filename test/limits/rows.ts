@@ -9,6 +9,7 @@ import { UNSYNCED_BYTES_MAX } from '../../src/actors/engine.ts';
 import { READS, TEXT_SEARCHES, WALKS } from '../../src/actors/log-reads.ts';
 import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
+import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/state/past-checkpoints.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
 import { LOG_BYTES } from '../../src/cluster-config.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
@@ -24,6 +25,7 @@ import {
 } from '../../src/domain/decide/project-commands.ts';
 import { TAG_CHANGES_MAX } from '../../src/domain/decide/tag-commands.ts';
 import { API_TOKENS_MAX } from '../../src/domain/decide/token-commands.ts';
+import { TEXT_INDEXES_MAX } from '../../src/domain/evaluation/text-index.ts';
 import {
   CONTEXT_FIELD_BYTES_MAX,
   CONTEXT_FIELDS_MAX,
@@ -289,6 +291,16 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'responses kept in compressed form, with what they were made of',
         bytes(COMPRESSED_BYTES_MAX),
         'the one that was asked for longest ago is compressed again',
+      ),
+      row(
+        'states of flags of the past, every 256 events, kept for reads of other moments',
+        bytes(CHECKPOINTS_BYTES_MAX),
+        'those of the flag that was asked for longest ago are read from the journal anew',
+      ),
+      row(
+        'indexes of long texts in contexts, which constraints with many values search',
+        `${number(TEXT_INDEXES_MAX)}, some 8 MiB`,
+        'the one that was used longest ago is made anew',
       ),
       row(
         'regular expressions of the constraints in one request; one with \\p counts 40 times',

@@ -10,7 +10,16 @@ import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { plannedRollback, type RollbackFlag } from './rollback-command.ts';
 
 /** A flag and what it was. */
-export type RollbackTarget = Pick<RollbackFlag, 'flag' | 'target' | 'environments'>;
+export interface RollbackTarget extends Pick<RollbackFlag, 'flag' | 'target' | 'environments'> {
+  /** What brings it back, found out before the decision, which has no time to compare a thousand flags. */
+  readonly plan?: RollbackPlan;
+}
+
+interface RollbackPlan {
+  readonly events: readonly DomainEvent[];
+  /** Whether the events are still what brings the flag back: nothing that they follow from has changed. */
+  holdsIn(world: World): boolean;
+}
 
 export interface RollbackProject {
   readonly type: 'rollback-project';
@@ -27,11 +36,29 @@ export function rollbackProject(world: World, command: RollbackProject, context:
   return refuseBeyondLimits(world, command, decision, context) ?? UNCHANGED;
 }
 
+/** The same target with its plan; without one where it cannot be brought back, which the decision says. */
+export function withPlan(world: World, project: string, target: RollbackTarget): RollbackTarget {
+  const events = plannedRollback(world, { type: 'rollback-flag', project, dryRun: true, ...target });
+  if (isRefusal(events)) return target;
+  const sources = sourcesIn(world, project, target.flag);
+  const holdsIn = (later: World): boolean =>
+    sourcesIn(later, project, target.flag).every((source, at) => source === sources[at]);
+  return { ...target, plan: { events, holdsIn } };
+}
+
+/** All that a plan follows from: immutable objects, and the revision of what all projects share. */
+function sourcesIn({ directory, projects }: World, project: string, flag: string): readonly unknown[] {
+  const state = projects.get(project);
+  return [state?.settings, state?.flags.get(flag)?.flag, directory.revision];
+}
+
 /** The events that would bring the flags back, or the reason why that is impossible for one of them. */
 export function plannedProjectRollback(world: World, { project, targets }: RollbackProject): Decision {
   const events: DomainEvent[] = [];
-  for (const target of targets) {
-    const decision = plannedRollback(world, { type: 'rollback-flag', project, dryRun: true, ...target });
+  for (const { plan, ...target } of targets) {
+    const decision = plan?.holdsIn(world)
+      ? plan.events
+      : plannedRollback(world, { type: 'rollback-flag', project, dryRun: true, ...target });
     if (isRefusal(decision)) return decision;
     events.push(...decision);
   }

@@ -114,6 +114,15 @@ const NO_EVENTS: EventPage = { json: Buffer.from('[]'), totalEvents: 0, covered:
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Of all who wait, one goes on in each round of the event loop, in the order in which they came. */
+function inTurns(nextRound: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    last = last.then(nextRound);
+    return last;
+  };
+}
+
 export class EventLog {
   readonly #options: EventLogOptions;
   readonly #index = new EventIndex();
@@ -131,7 +140,7 @@ export class EventLog {
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
-    this.#yield = options.yieldToEventLoop ?? nextTurn;
+    this.#yield = inTurns(options.yieldToEventLoop ?? nextTurn);
     this.#indexFiles = new IndexFileStore({ ...options, index: this.#index, yieldToEventLoop: this.#yield });
   }
 
@@ -358,7 +367,8 @@ export class EventLog {
     charge?: Walk['charge'],
   ): Promise<void> {
     const isKept = (segment: number): boolean => this.#index.viewOf(segment) !== null;
-    await readFrames({ ...this.#options, isKept, charge }, this.#placesOf(ids), (frame, place) => {
+    const reading = { ...this.#options, isKept, charge, turn: this.#yield };
+    await readFrames(reading, this.#placesOf(ids), (frame, place) => {
       for (const id of place.ids) visit(frame, id);
     });
   }

@@ -14,8 +14,8 @@ import { type Lists, shortestLists } from './index-search.ts';
 /** Takes about a millisecond. */
 const ROWS_PER_SLICE = 50_000;
 
-/** Events of lists that are gathered in one go, which takes some milliseconds at most. */
-const LISTED_MAX = 20_000;
+/** Events of lists that are gathered in one go, which takes a millisecond or two. */
+const LISTED_MAX = 5_000;
 
 /** Ids handed out at once: enough to read their frames together, few enough to hold. */
 const BATCH_LENGTH = 100;

@@ -57,6 +57,8 @@ export interface FrameReading extends JournalSource {
   isKept(segment: number): boolean;
   /** Told for how many milliseconds each piece of the work has held the event loop. */
   readonly charge?: ((heldMs: number) => void) | undefined;
+  /** Awaited before each piece. */
+  turn?(): Promise<void>;
 }
 
 /**
@@ -91,6 +93,7 @@ function readSegment<Place extends FramePlace>(
     for (const group of groups) {
       assert(group.segment === groups[0]?.segment, 'one file is read at a time');
       const bytes = await readExtent(file, path, group);
+      if (source.turn !== undefined) await source.turn();
       const begunAt = source.charge === undefined ? 0 : performance.now();
       for (const place of group.places) {
         const extent = { offset: place.offset - group.offset, end: place.bytesEnd - group.offset };

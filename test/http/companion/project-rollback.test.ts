@@ -61,7 +61,13 @@ describeInterface('the rollback of a project', (server) => {
     for (let count = 0; count <= FLAGS_MAX; count += 1) await make('many', `many.${count}`);
     const eventId = lastId();
     const names = Array.from({ length: FLAGS_MAX + 1 }, (_, count) => `many.${count}`);
-    await server().call('POST', '/projects/many/stale', { features: names, stale: true });
+    const stale = (features: readonly string[]) =>
+      server().call('POST', '/projects/many/stale', { features, stale: true });
+    assert.equal((await stale(names.slice(1))).status, 202);
+    const { status, body } = await server().call('POST', path, { eventId });
+    assert.deepEqual([status, body.events.length], [200, 2 * FLAGS_MAX], 'all that one change has changed');
+    assert.equal((await stale(names.slice(1))).status, 202);
+    assert.equal((await stale(names.slice(0, 1))).status, 202);
     await refused(server(), 409, 'InvalidOperationError', { ...call, body: { eventId } });
     await refused(server(), 404, 'NotFoundError', {
       method: 'POST',
@@ -72,7 +78,7 @@ describeInterface('the rollback of a project', (server) => {
 
   it('is refused where the flags take more than one decision may compare', async () => {
     await addProject(server(), 'large');
-    const names = Array.from({ length: 40 }, (_, count) => `large.${count}`);
+    const names = Array.from({ length: 110 }, (_, count) => `large.${count}`);
     for (const name of names) await make('large', name);
     for (const name of names) await describe('large', name, 'x'.repeat(10_000));
     const eventId = lastId();

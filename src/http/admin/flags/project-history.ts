@@ -1,9 +1,9 @@
 /** The route that brings the flags of a project back to what they were right after an event. */
-import { isAbsence } from '../../../actors/flag-history.ts';
 import type { Asker } from '../../../actors/read-queue.ts';
 import {
   plannedProjectRollback,
   type RollbackTarget,
+  withPlan,
 } from '../../../domain/decide/rollback-project-command.ts';
 import type { Flag } from '../../../domain/flags/flag.ts';
 import { jsonSize } from '../../../domain/json/json.ts';
@@ -12,22 +12,20 @@ import type { ProjectState } from '../../../domain/state/world.ts';
 import { jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, writeRoute } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
+import { BULK_FLAGS_MAX } from '../requests/bodies.ts';
 import { DRY_RUN_PARAMETER, dryRunIn, plannedEventView } from '../requests/dry-run.ts';
 import * as locate from '../requests/locators.ts';
 import { ProjectRollbackSchema } from '../schemas/schemas.ts';
 import { asIssueOfBody, ROLLBACK_NEEDS, RollbackBody } from './history.ts';
 
-/** The past of each is read from the log, one after the other. */
-export const FLAGS_MAX = 100;
+/** As many as one change may concern: what it did, one rollback takes back. */
+export const FLAGS_MAX = BULK_FLAGS_MAX;
 
 /** Looked at in a step of a slice. */
 const FLAGS_OF_A_STEP = 128;
 
-/**
- * Of the flags as they are and as they were, as `jsonSize` counts: as much as one flag may take, because one decision compares
- * all of it, and a request should not hold the event loop for more than 20 ms.
- */
-export const SIZE_MAX = 512 * 1024;
+/** Of the flags as they are and as they were, as `jsonSize` counts: half of what the events of one change may take. */
+export const SIZE_MAX = 2 * 1024 * 1024;
 
 /** Flags that changed after the event, and can be changed back; one more than may be when there are too many. */
 async function changedSince(
@@ -49,28 +47,31 @@ async function changedSince(
   return changed;
 }
 
-/** What the flags were, but for those that were made or archived since then. */
+/** What the flags were, but for those that were made or archived since then. All are read in one go. */
 async function targetsOf(
   context: RequestContext<{ readonly eventId: number }>,
   changed: readonly Flag[],
 ): Promise<readonly RollbackTarget[] | Refusal> {
-  const { params, body, engine, reads, asker } = context;
+  const { params, body, engine, reads, asker, world } = context;
+  const project = params.projectId;
+  if (changed.length === 0) return [];
+  const query = { project, flags: changed.map(({ name }) => name), eventId: body.eventId };
+  const past = await reads.flagsAt({ ...query, durableId: engine.durableId }, asker);
+  if (past.refused) return asIssueOfBody(past);
   const targets: RollbackTarget[] = [];
-  let size = 0;
-  for (const flag of changed) {
-    const query = { project: params.projectId, flag: flag.name, eventId: body.eventId };
-    const past = await reads.flagAt({ ...query, durableId: engine.durableId }, asker);
-    if (past.refused) {
-      if (isAbsence(past)) continue;
-      return asIssueOfBody(past);
+  let [at, size] = [0, 0];
+  await inSlices(() => {
+    const flag = changed[at]!;
+    const target = past.project?.flags.get(flag.name)?.flag;
+    at += 1;
+    if (target !== undefined && target.archivedAt === null) {
+      const environments = past.project?.settings.environments ?? [];
+      size += jsonSize(flag) + jsonSize(target);
+      targets.push(withPlan(world, project, { flag: flag.name, target, environments }));
     }
-    if (past.flag.archivedAt !== null) continue;
-    size += jsonSize(flag) + jsonSize(past.flag);
-    if (size > SIZE_MAX) return tooMuch(`whose flags take more than ${SIZE_MAX / 1024} KiB`);
-    const { environments } = past.project.settings;
-    targets.push({ flag: flag.name, target: past.flag, environments });
-  }
-  return targets;
+    return at === changed.length || size > SIZE_MAX;
+  }, asker);
+  return size > SIZE_MAX ? tooMuch(`whose flags take more than ${SIZE_MAX / 1024 / 1024} MiB`) : targets;
 }
 
 const tooMuch = (what: string): Refusal =>
