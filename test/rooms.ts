@@ -46,8 +46,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [],
   },
   'domain/growth': {
-    purpose: 'what changes may make larger: parts of flags, and the memory of the state',
-    imports: ['domain/flags', 'domain/json', 'domain/state'],
+    purpose:
+      'what changes may make larger: parts of flags, the time of their evaluation, and the memory of the state',
+    imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/state'],
   },
   'domain/decision': {
     purpose: 'what deciding gives, and what it is given',
@@ -62,6 +63,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/access',
       'domain/decision',
+      'domain/evaluation',
       'domain/flags',
       'domain/growth',
       'domain/json',
@@ -297,6 +299,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'domain/decide',
+      'domain/growth',
       'domain/json',
       'domain/state',
       'http/body',

@@ -38,7 +38,7 @@ import {
 } from '../../src/domain/flags/growth-limits.ts';
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
-import { SEGMENT_BYTES_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
+import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
@@ -184,6 +184,7 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
         `${number(SEGMENTS_MAX)}, ${bytes(SEGMENT_BYTES_MAX)}`,
         '409, 413',
       ),
+      row('milliseconds for which a segment is evaluated at worst', number(SEGMENT_COST_MAX / 1_000), '400'),
       row(
         'context fields, and the size of one',
         `${number(CONTEXT_FIELDS_MAX)}, ${bytes(CONTEXT_FIELD_BYTES_MAX)}`,

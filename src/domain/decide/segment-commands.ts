@@ -1,7 +1,14 @@
 /** Decisions on segments. */
 
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
-import { SEGMENT_BYTES_MAX, SEGMENTS_MAX, type Segment, type SegmentInput } from '../flags/segment.ts';
+import { segmentCost } from '../evaluation/segment-test.ts';
+import {
+  SEGMENT_BYTES_MAX,
+  SEGMENT_COST_MAX,
+  SEGMENTS_MAX,
+  type Segment,
+  type SegmentInput,
+} from '../flags/segment.ts';
 import { refuseLargerThan } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
@@ -28,7 +35,10 @@ export function createSegment(world: World, { fields }: CreateSegment, context: 
     createdBy: context.actor.name,
     createdAt: context.now,
   };
-  return refuseTooLarge(data) ?? [{ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }];
+  return (
+    refuseTooLarge(data) ??
+    refuseTooSlow(data, null) ?? [{ type: 'segment-created', ...ABOUT_NOTHING, data, preData: null }]
+  );
 }
 
 /** Never an id that a strategy names already: releases without segments kept whatever ids clients sent. */
@@ -55,7 +65,10 @@ export function updateSegment(world: World, { id, fields }: UpdateSegment): Deci
   if (refusal !== null) return refusal;
   const data: Segment = { ...preData, ...fields };
   if (jsonEqual(data, preData)) return UNCHANGED;
-  return refuseTooLarge(data) ?? [{ type: 'segment-updated', ...ABOUT_NOTHING, data, preData }];
+  return (
+    refuseTooLarge(data) ??
+    refuseTooSlow(data, preData) ?? [{ type: 'segment-updated', ...ABOUT_NOTHING, data, preData }]
+  );
 }
 
 export interface DeleteSegment {
@@ -87,6 +100,16 @@ function segmentDeleted(segment: Segment): DomainEvent {
 
 const refuseTooLarge = (segment: Segment): Refusal | null =>
   refuseLargerThan(SEGMENT_BYTES_MAX, `The segment "${segment.name}"`, segment);
+
+/** One that is beyond the limit already may become faster. */
+function refuseTooSlow(after: Segment, before: Segment | null): Refusal | null {
+  const cost = segmentCost(after).worst;
+  if (cost <= SEGMENT_COST_MAX || (before !== null && cost <= segmentCost(before).worst)) return null;
+  return invalid(
+    `The segment "${after.name}" may take ${Math.round(cost / 1_000)} ms to evaluate for the longest context; the limit is ${SEGMENT_COST_MAX / 1_000} ms.`,
+    '/body/constraints',
+  );
+}
 
 /** Segment names are unique over the whole service. */
 export function refuseTakenSegmentName({ directory }: World, name: string): Refusal | null {

@@ -5,6 +5,7 @@
 import { type Dependency, environmentOf, type Flag } from '../flags/flag.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import { type Conditions, compileConditions } from './conditions.ts';
+import { costOf } from './constraint-test.ts';
 import { type Cost, NO_COST, sumOf } from './cost.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
 import { parameterReader } from './parameters.ts';
@@ -107,8 +108,23 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
     kind,
     choice: choiceOf(flag, choice),
     on: onOutcome(flag, hitReason(flag, source, kind)),
-    cost: sumOf([conditions.cost, kind?.cost ?? NO_COST, choice?.cost ?? NO_COST]),
+    cost: strategyCost(source),
   };
+}
+
+const strategyCosts = new WeakMap<Strategy, Cost>();
+
+/** Of the tests of a strategy and the choice of its variants, its segments aside, told without compiling it. */
+export function strategyCost(strategy: Strategy): Cost {
+  let cost = strategyCosts.get(strategy);
+  if (cost === undefined) {
+    const { name, constraints, parameters, variants } = strategy;
+    const choice = compileVariants({ variants, groupId: '', stickiness: '' });
+    const kind = compileKind(name, parameters)?.cost ?? NO_COST;
+    cost = sumOf([...constraints.map(costOf), kind, choice?.cost ?? NO_COST]);
+    strategyCosts.set(strategy, cost);
+  }
+  return cost;
 }
 
 function choiceOf(flag: Flag, choice: VariantChoice | null): CompiledChoice | null {

@@ -47,6 +47,14 @@ export const GROWTH_LIMITS = {
     unit: 'segments',
     counted: 'segments of a strategy',
   }),
+  evaluationCost: row({
+    setting: 'EVALUATION_MICROSECONDS_MAX',
+    initial: 250_000,
+    settingMax: 10_000_000,
+    unit: 'microseconds of evaluation at worst',
+    counted:
+      'microseconds for which the strategies of a flag in one environment, with their segments, are evaluated at worst',
+  }),
   parameterBytes: row({
     setting: 'PARAMETERS_BYTES_MAX',
     initial: 64 * 1024,

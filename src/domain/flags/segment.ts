@@ -13,6 +13,8 @@ export const SEGMENT_BYTES_MAX = 64 * 1024;
 const SEGMENT_CONSTRAINTS_MAX = 30;
 /** All constraints of a segment together. The largest known use is a list of customers. */
 export const SEGMENT_VALUES_MAX = 1_000;
+/** Microseconds that testing one takes at worst: ten regular expressions. Every flag that has the segment may take as long. */
+export const SEGMENT_COST_MAX = 100_000;
 const SEGMENT_NAME_LENGTH_MAX = 255;
 const SEGMENT_DESCRIPTION_LENGTH_MAX = 10_000;
 

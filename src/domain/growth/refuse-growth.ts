@@ -3,6 +3,9 @@
  * make a flag larger is held, a clone and a rollback as well as a request that says so plainly. Only growth is refused:
  * a strategy with 40 constraints may lose one of them, and then has 39.
  */
+import { strategyCost } from '../evaluation/compiled-flag.ts';
+import { sumOf } from '../evaluation/cost.ts';
+import { segmentCost } from '../evaluation/segment-test.ts';
 import type { Constraint } from '../flags/constraint.ts';
 import { environmentOf, type Flag } from '../flags/flag.ts';
 import { GROWTH_LIMITS, type GrowthLimitName, type GrowthLimits } from '../flags/growth-limits.ts';
@@ -64,6 +67,12 @@ interface Measured {
   readonly size: number;
 }
 
+/** In microseconds, with the segments as they are. A disabled strategy counts: it is switched on without a look at it. */
+export function worstCost({ directory }: World, strategy: Strategy): number {
+  const segments = strategy.segments.flatMap((id) => directory.segments.get(id) ?? []);
+  return Math.ceil(sumOf([strategyCost(strategy), ...segments.map(segmentCost)]).worst);
+}
+
 class GrowthCheck {
   readonly #world: World;
   readonly #limits: GrowthLimits;
@@ -89,10 +98,13 @@ class GrowthCheck {
         return this.#countTags(event, -1);
       case 'feature-strategy-add':
         this.#countStrategies(event, 1);
+        this.#countCost(event, null, event.data);
         return this.#strategy(event, this.#strategyBefore(event, event.data.id), event.data);
       case 'feature-strategy-remove':
+        this.#countCost(event, event.preData, null);
         return this.#countStrategies(event, -1);
       case 'feature-strategy-update':
+        this.#countCost(event, event.preData, event.data);
         return this.#strategy(event, event.preData, event.data);
       case 'feature-variants-updated':
         return this.#variants(event, this.#projectEnvironments(event), event.data.variants);
@@ -153,7 +165,19 @@ class GrowthCheck {
     return null;
   }
 
-  #count(key: string, initial: PartCount, change: 1 | -1): void {
+  #countCost(
+    event: FlagEvent & { readonly environment: string },
+    before: Strategy | null,
+    after: Strategy | null,
+  ): void {
+    const costOf = (strategy: Strategy | null) => (strategy === null ? 0 : worstCost(this.#world, strategy));
+    const known = [...this.#strategiesBefore(event).values()].reduce((sum, one) => sum + costOf(one), 0);
+    const subject = `The flag ${inEnvironment(event)}`;
+    const initial: PartCount = { limit: 'evaluationCost', subject, at: '', before: known, after: known };
+    this.#count(`${keyOf(event)} cost`, initial, costOf(after) - costOf(before));
+  }
+
+  #count(key: string, initial: PartCount, change: number): void {
     this.#counts ??= new Map();
     const known = this.#counts.get(key);
     if (known === undefined) this.#counts.set(key, { ...initial, after: initial.after + change });

@@ -2,6 +2,7 @@
 import type { Engine } from '../../actors/engine.ts';
 import type { Outcome } from '../../actors/submission.ts';
 import type { Command } from '../../domain/decide/decide.ts';
+import { type RuleWarning, ruleWarnings } from '../../domain/growth/rule-warnings.ts';
 import type { DomainEvent } from '../../domain/state/events.ts';
 import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
@@ -13,6 +14,9 @@ import type { CallerCheck } from './caller-check.ts';
 import { type ClusterAccess, EVENT_ID_HEADER } from './cluster.ts';
 import { retryOf } from './idempotency.ts';
 import { NOT_WANTED, type ResponseSender } from './response-sender.ts';
+
+/** What the author of rules should hear of them. */
+const WARNINGS_HEADER = 'flagstaff-warnings';
 
 type MayStart = (world: World) => Refusal | null;
 
@@ -125,8 +129,20 @@ function responseMaker(
   context: RequestContext<unknown>,
   command: Command,
 ): (world: World, events: readonly DomainEvent[]) => HttpResponse {
-  return (_, events) => {
+  return (world, events) => {
     trace?.appended();
-    return route.respond(context, events, command);
+    const response = route.respond(context, events, command);
+    const warnings = ruleWarnings(world, events);
+    return warnings.length === 0 ? response : withWarnings(response, warnings);
   };
+}
+
+/** JSON in ASCII, because names may have any characters. */
+function withWarnings(response: HttpResponse, warnings: readonly RuleWarning[]): HttpResponse {
+  const { status, headers, body } = response;
+  const text = JSON.stringify(warnings).replace(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return { status, headers: headers.with(WARNINGS_HEADER, text), body };
 }

@@ -63,9 +63,13 @@ const replaceStrategy = (fields: object): Command => ({
   strategy: input(fields),
 });
 
+/** Counted by the test at the end of this file. */
+type CountedName = Exclude<GrowthLimitName, 'evaluationCost'>;
+const COUNTED_NAMES = GROWTH_LIMIT_NAMES.filter((name) => name !== 'evaluationCost');
+
 /** For each limit: a strategy or flag with `count` parts, as an older release recorded it, and set by a command. */
 const CASES: Readonly<
-  Record<GrowthLimitName, { older(state: TestWorld, count: number): void; set(count: number): Command[] }>
+  Record<CountedName, { older(state: TestWorld, count: number): void; set(count: number): Command[] }>
 > = {
   strategies: {
     older: (state, count) => state.record(Array.from({ length: count }, (_, index) => older(`old-${index}`))),
@@ -117,7 +121,7 @@ function valuesFor(bytes: number): string[] {
   return ['v'.repeat(Math.max(0, bytes - JSON.stringify(strategy).length + 'v0'.length))];
 }
 
-function strategyCase(fields: (count: number) => object): (typeof CASES)[GrowthLimitName] {
+function strategyCase(fields: (count: number) => object): (typeof CASES)[CountedName] {
   return {
     older: (state, count) => state.record([older('old', fields(count))]),
     set: (count) => [replaceStrategy({ title: 'set', ...fields(count) })],
@@ -140,7 +144,7 @@ function withSegment(): TestWorld {
   return new TestWorld().given({ type: 'create-segment', fields: segment }, createFlag);
 }
 
-for (const name of GROWTH_LIMIT_NAMES) {
+for (const name of COUNTED_NAMES) {
   const { setting } = GROWTH_LIMITS[name];
   const max = DEFAULT_GROWTH_LIMITS[name];
   const { older: record, set } = CASES[name];
@@ -283,5 +287,37 @@ describe('growth', () => {
     assert.equal(refusalOf(state, replaceStrategy({ constraints: [constraint(9), constraint(300)] })), null);
     const both = replaceStrategy({ constraints: [constraint(300), constraint(251)] });
     assert.match(refusalOf(state, both) ?? '', /would have 251 values; the limit is 250/);
+  });
+});
+
+describe(`the limit ${GROWTH_LIMITS.evaluationCost.setting}`, () => {
+  /** Each takes 10 ms at worst. */
+  const patterns = (count: number) => ({
+    constraints: Array.from({ length: count }, (_, at) => ({
+      ...{ ...constraint(0), operator: 'REGEX' as const, value: `[ab]*a[ab]{60}${at}` },
+    })),
+  });
+  const max = DEFAULT_GROWTH_LIMITS.evaluationCost;
+
+  it('bounds what all strategies of a flag in an environment may take together, with their segments', () => {
+    const { constraints } = patterns(4);
+    const segment = { name: 'matched', description: null, project: null, constraints };
+    const state = new TestWorld().given({ type: 'create-segment', fields: segment }, createFlag);
+    state.given(addStrategy(patterns(20)), addStrategy());
+    assert.match(
+      refusalOf(state, addStrategy({ segments: [1], ...patterns(1) })) ?? '',
+      new RegExp(`would have 2[0-9]{5} microseconds of evaluation at worst; the limit is ${max} `),
+    );
+    state.given(addStrategy({ segments: [1] }));
+    assert.notEqual(refusalOf(state, addStrategy(patterns(1))), null);
+    state.given({ ...addStrategy(patterns(24)), environment: 'production' } as Command);
+  });
+
+  it('lets what is beyond it become smaller', () => {
+    const state = withSegment();
+    state.record([older('old', patterns(30))]);
+    state.given(replaceStrategy(patterns(28)));
+    assert.notEqual(refusalOf(state, replaceStrategy(patterns(29))), null);
+    assert.notEqual(refusalOf(state, addStrategy(patterns(1))), null);
   });
 });
