@@ -21,6 +21,7 @@ import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
 import { jsonSize } from '../domain/json/json.ts';
+import { voucherOf } from '../domain/people/identity.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/flag-record.ts';
@@ -70,8 +71,11 @@ function made<T, U>(things: { values(): Iterable<T> }, make: (one: T) => U): Ite
   };
 }
 
-function userDocument(world: World, { rootRole, ...user }: User): StateDocument['users'][number] {
-  return { ...user, rootRole: knownRole(world, rootRole).name };
+/** Invitations are in no export, so what they say of an email goes with the user. */
+function userDocument(world: World, user: User): StateDocument['users'][number] {
+  const { name: rootRole } = knownRole(world, user.rootRole);
+  const isAlone = user.email !== null && voucherOf(world, user) === 'nobody';
+  return { ...user, rootRole, ...(isAlone && { emailVouchedBy: 'nobody' }) };
 }
 
 function groupDocument(world: World, { rootRole, ...group }: Group): StateDocument['groups'][number] {

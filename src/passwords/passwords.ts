@@ -8,7 +8,7 @@ import { isIPv6 } from 'node:net';
 import { parsePasswordHash } from '../domain/access/password-hash.ts';
 import { PASSWORD_BYTES_MAX } from '../domain/access/password-rules.ts';
 import { canonicalAddress } from '../domain/flags/address.ts';
-import { userNamed } from '../domain/people/password-commands.ts';
+import { userNamed } from '../domain/people/identity.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { User, World } from '../domain/state/world.ts';
 import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.ts';

@@ -27,6 +27,7 @@ import { VariantListSchema } from '../flags/variant.ts';
 import { JSON_DEPTH_MAX } from '../json/json.ts';
 import { FRONTEND_SETTING_ID, isOrigin, ORIGIN_PHRASE } from '../state/frontend-origins.ts';
 import { MAINTENANCE_SETTING_ID } from '../state/settings.ts';
+import { EMAIL_VOUCHERS } from '../state/world.ts';
 
 /** A newer release reads documents of older versions. An older release refuses newer versions and says so. */
 export const STATE_FORMAT_VERSION = Math.max(
@@ -104,6 +105,12 @@ const UserSchema = v.object({
   name: v.nullable(v.string()),
   username: v.nullable(Text),
   email: v.nullable(Text),
+  emailVouchedBy: v.exactOptional(
+    v.pipe(
+      v.picklist(EMAIL_VOUCHERS),
+      v.description('Who says that the email is theirs. An Admin, where it is left out.'),
+    ),
+  ),
   rootRole: RoleName,
   createdAt: Time,
   isService: v.exactOptional(v.literal(true)),

@@ -6,9 +6,9 @@ import { ABOUT_NOTHING } from '../state/events.ts';
 import { locatePerson } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal, notFound, type Refusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
+import { refuseIdentity } from './identity.ts';
 import { passwordSet } from './password-commands.ts';
 import { isExpired } from './personal-token-commands.ts';
-import { refuseIdentity } from './user-commands.ts';
 
 export interface CreatePasswordLink {
   readonly type: 'create-password-link';
@@ -158,10 +158,11 @@ export function signUp(
     name: fields.name,
     username: fields.username,
     email: fields.email,
+    ...(fields.email !== null && { emailVouchedBy: 'nobody' }),
     rootRole,
     createdAt: now,
   };
-  const refusal = refuseIdentity(world, user, null);
+  const refusal = refuseIdentity(world, user, null, 'nobody');
   if (refusal !== null) return refusal;
   return [
     { type: 'user-created', ...ABOUT_NOTHING, data: user, preData: null, hidden: { passwordHash } },

@@ -54,14 +54,3 @@ export function passwordSet(world: World, user: User, { hash, now }: NewPassword
     ...ended.map(sessionEnded),
   ];
 }
-
-/** The user whom somebody means who signs in: by username or email, whatever the case. A username comes first. */
-export function userNamed({ directory }: World, name: string): User | undefined {
-  const folded = name.toLowerCase();
-  let byEmail: User | undefined;
-  for (const user of directory.users.values()) {
-    if (user.username?.toLowerCase() === folded) return user;
-    if (user.email?.toLowerCase() === folded) byEmail ??= user;
-  }
-  return byEmail;
-}

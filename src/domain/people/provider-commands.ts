@@ -3,22 +3,24 @@
  * user that is, what of the user follows the provider, and the session.
  *
  * A user is known by the provider's subject, which is never given to anybody else. An email finds a user only where the
- * provider has verified it, and only one who is not known by another subject of the same provider: whoever gets the address of
- * somebody who has left gets nothing of theirs.
+ * provider has verified it and somebody but the user vouches for it here, and only one who is not known by another subject of the same
+ * provider: whoever gets the address of somebody who has left gets nothing of theirs. Whatever else opened the account ends when it is
+ * found in this way, because somebody else may have it.
  */
 import type { Group } from '../access/groups.ts';
 import { ADMIN_ROLE_ID, canBeRoot } from '../access/roles.ts';
 import type { DecideContext, Decision } from '../decision/decision.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
-import { peopleOf } from '../state/locate.ts';
 import { isRefusal, nameExists, type Refusal, refuse } from '../state/refusal.ts';
 import { isInMaintenance, refuseInMaintenance } from '../state/settings.ts';
 import { type Identity, identityKey, type User, type World } from '../state/world.ts';
 import { GROUP_USERS_MAX } from './group-commands.ts';
+import { namesakeOf, userOfEmail, voucherOf } from './identity.ts';
+import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { allRoles } from './roles-and-groups.ts';
-import { type SessionSecret, sessionBegun } from './session-commands.ts';
-import { isLastAdmin, isTaken } from './user-commands.ts';
+import { type SessionSecret, sessionBegun, sessionEnded } from './session-commands.ts';
+import { isLastAdmin } from './user-commands.ts';
 
 /** What the operator has set. */
 export interface ProviderRules {
@@ -84,11 +86,15 @@ export function userOfIdentity(
 function findUser(world: World, { identity, profile }: SignInByProvider): User | null | Refusal {
   const known = userOfIdentity(world, identity);
   if (known !== null) return known;
-  const email = profile.email?.toLowerCase();
-  if (email === undefined) return null;
+  if (profile.email === null) return null;
   const { identities } = world.directory;
-  const named = peopleOf(world.directory).find((user) => user.email?.toLowerCase() === email);
+  const named = userOfEmail(world, profile.email);
   if (named === undefined) return null;
+  if (voucherOf(world, named) === 'nobody') {
+    return nameExists(
+      `The user ${named.id} came by an invitation and says to have the email "${profile.email}"; an Admin who saves the user with it vouches for it.`,
+    );
+  }
   const others = [...identities.values()].filter(({ userId }) => userId === named.id);
   if (others.every(({ issuer }) => issuer !== identity.issuer)) return named;
   return nameExists(
@@ -100,12 +106,17 @@ function userAfter(world: World, command: SignInByProvider, found: User | null, 
   const { profile, identity } = command;
   const rootRole = rootRoleOf(world, command, found);
   if (isRefusal(rootRole)) return rootRole;
+  const name = ownName(world, profile.name, found);
   if (found !== null) {
-    const isFree = profile.email !== null && !isTaken(world, 'email', profile.email, found.id);
+    const isFree =
+      profile.email !== null && [undefined, found.id].includes(userOfEmail(world, profile.email)?.id);
+    const email = isFree ? profile.email : found.email;
+    const isVouchedFor = isFree && (email !== found.email || !isLinked(world, identity));
     return {
       ...found,
-      name: profile.name ?? found.name,
-      email: isFree ? profile.email : found.email,
+      name,
+      email,
+      ...(isVouchedFor && { emailVouchedBy: 'provider' }),
       rootRole,
     };
   }
@@ -114,13 +125,22 @@ function userAfter(world: World, command: SignInByProvider, found: User | null, 
     return nameExists(`Another user has the username "${identity.subject}"; an Admin may change it.`);
   }
   const id = world.directory.lastUserId + 1;
-  return { id, name: profile.name, username, email: profile.email, rootRole, createdAt: now };
+  const { email } = profile;
+  const vouched = email === null ? {} : ({ emailVouchedBy: 'provider' } as const);
+  return { id, name, username, email, ...vouched, rootRole, createdAt: now };
 }
 
-/** A name that nobody has as username or email, whatever the case, so that nobody is taken for somebody else. */
+/** The display name. People can often choose what the provider says, so one that stands for another user is passed over. */
+function ownName(world: World, name: string | null, found: User | null): string | null {
+  const isOwn =
+    name !== null && namesakeOf(world, name, { userId: found?.id ?? null, withNames: false }) === null;
+  return isOwn ? name : (found?.name ?? null);
+}
+
+/** A name that nobody has, so that nobody is taken for somebody else. */
 function freeName(world: World, names: readonly (string | null)[]): string | null {
   const isFree = (name: string): boolean =>
-    !isTaken(world, 'username', name, null) && !isTaken(world, 'email', name, null);
+    namesakeOf(world, name, { userId: null, withNames: false }) === null;
   return names.find((name): name is string => name !== null && isFree(name)) ?? null;
 }
 
@@ -145,18 +165,27 @@ function rootRoleOf(
   return role?.id ?? refuse('NoAccessError', `There is no root role "${name}"; the settings name it.`);
 }
 
+function isLinked({ directory }: World, { issuer, subject }: SignInByProvider['identity']): boolean {
+  return directory.identities.has(identityKey(issuer, subject));
+}
+
 function userChanged(
-  { directory }: World,
+  world: World,
   { identity }: SignInByProvider,
   found: User | null,
   user: User,
 ): readonly DomainEvent[] {
-  const isLinked = directory.identities.has(identityKey(identity.issuer, identity.subject));
-  const hidden = isLinked ? {} : { hidden: { identity } };
   if (found === null)
-    return [{ type: 'user-created', ...ABOUT_NOTHING, data: user, preData: null, ...hidden }];
-  if (isLinked && jsonEqual(user, found)) return [];
-  return [{ type: 'user-updated', ...ABOUT_NOTHING, data: user, preData: found, ...hidden }];
+    return [{ type: 'user-created', ...ABOUT_NOTHING, data: user, preData: null, hidden: { identity } }];
+  const updated = { type: 'user-updated', ...ABOUT_NOTHING, data: user, preData: found } as const;
+  if (isLinked(world, identity)) return jsonEqual(user, found) ? [] : [updated];
+  return [...credentialsEnded(world, user.id), { ...updated, hidden: { identity, endsPassword: true } }];
+}
+
+/** The sessions and tokens of a user end. */
+function credentialsEnded(world: World, userId: number): DomainEvent[] {
+  const sessions = [...world.directory.sessions.values()].filter((one) => one.userId === userId);
+  return [...sessions.map(sessionEnded), ...personalTokensOf(world, userId).map(personalTokenDeleted)];
 }
 
 /** The user joins and leaves the groups that stand for groups of the provider; others are left alone. */

@@ -7,8 +7,9 @@ import { ABOUT_NOTHING } from '../state/events.ts';
 import { locateServiceAccount } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { User, World } from '../state/world.ts';
+import { refuseIdentity } from './identity.ts';
 import { refuseRootRole } from './role-commands.ts';
-import { leaveAll, refuseIdentity } from './user-commands.ts';
+import { leaveAll } from './user-commands.ts';
 
 export interface CreateServiceAccount {
   readonly type: 'create-service-account';

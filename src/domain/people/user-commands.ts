@@ -5,9 +5,10 @@ import { ADMIN_ROLE_ID } from '../access/roles.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { locatePerson, peopleOf } from '../state/locate.ts';
-import { invalid, invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
+import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { ProjectState, User, World } from '../state/world.ts';
 import { groupsLeft } from './group-commands.ts';
+import { refuseIdentity, voucherOf } from './identity.ts';
 import { isSoleOwner, memberRemoved } from './membership-commands.ts';
 import { personalTokenDeleted, personalTokensOf } from './personal-token-commands.ts';
 import { refuseRootRole } from './role-commands.ts';
@@ -68,6 +69,7 @@ export function updateUser(world: World, command: UpdateUser): Decision {
     email: fields.email === undefined ? preData.email : fields.email,
     username: fields.username === undefined ? preData.username : fields.username,
     rootRole: fields.rootRole ?? preData.rootRole,
+    ...vouchedByAdmin(world, preData, fields.email),
   };
   const refusal =
     refuseRootRole(world, data.rootRole) ??
@@ -77,47 +79,22 @@ export function updateUser(world: World, command: UpdateUser): Decision {
   const unchanged =
     data.name === preData.name &&
     data.email === preData.email &&
+    data.emailVouchedBy === preData.emailVouchedBy &&
     data.username === preData.username &&
     data.rootRole === preData.rootRole;
   if (unchanged) return UNCHANGED;
   return [{ type: 'user-updated', ...ABOUT_NOTHING, data, preData }];
 }
 
-/**
- * A user has an email or a username, and shares neither with another user, whatever the case
- * (docs/specification/users.md#identity). Names that a user has already are not looked at: data of earlier releases,
- * which compared usernames by case, may hold two that differ by case alone.
- */
-export function refuseIdentity(world: World, user: User, before: User | null): Refusal | null {
-  if (user.email === null && user.username === null) {
-    return invalid('A user needs an email or a username, and would have neither.', '/body/email');
-  }
-  return refuseTaken(world, user, before, 'email') ?? refuseTaken(world, user, before, 'username');
-}
-
-function refuseTaken(
+/** An Admin who sends the email of a user vouches for it. */
+function vouchedByAdmin(
   world: World,
-  user: User,
-  before: User | null,
-  field: 'email' | 'username',
-): Refusal | null {
-  const wanted = user[field];
-  if (wanted === null || wanted === before?.[field] || !isTaken(world, field, wanted, user.id)) return null;
-  return invalid(`The ${field} "${wanted}" belongs to another user.`, `/body/${field}`);
-}
-
-/** Whether somebody else has it, whatever the case. `userId`: null for somebody who is new. */
-export function isTaken(
-  { directory }: World,
-  field: 'email' | 'username',
-  wanted: string,
-  userId: number | null,
-): boolean {
-  const folded = wanted.toLowerCase();
-  for (const other of directory.users.values()) {
-    if (other.id !== userId && other[field]?.toLowerCase() === folded) return true;
-  }
-  return false;
+  preData: User,
+  email: string | null | undefined,
+): Pick<User, 'emailVouchedBy'> {
+  if (typeof email !== 'string') return {};
+  const isKnown = email === preData.email && voucherOf(world, preData) !== 'nobody';
+  return isKnown ? {} : { emailVouchedBy: 'admin' };
 }
 
 function refuseDemotion(world: World, user: User, rootRole: number): Refusal | null {

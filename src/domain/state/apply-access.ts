@@ -117,6 +117,9 @@ function putSignIn(world: World, userId: number, hidden: HiddenOfUser | undefine
   if (hidden.identity !== undefined) {
     const { issuer, subject } = hidden.identity;
     putRecord(world, identities, identityKey(issuer, subject), { issuer, subject, userId });
+    if (hidden.endsPassword !== true) return;
+    dropRecord(world, passwords, userId);
+    dropPasswordLinks(world, userId);
     return;
   }
   dropPasswordLinks(world, userId);

@@ -113,6 +113,8 @@ export type HiddenOfUser =
   | { readonly passwordHash: string; readonly identity?: never; readonly linkDigest?: never }
   | {
       readonly identity: Pick<Identity, 'issuer' | 'subject'>;
+      /** Whether the user's password and the link to set one end; absent for a user who is new. */
+      readonly endsPassword?: true;
       readonly passwordHash?: never;
       readonly linkDigest?: never;
     }

@@ -63,11 +63,17 @@ export interface Environment {
   readonly sortOrder: number;
 }
 
+/** An Admin who gave or confirmed it, a provider of OpenID Connect that has verified it, or the user alone. */
+export const EMAIL_VOUCHERS = ['admin', 'provider', 'nobody'] as const;
+export type EmailVoucher = (typeof EMAIL_VOUCHERS)[number];
+
 export interface User {
   readonly id: number;
   readonly name: string | null;
   readonly username: string | null;
   readonly email: string | null;
+  /** Who says that the email is this user's. Absent for an Admin, and in data of builds that did not record it (`voucherOf`). */
+  readonly emailVouchedBy?: EmailVoucher;
   /** A role id. */
   readonly rootRole: number;
   readonly createdAt: string;

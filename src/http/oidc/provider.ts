@@ -7,6 +7,7 @@
  * hour; where asking failed, it is asked again no sooner than 2 s later, so that people who try again do not flood it.
  */
 import type * as Client from 'openid-client';
+import { isVisible, tidyName } from '../../domain/people/look-alike.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import type { OidcSettings } from './oidc-settings.ts';
 
@@ -233,9 +234,11 @@ function claimsOf(idToken: Said, userInfo: Said, groupsClaim: string): Claims {
 
 /** A text that can be shown; null for none. */
 function lineIn(said: Said, name: string): string | null {
-  const text = said[name];
-  const isGood = typeof text === 'string' && text !== '' && text.length <= TEXT_LENGTH_MAX;
-  return isGood && !/[\p{Cc}\p{Cs}]/u.test(text) ? text : null;
+  const given = said[name];
+  if (typeof given !== 'string' || given.length > TEXT_LENGTH_MAX) return null;
+  const text = tidyName(given);
+  const isGood = isVisible(text) && text.length <= TEXT_LENGTH_MAX && !/[\p{Cc}\p{Cs}]/u.test(text);
+  return isGood ? text : null;
 }
 
 /** A provider that leaves the claim out says that there are none. Some send one group as a text. */

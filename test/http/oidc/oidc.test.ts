@@ -137,6 +137,57 @@ describe('people who sign in with OpenID Connect', () => {
     assert.equal((await userOf(await signIn(real)))?.id, bob);
   });
 
+  it('get no account whose email nobody vouches for, and are alone in the one that they get', async () => {
+    const { call, callBelow } = site.server;
+    const email = 'carol@flags.example';
+    const password = 'Correct-horse-7';
+    const expiresAt = '2999-01-01T00:00:00.000Z';
+    const { body: invitation } = await call('POST', '/invite-link/tokens', { name: 'all', expiresAt });
+    const signUp = { email, password, name: 'Carol' };
+    const nobody = { token: null };
+    const { body: squatter } = await callBelow('')(
+      'POST',
+      `/invite/${invitation.secret}/signup`,
+      signUp,
+      nobody,
+    );
+    const login = () =>
+      fetch(at('/auth/simple/login'), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username: email, password }),
+      });
+    const cookie = (await login()).headers.getSetCookie()[0]!.split(';', 1)[0]!;
+    const headers = { cookie, ...OWN_PAGE };
+    const made = { description: 'kept', expiresAt };
+    const token = (await call('POST', '/user/tokens', made, { ...nobody, headers })).body.secret;
+    const link = await call('POST', '/user-admin/reset-password', { id: email });
+    const statuses = async () => [
+      (await login()).status,
+      (await call('GET', '/user', undefined, { ...nobody, headers })).status,
+      (await call('GET', '/user', undefined, { token })).status,
+      (await fetch(at(`/auth/reset/validate?token=${link.body.resetPasswordUrl.split('=')[1]}`))).status,
+    ];
+    const carol = { sub: 'carol-1', email, email_verified: true, preferred_username: 'carol' };
+    assert.equal(endOf(await signIn(carol)), '/?problem=taken');
+    assert.deepEqual(await statuses(), [200, 200, 200, 200]);
+    await call('PUT', `/user-admin/${squatter.id}`, { name: 'Carol C.' });
+    assert.equal(endOf(await signIn(carol)), '/?problem=taken', 'a name vouches for nothing');
+    await call('PUT', `/user-admin/${squatter.id}`, { email });
+
+    const linked = await userOf(await signIn(carol));
+    assert.deepEqual([linked?.id, linked?.emailVouchedBy], [squatter.id, 'provider']);
+    assert.deepEqual(await statuses(), [401, 401, 401, 404]);
+    const { body: log } = await call('GET', '/events?limit=5');
+    assert.deepEqual(
+      log.events.map(({ type }: { type: string }) => type),
+      ['pat-created', 'user-updated', 'pat-deleted', 'pat-deleted', 'pat-deleted'],
+    );
+    await site.server.restart();
+    assert.deepEqual(await statuses(), [401, 401, 401, 404]);
+    assert.equal((await userOf(await signIn(carol)))?.id, squatter.id);
+  });
+
   it('are Admins where the settings name their verified email, and the last Admin stays one', async () => {
     const boss = { sub: 'boss', email: 'boss@flags.example' };
     assert.equal((await userOf(await signIn({ ...boss, email_verified: true })))?.rootRole, ADMIN_ROLE_ID);

@@ -127,6 +127,55 @@ describeInterface('links that Admins hand on', (server) => {
     await refused(server(), 404, 'NotFoundError', { method: 'GET', path: `${path}/unknown` });
   });
 
+  it('invite: nobody gets a name that is, or looks like, what stands for another user', async () => {
+    const { body: made } = await admin('POST', '/invite-link/tokens', { name: 'names', expiresAt: FAR });
+    const boss = {
+      username: 'boss',
+      email: 'Ivan@example.com',
+      name: 'Mika Moss',
+      rootRole: 1,
+      password: PASSWORD,
+    };
+    assert.equal((await admin('POST', '/user-admin', boss)).status, 201);
+    const signUp = (person: object) =>
+      open('POST', `/invite/${made.secret}/signup`, { password: PASSWORD, ...person });
+    const alike = [
+      'Boss',
+      ' boss ',
+      'bo\u200bss',
+      'b\u043ess',
+      '\u0412\u043e\u0455\u0455',
+      '\uff42oss',
+      'b0ss',
+      '\u202eboss',
+    ];
+    for (const text of alike) {
+      assert.equal((await signUp({ username: text })).status, 400, `username ${encodeURIComponent(text)}`);
+      assert.equal((await signUp({ username: 'someone', name: text })).status, 400, `name ${encodeURIComponent(text)}`);
+      assert.equal((await admin('POST', '/user-admin', { username: text, rootRole: 3 })).status, 400);
+    }
+    const victim = 'ivan@example.com';
+    for (const person of [
+      { username: victim },
+      { username: 'later@example.com' },
+      { email: 'lvan@example.com' },
+      { email: '\u0456van@example.com' },
+      { username: 'mika moss' },
+      { username: 'rnika-2', name: 'Mika  Mo\u0455s' },
+      { username: '\u200b' },
+    ]) {
+      const { status, body } = await signUp(person);
+      assert.equal(status, 400, JSON.stringify(person));
+      assert.match(JSON.stringify(body), /another user|no \\"@\\"|can be seen/);
+    }
+    assert.equal(await login(victim), 200);
+    assert.equal(await login('\uff22OSS'), 200, 'in whichever form it is typed');
+    const { status, body } = await signUp({ username: ' ann ', name: ' Ann  B. ' });
+    assert.deepEqual([status, body.username, body.name], [201, 'ann', 'Ann B.']);
+    const namesake = { username: 'mika2', name: 'Mika Moss', rootRole: 3 };
+    assert.equal((await admin('POST', '/user-admin', namesake)).status, 201, 'an Admin knows who is who');
+  });
+
   it('say that no email is sent, and let pages of other sites do nothing', async () => {
     const mail = await open('POST', '/auth/reset/password-email', { email: 'ada@example.com' });
     assert.equal(mail.status, 409);

@@ -19,7 +19,7 @@ import type { UpgradeStep } from './upgrade-step.ts';
 const WRITTEN_STEPS: readonly UpgradeStep[] = [
   {
     reason:
-      'Custom roles, groups, service accounts, passwords, sessions and identities at providers came in, with events and records of their own, and events of exports and imports of flags.',
+      'Custom roles, groups, service accounts, passwords, sessions, identities at providers and who vouches for an email came in, with events and records of their own, and events of exports and imports of flags.',
     release: '0.2.0',
   },
 ];

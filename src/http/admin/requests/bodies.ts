@@ -7,6 +7,7 @@ import { flagNameIssue, TAG_LENGTH_MAX, TAG_LENGTH_MIN } from '../../../domain/f
 import { METADATA_INPUT_ENTRIES } from '../../../domain/flags/metadata.ts';
 import { isDotSegment, urlNameIssue } from '../../../domain/flags/url-name.ts';
 import { list } from '../../../domain/json/list-schema.ts';
+import { isVisible, tidyName } from '../../../domain/people/look-alike.ts';
 
 /** A name that must stand in paths: `faultOf` says what is wrong with it, or null. */
 const pathName = (issueOf: (name: string) => string | null) =>
@@ -41,8 +42,21 @@ export function lineOfText(what: string, lengthMin: number, lengthMax: number) {
   );
 }
 
-export const UsernameSchema = lineOfText('a username', 1, TEXT_LENGTH_MAX);
-export const DisplayNameSchema = lineOfText('a name', 0, TEXT_LENGTH_MAX);
+/** Takes the one form that all ways to type a name have in common; some characters become several by it. */
+function nameOfPerson(what: string, lengthMin: number) {
+  const phrase = `${what} of ${lengthMin} to ${TEXT_LENGTH_MAX} characters, some of which can be seen`;
+  return v.pipe(
+    lineOfText(what, lengthMin, TEXT_LENGTH_MAX),
+    v.transform(tidyName),
+    v.check(
+      (name) => name.length <= TEXT_LENGTH_MAX && (isVisible(name) || (name === '' && lengthMin === 0)),
+      phrase,
+    ),
+  );
+}
+
+export const UsernameSchema = nameOfPerson('a username', 1);
+export const DisplayNameSchema = nameOfPerson('a name', 0);
 
 const DATE_TIME_PHRASE = 'a date and time of ISO 8601 such as 2030-01-31T12:00:00Z';
 
@@ -74,7 +88,11 @@ export const CloneFlagBody = v.pipe(
   v.title('CloneFlag'),
 );
 
-export const EmailSchema = v.pipe(v.string(), v.check(isEmail, 'an email address such as ada@example.com'));
+export const EmailSchema = v.pipe(
+  v.string(),
+  v.transform(tidyName),
+  v.check(isEmail, 'an email address such as ada@example.com'),
+);
 
 const ID_PHRASE = 'an id, which is a positive integer';
 
