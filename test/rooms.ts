@@ -299,6 +299,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'actors',
       'domain/decide',
+      'domain/flags',
       'domain/growth',
       'domain/json',
       'domain/state',
@@ -356,7 +357,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/people',
       'domain/state',
       'http/dispatch',
-      'passwords',
     ],
   },
   'http/admin/schemas': {

@@ -2,42 +2,51 @@
  * Passwords of users: hashed to be kept, and checked when somebody signs in (docs/specification/users.md#passwords).
  *
  * Whoever guesses learns nothing but that the guess was wrong, as slowly for a user who does not exist or has no password
- * as for one who has. Wrong guesses are bounded by address, by user, and by both.
+ * as for one who has. Wrong guesses are bounded by address, by user, and by both. So that nobody locks others out, a right password is good
+ * however many wrong ones of other users came from its address, and from where its user has signed in before, however many came from elsewhere.
  */
-import { isIPv6 } from 'node:net';
 import { parsePasswordHash } from '../domain/access/password-hash.ts';
 import { PASSWORD_BYTES_MAX } from '../domain/access/password-rules.ts';
-import { canonicalAddress } from '../domain/flags/address.ts';
-import { userNamed } from '../domain/people/identity.ts';
+import { networkOf } from '../domain/flags/address.ts';
+import { folded, userNamed } from '../domain/people/identity.ts';
 import { isRefusal, type Refusal, refuse } from '../domain/state/refusal.ts';
 import type { User, World } from '../domain/state/world.ts';
 import { type AttemptLimit, AttemptLimits, type Counted } from './attempt-limits.ts';
+import { GoodSignIns } from './good-sign-ins.ts';
 import type { ScryptQueue } from './scrypt-queue.ts';
 
 /** Of one user from one address: room for somebody who tries the passwords of a lifetime. */
 export const USER_FROM_ADDRESS: AttemptLimit = { burst: 10, refillMs: 30_000 };
 
-/** Of one address. A proxy may stand for all people of a company. */
+/** Of one address; beyond it wrong ones get 429. A proxy that is not trusted stands for all people of a company. */
 export const FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
 
-/** Of one user from all addresses. Whoever uses it up locks the user out, so it takes many. */
+/** Links whose secret nobody gave out, of one address. */
+export const LINKS_FROM_ADDRESS: AttemptLimit = { burst: 100, refillMs: 1_000 };
+
+/** Of one user from all addresses where the user has not signed in before. Whoever uses it up locks the user out elsewhere, so it takes many. */
 export const OF_USER: AttemptLimit = { burst: 100, refillMs: 10_000 };
 
 /** The same whatever was wrong: nobody learns who has an account. */
 const WRONG = refuse('AuthenticationRequired', 'The username, email or password is wrong.');
 
-const tooOften = (waitMs: number): Refusal =>
-  refuse(
-    'TooManyRequestsError',
-    `Too many wrong passwords; try again in ${Math.ceil(waitMs / 1000)} seconds.`,
-  );
+const tooOften = (what: 'passwords' | 'links', waitMs: number): Refusal =>
+  refuse('TooManyRequestsError', `Too many wrong ${what}; try again in ${Math.ceil(waitMs / 1000)} seconds.`);
 
 export interface SignIn {
   /** A username or an email. */
   readonly name: string;
   readonly password: string;
-  /** Of the other end of the connection. */
   readonly address: string;
+  /** Whether the caller is signed in already. */
+  readonly isSignedIn?: boolean;
+}
+
+/** Who has sent a new password. */
+export interface Sender {
+  readonly address: string;
+  /** Whether the caller is signed in. */
+  readonly isSignedIn: boolean;
 }
 
 export interface PasswordsOptions {
@@ -52,6 +61,7 @@ export class Passwords {
   readonly #options: PasswordsOptions;
   readonly #queue: ScryptQueue;
   readonly #limits: AttemptLimits;
+  readonly #good = new GoodSignIns();
 
   constructor(options: PasswordsOptions) {
     this.#options = options;
@@ -60,8 +70,8 @@ export class Passwords {
   }
 
   /** What is kept of a new password; a refusal (503) when too many passwords are being hashed. */
-  hash(password: string): Promise<string | Refusal> {
-    return this.#queue.hash(password);
+  hash(password: string, { address, isSignedIn }: Sender): Promise<string | Refusal> {
+    return this.#queue.hash(password, { network: networkOf(address), isKnown: isSignedIn });
   }
 
   /**
@@ -80,63 +90,56 @@ export class Passwords {
 
   /** Whether a user who is signed in knows the password: the hash that it was held against, or what to respond. */
   async confirm(user: User, password: string, address: string): Promise<string | Refusal> {
-    return await this.#check(user, { name: String(user.id), password, address });
+    return await this.#check(user, { name: String(user.id), password, address, isSignedIn: true });
   }
 
-  /** Counts a link whose secret nobody gave out as a wrong password from there; a refusal (429) after too many of them. */
+  /** Counts a link whose secret nobody gave out; a refusal (429) after too many of them. */
   refuseGuess(address: string): Refusal | null {
-    const waitMs = this.#limits.take([fromAddress(address)]);
-    return waitMs > 0 ? tooOften(waitMs) : null;
+    const under = JSON.stringify(['link', networkOf(address)]);
+    const waitMs = this.#limits.take([{ limit: LINKS_FROM_ADDRESS, under }]);
+    return waitMs > 0 ? tooOften('links', waitMs) : null;
   }
 
   /** The hash that the password fits, which is still the user's. */
   async #check(user: User | undefined, attempt: SignIn): Promise<string | Refusal> {
     const { world, onAttempt } = this.#options;
-    const counted = countedOf(
-      user === undefined ? `name ${attempt.name.toLowerCase()}` : `user ${user.id}`,
-      attempt,
+    const network = networkOf(attempt.address);
+    const isAtHome = user !== undefined && this.#good.has(network, user.id);
+    const ofUser = countedOf(
+      user === undefined ? `name ${folded(attempt.name)}` : `user ${user.id}`,
+      network,
     );
+    const counted = isAtHome ? ofUser.slice(0, 1) : ofUser;
     const waitMs = this.#limits.take(counted);
-    if (waitMs > 0) return tooOften(waitMs);
+    if (waitMs > 0) return tooOften('passwords', waitMs);
+    const fromAddress = [{ limit: FROM_ADDRESS, under: JSON.stringify([null, network]) }];
+    const waitOfAddressMs = this.#limits.take(fromAddress);
+    const taken = waitOfAddressMs > 0 ? counted : [...counted, ...fromAddress];
     const kept = user === undefined ? undefined : world.directory.passwords.get(user.id)?.hash;
     const hash = (kept === undefined ? null : parsePasswordHash(kept)) ?? this.#queue.decoy();
     // What is longer than any password is cut, so that checking it takes no longer; it fits none.
     const isPossible = Buffer.byteLength(attempt.password) <= PASSWORD_BYTES_MAX;
-    const matches = await this.#queue.matches(isPossible ? attempt.password : '', hash);
+    const waiting = { network, isKnown: attempt.isSignedIn === true || this.#good.has(network) };
+    const matches = await this.#queue.matches(isPossible ? attempt.password : '', hash, waiting);
     if (isRefusal(matches)) {
-      this.#limits.giveBack(counted);
+      this.#limits.giveBack(taken);
       return matches;
     }
     const isStillKept =
       user !== undefined && kept !== undefined && world.directory.passwords.get(user.id)?.hash === kept;
     const succeeded = matches && isPossible && isStillKept;
     if (user !== undefined && world.directory.users.has(user.id)) onAttempt(user.id, succeeded);
-    if (!succeeded) return WRONG;
-    this.#limits.giveBack(counted);
+    if (!succeeded) return waitOfAddressMs > 0 ? tooOften('passwords', waitOfAddressMs) : WRONG;
+    this.#limits.giveBack(taken);
+    this.#good.add(network, user.id);
     return kept;
   }
 }
 
-/** Wrong attempts at one user, existing or not, and those from one address. */
-function countedOf(who: string, { address }: SignIn): readonly Counted[] {
-  const from = networkOf(address);
+/** Wrong attempts at one user, existing or not: from one address, and from all. */
+function countedOf(who: string, network: string): readonly Counted[] {
   return [
-    { limit: USER_FROM_ADDRESS, under: JSON.stringify([who, from]) },
-    fromAddress(address),
+    { limit: USER_FROM_ADDRESS, under: JSON.stringify([who, network]) },
     { limit: OF_USER, under: JSON.stringify([who]) },
   ];
-}
-
-const fromAddress = (address: string): Counted => ({
-  limit: FROM_ADDRESS,
-  under: JSON.stringify([null, networkOf(address)]),
-});
-
-/** One who has an IPv6 address has a /64 of them. */
-function networkOf(text: string): string {
-  const address = canonicalAddress(text) ?? text;
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = tail === undefined ? head.split(':') : [...head.split(':'), '0', '0', '0', '0'];
-  return groups.slice(0, 4).join(':');
 }

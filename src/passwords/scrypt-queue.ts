@@ -1,6 +1,11 @@
 /**
  * Hashing with scrypt on the threads of libuv, which also write the journal: one password at a time, so that sign-ins take
  * one thread and one core of the machine and no more, and a bounded number waits.
+ *
+ * Whoever is known, since somebody has signed in from the same address or the caller is signed in, waits apart from strangers: each
+ * of the two has half of the places and every second turn. Within each, addresses take turns, and where all places are taken, the
+ * newest of the address that waits for the most gives way to an address that waits for fewer. So many addresses together keep strangers waiting, and
+ * nobody who is known.
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import {
@@ -15,11 +20,11 @@ import { type Refusal, refuse } from '../domain/state/refusal.ts';
 /** 32 MiB and some 0.2 seconds for each password: what OWASP recommends of scrypt at this size. */
 export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
 
-/** Passwords that wait: some 4 seconds of work. Clients give up on more. */
-export const WAITING_MAX = 20;
+/** Passwords of strangers, and as many of callers who are known, that wait: some 2 seconds of work each. Clients give up on more. */
+export const WAITING_MAX = 10;
 
-/** New passwords among them. Whoever has an invitation may send any number, and people have to be able to sign in meanwhile. */
-export const NEW_WAITING_MAX = 10;
+/** New passwords among those of strangers. Whoever has an invitation may send any number, and people have to be able to sign in meanwhile. */
+export const NEW_WAITING_MAX = 5;
 
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
@@ -29,10 +34,26 @@ const BUSY = refuse(
   'Too many passwords are being checked at the moment; try again in a few seconds.',
 );
 
+/** Who waits. */
+export interface Waiting {
+  /** An address, or a network of them, that counts as one. */
+  readonly network: string;
+  readonly isKnown: boolean;
+}
+
+interface Job {
+  readonly network: string;
+  run(): Promise<void>;
+  refuse(): void;
+}
+
 export class ScryptQueue {
   readonly #cost: ScryptCost;
-  #tail: Promise<unknown> = Promise.resolve();
-  #waitingCount = 0;
+  /** In the order in which they have their turns. */
+  #rooms = { first: new WaitingRoom(), second: new WaitingRoom() };
+  readonly #known = this.#rooms.first;
+  readonly #strangers = this.#rooms.second;
+  #isRunning = false;
   #newWaitingCount = 0;
 
   constructor(cost: ScryptCost = SCRYPT_COST) {
@@ -40,11 +61,12 @@ export class ScryptQueue {
   }
 
   /** Hashed with a new salt, as it is kept; a refusal when too many wait. */
-  async hash(password: string): Promise<string | Refusal> {
+  async hash(password: string, waiting: Waiting): Promise<string | Refusal> {
+    if (waiting.isKnown) return this.#inTurn(waiting, () => this.#hashed(password));
     if (this.#newWaitingCount >= NEW_WAITING_MAX) return BUSY;
     this.#newWaitingCount += 1;
     try {
-      return await this.#inTurn(() => this.#hashed(password));
+      return await this.#inTurn(waiting, () => this.#hashed(password));
     } finally {
       this.#newWaitingCount -= 1;
     }
@@ -57,8 +79,8 @@ export class ScryptQueue {
   }
 
   /** Whether this is the password that was hashed; takes the same time either way. A refusal when too many wait. */
-  matches(password: string, { salt, key, cost }: PasswordHash): Promise<boolean | Refusal> {
-    return this.#inTurn(async () =>
+  matches(password: string, { salt, key, cost }: PasswordHash, waiting: Waiting): Promise<boolean | Refusal> {
+    return this.#inTurn(waiting, async () =>
       timingSafeEqual(key, await keyOf(password, { salt, cost, bytes: key.length })),
     );
   }
@@ -68,14 +90,66 @@ export class ScryptQueue {
     return { cost: this.#cost, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T | Refusal> {
-    if (this.#waitingCount >= WAITING_MAX) return Promise.resolve(BUSY);
-    this.#waitingCount += 1;
-    const turn = this.#tail.then(work).finally(() => {
-      this.#waitingCount -= 1;
+  #inTurn<T>({ network, isKnown }: Waiting, work: () => Promise<T>): Promise<T | Refusal> {
+    return new Promise((resolve, reject) => {
+      const job: Job = {
+        network,
+        run: () => work().then(resolve, reject),
+        refuse: () => resolve(BUSY),
+      };
+      (isKnown ? this.#known : this.#strangers).add(job);
+      if (!this.#isRunning) void this.#runAll();
     });
-    this.#tail = turn.catch(() => undefined);
-    return turn;
+  }
+
+  /** One after the other, of each room in turn. */
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    for (let job = this.#next(); job !== undefined; job = this.#next()) await job.run();
+    this.#isRunning = false;
+  }
+
+  #next(): Job | undefined {
+    const { first, second } = this.#rooms;
+    this.#rooms = { first: second, second: first };
+    return first.take() ?? second.take();
+  }
+}
+
+/** What waits, by address; the addresses in the order of their turns. */
+class WaitingRoom {
+  readonly #lines = new Map<string, Job[]>();
+  #count = 0;
+
+  add(job: Job): void {
+    const line = this.#lines.get(job.network) ?? [];
+    if (this.#count >= WAITING_MAX && !this.#makeRoom(line.length)) return job.refuse();
+    this.#count += 1;
+    line.push(job);
+    this.#lines.set(job.network, line);
+  }
+
+  take(): Job | undefined {
+    for (const [network, line] of this.#lines) {
+      const job = line.shift();
+      this.#count -= 1;
+      this.#lines.delete(network);
+      if (line.length > 0) this.#lines.set(network, line);
+      return job;
+    }
+    return undefined;
+  }
+
+  /** For an address that waits for so many already. */
+  #makeRoom(ownCount: number): boolean {
+    const longest = [...this.#lines.values()].reduce(
+      (one, other) => (other.length > one.length ? other : one),
+      [],
+    );
+    if (longest.length <= ownCount + 1) return false;
+    longest.pop()?.refuse();
+    this.#count -= 1;
+    return true;
   }
 }
 

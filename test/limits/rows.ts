@@ -121,7 +121,13 @@ import {
   KEPT_BYTES_MAX,
 } from '../../src/http/workers/thread/kept-responses.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
-import { FROM_ADDRESS, OF_USER, USER_FROM_ADDRESS } from '../../src/passwords/passwords.ts';
+import { GOOD_SIGN_INS_MAX } from '../../src/passwords/good-sign-ins.ts';
+import {
+  FROM_ADDRESS,
+  LINKS_FROM_ADDRESS,
+  OF_USER,
+  USER_FROM_ADDRESS,
+} from '../../src/passwords/passwords.ts';
 import { NEW_WAITING_MAX, WAITING_MAX as PASSWORDS_WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts';
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
@@ -511,13 +517,23 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row('links with which a user sets a password', '1', 'a new one ends the one before'),
       row(
-        'passwords that wait to be hashed or checked, and new ones among them',
-        `${number(PASSWORDS_WAITING_MAX)}, ${number(NEW_WAITING_MAX)}`,
-        '503',
+        'passwords that wait to be hashed or checked: of callers who are known, and of strangers, with new ones among the latter',
+        `${number(PASSWORDS_WAITING_MAX)}, ${number(PASSWORDS_WAITING_MAX)} with ${number(NEW_WAITING_MAX)}`,
+        '503; an address that has many gives way to one that has fewer',
+      ),
+      row(
+        'addresses, and users at one, that are known by their sign-ins',
+        number(GOOD_SIGN_INS_MAX),
+        'those that signed in longest ago are strangers again',
       ),
       row('wrong passwords of a user, from one address', attempts(USER_FROM_ADDRESS), '429'),
-      row('wrong passwords from one address', attempts(FROM_ADDRESS), '429'),
-      row('wrong passwords of a user, from all addresses', attempts(OF_USER), '429'),
+      row('wrong passwords from one address', attempts(FROM_ADDRESS), '429 for wrong ones'),
+      row('wrong links from one address', attempts(LINKS_FROM_ADDRESS), '429 for wrong ones'),
+      row(
+        'wrong passwords of a user, from all addresses',
+        attempts(OF_USER),
+        '429 where the user has not signed in before',
+      ),
       row(
         'users and addresses whose wrong passwords are counted',
         number(ENTRIES_MAX),

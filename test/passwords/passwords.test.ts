@@ -3,16 +3,25 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatPasswordHash, parsePasswordHash } from '../../src/domain/access/password-hash.ts';
 import { passwordIssues } from '../../src/domain/access/password-rules.ts';
+import { networkOf } from '../../src/domain/flags/address.ts';
 import { isRefusal } from '../../src/domain/state/refusal.ts';
 import { emptyWorld } from '../../src/domain/state/world.ts';
 import { AttemptLimits } from '../../src/passwords/attempt-limits.ts';
-import { FROM_ADDRESS, OF_USER, Passwords, USER_FROM_ADDRESS } from '../../src/passwords/passwords.ts';
+import {
+  FROM_ADDRESS,
+  LINKS_FROM_ADDRESS,
+  OF_USER,
+  Passwords,
+  USER_FROM_ADDRESS,
+} from '../../src/passwords/passwords.ts';
 import { NEW_WAITING_MAX, SCRYPT_COST, ScryptQueue, WAITING_MAX } from '../../src/passwords/scrypt-queue.ts';
 
 /** What a real server hashes with. */
 const REAL = new ScryptQueue();
 const CHEAP = { ln: 1, r: 1, p: 1 };
 const GOOD = 'Correct-horse-7';
+const STRANGER = { network: '192.0.2.1', isKnown: false };
+const SENDER = { address: '192.0.2.1', isSignedIn: false };
 const CREATED_AT = '2026-01-01T00:00:00.000Z';
 
 async function setUp() {
@@ -30,7 +39,7 @@ async function setUp() {
     const user = { id, name: null, username, email, rootRole: 3, createdAt: CREATED_AT };
     world.directory.users.set(id, user);
     if (password === null) return;
-    const hash = await queue.hash(password);
+    const hash = await queue.hash(password, STRANGER);
     assert(!isRefusal(hash), 'nobody waits');
     world.directory.passwords.set(id, { userId: id, hash, changedAt: CREATED_AT });
   };
@@ -50,7 +59,7 @@ describe('signing in with a password', () => {
     const { world, passwords, outcome, attempts } = await setUp();
     for (const name of ['ada', 'ADA', 'Ada@Example.com']) assert.equal(await outcome(name, GOOD), 1);
     assert.deepEqual(attempts.at(-1), [1, true]);
-    const composed = await passwords.hash('Zw\u00f6lf-Apfel-7');
+    const composed = await passwords.hash('Zw\u00f6lf-Apfel-7', SENDER);
     assert(typeof composed === 'string');
     world.directory.passwords.set(2, { userId: 2, hash: composed, changedAt: CREATED_AT });
     assert.equal(await outcome('bob', 'Zwo\u0308lf-Apfel-7'), 2);
@@ -80,7 +89,7 @@ describe('signing in with a password', () => {
   it('fails when the password changes while it is checked', async () => {
     const { world, passwords, outcome } = await setUp();
     const pending = outcome('ada', GOOD);
-    const other = await passwords.hash('Another-horse-8');
+    const other = await passwords.hash('Another-horse-8', SENDER);
     assert(typeof other === 'string');
     world.directory.passwords.set(1, { userId: 1, hash: other, changedAt: CREATED_AT });
     const slow = outcome('ada', 'Another-horse-8');
@@ -100,41 +109,113 @@ describe('signing in with a password', () => {
     assert.equal(await outcome('ada', GOOD), 1);
   });
 
-  it('bounds those of one address at all users, whose IPv6 network counts as one, and those at one user', async () => {
+  it('tells who sends too many wrong ones from one address to wait, whose IPv6 network counts as one, and lets right ones in', async () => {
     const { outcome } = await setUp();
     for (let i = 0; i < FROM_ADDRESS.burst; i += 1) await outcome(`user ${i}`, 'wrong', `2001:db8:1:2::${i}`);
-    assert.equal(await outcome('ada', GOOD, '2001:db8:1:2:3:4:5:6'), 'TooManyRequestsError');
-    assert.equal(await outcome('ada', GOOD, '2001:db8:1:3::1'), 1);
+    assert.equal(await outcome('ada', 'wrong', '2001:db8:1:2:3:4:5:6'), 'TooManyRequestsError');
+    assert.equal(await outcome('nobody', 'wrong', '2001:db8:1:2:3:4:5:6'), 'TooManyRequestsError');
+    assert.equal(await outcome('ada', 'wrong', '2001:db8:1:3::1'), 'AuthenticationRequired');
+    assert.equal(
+      await outcome('ada', GOOD, '2001:db8:1:2:3:4:5:6'),
+      1,
+      'others from there used the address up',
+    );
+  });
+
+  it('bounds those at one user from all addresses, but not where the user has signed in before', async () => {
+    const { outcome } = await setUp();
     assert.equal(await outcome('ada', GOOD, '::ffff:192.0.2.7'), 1);
-    for (let i = 0; i < OF_USER.burst; i += 1) await outcome('ada', 'wrong', `192.0.2.${i}`);
-    assert.equal(await outcome('ada', GOOD, '198.51.100.1'), 'TooManyRequestsError');
+    for (let i = 0; i < OF_USER.burst; i += 1) await outcome('ada', 'wrong', `198.51.100.${i}`);
+    assert.equal(await outcome('ada', GOOD, '203.0.113.1'), 'TooManyRequestsError');
+    assert.equal(await outcome('ada', GOOD, '192.0.2.7'), 1);
+    for (let i = 0; i < USER_FROM_ADDRESS.burst; i += 1) await outcome('ada', 'wrong', '192.0.2.7');
+    assert.equal(await outcome('ada', GOOD, '192.0.2.7'), 'TooManyRequestsError');
+  });
+
+  it('counts links apart from passwords', async () => {
+    const { passwords, outcome } = await setUp();
+    const guess = () => passwords.refuseGuess('192.0.2.1');
+    for (let i = 0; i < LINKS_FROM_ADDRESS.burst; i += 1) assert.equal(guess(), null);
+    assert.match(guess()?.message ?? '', /Too many wrong links/);
+    assert.equal(await outcome('ada', 'wrong'), 'AuthenticationRequired');
   });
 
   it('hashes with 32 MiB, as a server does that is told nothing else', async () => {
     assert.deepEqual(SCRYPT_COST, { ln: 15, r: 8, p: 3 });
-    const hash = parsePasswordHash(String(await REAL.hash(GOOD)));
-    assert(hash !== null && (await REAL.matches(GOOD, hash)) === true);
-    assert.equal(await REAL.matches('wrong', hash), false);
+    const hash = parsePasswordHash(String(await REAL.hash(GOOD, STRANGER)));
+    assert(hash !== null && (await REAL.matches(GOOD, hash, STRANGER)) === true);
+    assert.equal(await REAL.matches('wrong', hash, STRANGER), false);
   });
 
   it('refuses more than can wait, which counts as no attempt', async () => {
     const { passwords, attempts } = await setUp();
-    const sent = Array.from({ length: WAITING_MAX + 5 }, (_, i) =>
+    const sent = Array.from({ length: WAITING_MAX + 6 }, (_, i) =>
       passwords.signIn({ name: 'ada', password: GOOD, address: `192.0.2.${i}` }),
     );
     const names = (await Promise.all(sent)).map((one) => (isRefusal(one) ? one.name : 'in'));
-    assert.equal(names.filter((name) => name === 'in').length, WAITING_MAX);
+    assert.equal(names.filter((name) => name === 'in').length, 1 + WAITING_MAX, 'one is being checked');
     assert.equal(names.filter((name) => name === 'ServiceUnavailableError').length, 5);
-    assert.equal(attempts.length, WAITING_MAX);
+    assert.equal(attempts.length, 1 + WAITING_MAX);
+  });
+
+  it('lets those in at their turn who have signed in from their address, beside a thousand addresses that have not', async () => {
+    const { outcome, passwords } = await setUp();
+    const home = '192.0.2.1';
+    assert.equal(await outcome('ada', GOOD, home), 1);
+    let checked = 0;
+    const guesses = Array.from({ length: 1_000 }, async (_, i) => {
+      const name = await outcome(`user ${i}`, 'wrong', `10.0.${i >> 8}.${i & 255}`);
+      if (name === 'AuthenticationRequired') checked += 1;
+      return name;
+    });
+    const known = Array.from({ length: WAITING_MAX }, () => outcome('ada', GOOD, home));
+    assert.deepEqual(await Promise.all(known.slice(0, 1)), [1]);
+    assert(checked <= 2, 'behind the one that was being checked, and one more');
+    assert(typeof (await passwords.hash(GOOD, { address: '10.0.0.1', isSignedIn: true })) === 'string');
+    assert.deepEqual(new Set(await Promise.all(known)), new Set([1]));
+    const refused = (await Promise.all(guesses)).filter((name) => name === 'ServiceUnavailableError');
+    assert.equal(refused.length, 1_000 - 1 - WAITING_MAX);
+  });
+
+  it('gives each address its turn, and a place of an address that has many to one that has fewer', async () => {
+    const { outcome } = await setUp();
+    const order: string[] = [];
+    const sent = async (name: string, address: string) => {
+      const result = await outcome(name, GOOD, address);
+      order.push(`${address} ${result === 1 ? 'in' : result}`);
+    };
+    const many = Array.from({ length: WAITING_MAX }, () => sent('ada', '192.0.2.66'));
+    await Promise.all([...many, sent('ada', '192.0.2.7'), sent('ada', '192.0.2.8')]);
+    const isIn = (one: string) => one.endsWith(' in');
+    assert.equal(order.filter(isIn).length, 1 + WAITING_MAX);
+    assert.equal(order.filter((one) => one === '192.0.2.66 ServiceUnavailableError').length, 1);
+    const ofFew = order.filter(isIn).flatMap((one, index) => (one.startsWith('192.0.2.66') ? [] : [index]));
+    assert(Math.max(...ofFew) <= 4, order.join(', '));
   });
 
   it('lets people sign in, however many new passwords somebody sends', async () => {
     const { passwords, outcome } = await setUp();
-    const sent = Array.from({ length: 2 * WAITING_MAX }, () => passwords.hash(GOOD));
+    const sent = Array.from({ length: 2 * WAITING_MAX }, () => passwords.hash(GOOD, SENDER));
     assert.equal(await outcome('ada', GOOD), 1);
     const refused = (await Promise.all(sent)).filter(isRefusal);
     assert.equal(refused.length, 2 * WAITING_MAX - NEW_WAITING_MAX);
-    assert(!isRefusal(await passwords.hash(GOOD)), 'there is room again');
+    assert(!isRefusal(await passwords.hash(GOOD, SENDER)), 'there is room again');
+  });
+});
+
+describe('an address', () => {
+  it('counts with all of its IPv6 network, however it is written, and as itself in IPv4', () => {
+    for (const [network, addresses] of [
+      ['192.0.2.1', ['192.0.2.1', '::ffff:192.0.2.1', '0000:0000:0000:0000:0000:ffff:c000:0201']],
+      ['2001:db8::/64', ['2001:db8::1', '2001:db8:0:0:1::1', '2001:db8:0:0:0:1:2:3', '2001:0DB8:0:0:f::']],
+      ['2001:db8:1:2::/64', ['2001:db8:1:2::', '2001:db8:1:2:3::4', '2001:db8:1:2:3:4:5:6']],
+      ['1::/64', ['1::8', '1:0:0:0:5:6:7:8']],
+      ['1:2:3:4::/64', ['1:2:3:4:5:6:7:8', '1:2:3:4::']],
+      ['', ['']],
+    ] as const) {
+      for (const address of addresses) assert.equal(networkOf(address), network, address);
+    }
+    assert.notEqual(networkOf('1:2:3:4::1'), networkOf('1:2:3:5::1'));
   });
 });
 

@@ -44,3 +44,14 @@ export function canonicalAddress(text: string): string | null {
   const address = Address6.fromBigInt(parsed.address);
   return address.isMapped4() ? address.to4().correctForm() : address.correctForm();
 }
+
+/** The bits of an IPv6 address that name a network; whoever has one address has all of its network. */
+const NETWORK_BITS = 64n;
+
+/** What one caller holds, for limits by address: an IPv4 address, or the network of an IPv6 one. Any other text is itself. */
+export function networkOf(text: string): string {
+  const address = canonicalAddress(text) ?? text;
+  const parsed = address.includes(':') ? parseAddress(address) : null;
+  if (parsed === null) return address;
+  return `${Address6.fromBigInt((parsed.address >> NETWORK_BITS) << NETWORK_BITS).correctForm()}/64`;
+}

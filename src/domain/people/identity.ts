@@ -69,7 +69,8 @@ export function namesakeOf(
   return null;
 }
 
-const folded = (text: string): string => tidyName(text).toLowerCase();
+/** How a text is compared where one means a user: in whichever form and case it is typed. */
+export const folded = (text: string): string => tidyName(text).toLowerCase();
 
 /** The person who has the email; undefined for nobody. */
 export function userOfEmail({ directory }: World, email: string): User | undefined {

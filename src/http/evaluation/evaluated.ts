@@ -1,6 +1,7 @@
 /** Responses made of evaluations for the context of a request, of what the caller's token covers, in its newest state. */
 import type { EvaluationWalk } from '../../domain/evaluation/evaluator.ts';
 import type { Outcome } from '../../domain/evaluation/outcome.ts';
+import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { TaggedResponse } from '../dispatch/json-response.ts';
 import { FOR_ONE_REQUEST, type ReadResponse, type RequestContext } from '../dispatch/route.ts';
@@ -73,7 +74,7 @@ export function evaluatedList(
       if (doneAtOnce(() => list.advance())) return list.end(evaluators, sent);
     }
     const { signal, name } = request.asker;
-    const asker = { name: `${name} ${request.remoteAddress()}`, signal };
+    const asker = { name: `${name} ${networkOf(request.remoteAddress())}`, signal };
     return evaluators.longLists.run(
       () => longList(request, sent, options),
       asker,

@@ -6,6 +6,7 @@
 import { setTimeout as delay, setImmediate as nextRound } from 'node:timers/promises';
 import { callerName, FREE_MS, type LoopAccounts } from '../../actors/loop-accounts.ts';
 import { type Asker, ReadQueue } from '../../actors/read-queue.ts';
+import { networkOf } from '../../domain/flags/address.ts';
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { Surface } from '../dispatch/surface.ts';
@@ -37,7 +38,7 @@ export function isSpared(request: TransportRequest, { isForPages }: Surface): bo
 /** Who is charged for the time that a request takes. */
 export function chargedName(request: TransportRequest, { isForPages }: Surface, { actor }: Caller): string {
   const name = callerName(actor);
-  return isForPages === true ? `${name} ${request.remoteAddress()}` : name;
+  return isForPages === true ? `${name} ${networkOf(request.remoteAddress())}` : name;
 }
 
 export class LongRequests {

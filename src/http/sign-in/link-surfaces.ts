@@ -1,6 +1,6 @@
 /**
  * What people do with a link that an Admin handed to them: set a password, or become a user. The secret in the link is all that they
- * have, so a wrong one is counted as a wrong password is.
+ * have, so wrong ones are counted, apart from wrong passwords.
  */
 import * as v from 'valibot';
 import { goodInvitation, goodPasswordLink } from '../../domain/people/link-commands.ts';
@@ -69,6 +69,8 @@ export const resetSurface: Surface = {
       operationId: 'validateToken',
       summary: 'Find out whose password a link sets.',
       query: { token: { description: 'The secret of the link.' } },
+      // Wrong ones are counted, so a page of another site could use up the visitor's.
+      changesUsage: true,
       success: { status: 200, schema: LinkUserSchema },
       refusals: WRONG_LINK,
       read: (context) => {
@@ -113,7 +115,7 @@ export const resetSurface: Surface = {
         const link = passwordLink(context, token);
         if (isRefusal(link)) return link;
         const { digest } = link;
-        return hashed(context.passwords, password, (hash = '') => ({
+        return hashed(context, password, (hash = '') => ({
           type: 'use-password-link',
           digest,
           hash,
@@ -151,6 +153,7 @@ export const inviteSurface: Surface = {
       path: '/:token/validate',
       operationId: 'validatePublicSignupToken',
       summary: 'Find out whether an invitation is good.',
+      changesUsage: true,
       success: { status: 200, schema: null },
       refusals: WRONG_LINK,
       read: (context) => {
@@ -174,7 +177,7 @@ export const inviteSurface: Surface = {
         const { digest } = found;
         const { email = null, username = null, name = null, password } = context.body;
         const fields = { email, username, name };
-        return hashed(context.passwords, password, (passwordHash = '') => ({
+        return hashed(context, password, (passwordHash = '') => ({
           ...{ type: 'sign-up', digest, fields, passwordHash },
         }));
       },

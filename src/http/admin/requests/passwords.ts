@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { PASSWORD_BYTES_MAX, passwordIssues } from '../../../domain/access/password-rules.ts';
 import type { Command } from '../../../domain/decide/decide.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
-import type { Passwords } from '../../../passwords/passwords.ts';
+import { NOBODY } from '../../dispatch/access.ts';
+import type { RequestContext } from '../../dispatch/route.ts';
 
 const NOT_TEXT = 'A password must be a string.';
 
@@ -33,10 +34,13 @@ export const KnownPasswordSchema = v.pipe(
 
 /** The command with the hash of the password; at once, without one, where none was sent. */
 export function hashed(
-  passwords: Passwords,
+  context: Pick<RequestContext<unknown>, 'passwords' | 'caller' | 'remoteAddress'>,
   password: string | undefined,
   commandWith: (hash: string | undefined) => Command,
 ): Command | Promise<Command | Refusal> {
   if (password === undefined) return commandWith(undefined);
-  return passwords.hash(password).then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
+  const sender = { address: context.remoteAddress(), isSignedIn: context.caller !== NOBODY };
+  return context.passwords
+    .hash(password, sender)
+    .then((hash) => (isRefusal(hash) ? hash : commandWith(hash)));
 }

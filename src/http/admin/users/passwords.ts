@@ -54,10 +54,11 @@ export const passwordRoutes: readonly Route[] = [
     body: ChangePasswordBody,
     success: { status: 200, schema: null },
     secretsInBody: ['password', 'confirmPassword'],
-    command: ({ body, params, passwords }) => {
+    command: (context) => {
+      const { body, params } = context;
       if (!isConfirmed(body)) return DIFFERENT;
       const userId = locate.numericId(params.id);
-      return hashed(passwords, body.password, (hash = '') => ({
+      return hashed(context, body.password, (hash = '') => ({
         type: 'set-password',
         userId,
         hash,
@@ -85,7 +86,7 @@ export const passwordRoutes: readonly Route[] = [
       if (!world.directory.passwords.has(user.id)) return NO_PASSWORD;
       const checked = await passwords.confirm(user, body.oldPassword, context.remoteAddress());
       if (isRefusal(checked)) return checked.name === 'AuthenticationRequired' ? WRONG : checked;
-      return hashed(passwords, body.password, (hash = '') => ({
+      return hashed(context, body.password, (hash = '') => ({
         type: 'set-password',
         userId: user.id,
         hash,

@@ -93,13 +93,13 @@ export const userAdminRoutes: readonly Route[] = [
     secretsInBody: ['password'],
     secretField: 'inviteLink',
     command: (context) => {
-      const { body, passwords } = context;
+      const { body } = context;
       const { email, username, name, rootRole, password } = body;
       const fields = { email, username, name, rootRole: roleIdOf(rootRole) };
       if (password === undefined) {
         return { type: 'create-user', fields, linkDigest: makeSecret(context, '', 'base64url') };
       }
-      return hashed(passwords, password, (passwordHash) => ({ type: 'create-user', fields, passwordHash }));
+      return hashed(context, password, (passwordHash) => ({ type: 'create-user', fields, passwordHash }));
     },
     respond: (context, events) => {
       const { body, usage } = context;
