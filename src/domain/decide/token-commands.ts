@@ -4,7 +4,7 @@
  */
 
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
-import { isExpired, refuseLastAdminToken } from '../people/personal-token-commands.ts';
+import { isExpired, refuseLastAdminToken, SUCCESSOR_MS } from '../people/personal-token-commands.ts';
 import { ABOUT_NOTHING, type ApiTokenData, type DomainEvent } from '../state/events.ts';
 import { refuseUnknownProjects } from '../state/locate.ts';
 import { invalid, invalidOperation, type Refusal } from '../state/refusal.ts';
@@ -70,7 +70,9 @@ export function updateApiToken(
 ): Decision {
   const token = world.directory.apiTokens.get(digest);
   if (token === undefined || token.expiresAt === expiresAt) return UNCHANGED;
-  const refusal = isExpired(expiresAt, clockMs) ? refuseLastAdminToken(world, digest, clockMs) : null;
+  const refusal = isExpired(expiresAt, clockMs + SUCCESSOR_MS)
+    ? refuseLastAdminToken(world, digest, clockMs)
+    : null;
   return refusal ?? [tokenUpdated(token, { ...token, expiresAt })];
 }
 

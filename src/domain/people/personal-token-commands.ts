@@ -70,15 +70,20 @@ export function personalTokensOf(world: World, userId: number): PersonalToken[] 
   return [...world.directory.personalTokens.values()].filter((token) => token.userId === userId);
 }
 
+/** The last token of an Admin stays good for as long at least, so that somebody can make another one with it. */
+export const SUCCESSOR_MS = 24 * 60 * 60 * 1000;
+
 /**
- * Refuses to end the last token that is good for everything: an admin token, or a personal token of a root Admin.
- * Nobody could make another one over HTTP (docs/specification/rights.md#last-admin-token).
+ * Refuses to end the last token that is good for everything: an admin token, or a personal token of a root Admin. One that
+ * expires within a day is no other one. Nobody could make another one over HTTP (docs/specification/rights.md#last-admin-token).
  */
 export function refuseLastAdminToken(world: World, digest: string, clockMs: number): Refusal | null {
   const { apiTokens, personalTokens, users } = world.directory;
-  const isAdminToken = (token: ApiToken) => token.type === 'admin' && !isExpired(token.expiresAt, clockMs);
-  const isOfAdmin = ({ userId, expiresAt }: PersonalToken) =>
-    users.get(userId)?.rootRole === ADMIN_ROLE_ID && !isExpired(expiresAt, clockMs);
+  const isGood = (token: Pick<ApiToken, 'digest' | 'expiresAt'>) =>
+    !isExpired(token.expiresAt, token.digest === digest ? clockMs : clockMs + SUCCESSOR_MS);
+  const isAdminToken = (token: ApiToken) => token.type === 'admin' && isGood(token);
+  const isOfAdmin = (token: PersonalToken) =>
+    users.get(token.userId)?.rootRole === ADMIN_ROLE_ID && isGood(token);
   let isAdmin = false;
   for (const token of apiTokens.values()) {
     if (!isAdminToken(token)) continue;

@@ -166,7 +166,7 @@ describeInterface('API tokens of a project', (server) => {
 });
 
 describeInterface('the last token with the rights of an Admin', (server) => {
-  it('is neither deleted nor made to expire', async () => {
+  it('is neither deleted nor made to expire before somebody can make another one', async () => {
     const { body: list } = await server().call('GET', '/api-tokens');
     const admins = list.tokens.filter((token: { type: string }) => token.type === 'admin');
     const { body: other } = await server().call('POST', '/api-tokens', { tokenName: 'other', type: 'admin' });
@@ -186,6 +186,14 @@ describeInterface('the last token with the rights of an Admin', (server) => {
       method: 'PUT',
       body: { expiresAt: '2020-01-01T00:00:00Z' },
     });
+    const soon = { expiresAt: new Date(Date.now() + 2_000).toISOString() };
+    const expiring = (token: { digest: string }) => ({ ...gone(token), method: 'PUT', body: soon });
+    await refused(server(), 409, 'InvalidOperationError', expiring(other));
+    const made = { tokenName: 'brief', type: 'admin', ...soon };
+    await server().call('POST', '/api-tokens', made, { token: other.secret });
+    for (const request of [gone(other), expiring(other)]) {
+      await refused(server(), 409, 'InvalidOperationError', request);
+    }
     const admin = await addUser(server(), 1);
     const { method, path, ...options } = gone(other);
     assert.equal((await server().call(method, path, undefined, options)).status, 200, 'an Admin has one');
