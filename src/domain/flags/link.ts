@@ -8,8 +8,12 @@ const URL_LENGTH_MAX = 2_000;
 const TITLE_LENGTH_MAX = 255;
 const ID_LENGTH_MAX = 100;
 
-/** Pages show links to be clicked, so nothing that a browser would run may be one. */
-const URL_PHRASE = `an address that begins with http:// or https://, of at most ${URL_LENGTH_MAX} characters`;
+/**
+ * Pages show links to be clicked, so nothing that a browser would run may be one, nor anything that leads elsewhere than it seems to: no
+ * backslash, which browsers take for a slash, no `@` before the first slash, and no character that cannot be seen or that turns the text around.
+ */
+const URL_PHRASE = `an address that begins with http:// or https://, without spaces, "\\", invisible characters and a user before the host, of at most ${URL_LENGTH_MAX} characters`;
+const URL_PATTERN = /^https?:\/\/[^\s\\/?#@]+(?:[/?#][^\s\\]*)?$/;
 const TITLE_PHRASE = `a text of at most ${TITLE_LENGTH_MAX} characters, or null`;
 const ID_PHRASE = `a text of 1 to ${ID_LENGTH_MAX} letters, digits, "_", "." and "-"`;
 const LINKS_PHRASE = `a list of at most ${LINKS_MAX} links`;
@@ -18,7 +22,8 @@ export const LINK_ENTRIES = {
   url: v.pipe(
     v.string(URL_PHRASE),
     v.maxLength(URL_LENGTH_MAX, URL_PHRASE),
-    v.regex(/^https?:\/\/[^\s/?#]+\S*$/, URL_PHRASE),
+    v.regex(URL_PATTERN, URL_PHRASE),
+    v.check((url) => !/\p{C}/u.test(url), URL_PHRASE),
   ),
   title: v.nullable(v.pipe(v.string(TITLE_PHRASE), v.maxLength(TITLE_LENGTH_MAX, TITLE_PHRASE))),
 } as const;

@@ -87,6 +87,15 @@ describeInterface('links of a flag', (server) => {
     const { call } = server();
     await makeFlag(call, 'bounded');
     const path = `${FEATURES}/bounded/link`;
+    const misleading = [
+      'https://good.example\\@evil.example',
+      'https://good.example@evil.example',
+      'https://a/\0',
+      'https://a/\u202emoc',
+    ];
+    for (const url of misleading)
+      await invalidAt(server(), '/body/url', { method: 'POST', path, body: { url } });
+    assert.equal((await call('POST', path, { url: 'https://a.example/@user?to=b@c#@' })).status, 204);
     for (const url of ['javascript:alert(1)', 'tracker', `https://a/${'x'.repeat(2_000)}`, 'https://a b', 7])
       await invalidAt(server(), '/body/url', { method: 'POST', path, body: { url } });
     for (let count = 0; count < 20; count += 1) await call('POST', path, { url: 'http://a' });
