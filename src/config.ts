@@ -5,6 +5,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { defaultMemoryBudget } from './actors/memory-budget.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
+import { parseAddress } from './domain/flags/address.ts';
 import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
 import { MEMORY_BUDGET_SETTING } from './domain/growth/refuse-memory.ts';
 import { isOrigin } from './domain/state/frontend-origins.ts';
@@ -14,7 +15,7 @@ import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
 import { STREAMS_MAX } from './http/transport/transport-limits.ts';
 import { DEFAULT_DATA_DIR } from './installation.ts';
 import { oidcConfig } from './oidc-config.ts';
-import { ConfigError, countOf, type Environment, fileOf, oneOf, text } from './settings.ts';
+import { ConfigError, countOf, type Environment, fileOf, oneOf, originIn, text } from './settings.ts';
 import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -31,6 +32,10 @@ const STREAMS_MAX_MAX = 100_000;
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
+  readonly trustedProxies: readonly string[];
+  /** Where people reach this server: an origin, such as `https://flags.example`; null where the operator does not say. */
+  readonly publicOrigin: string | null;
   /** The prefix of every path. Empty, or with a slash at its start and none at its end. */
   readonly basePath: string;
   readonly dataDir: string;
@@ -98,15 +103,18 @@ export interface InitialToken {
 
 export function readConfig(env: Environment): Config {
   const authType = oneOf(env, 'AUTH_TYPE', AUTH_TYPES, 'open-source');
+  const oidc = oidcConfig(env, authType);
   return {
     host: text(env, 'HTTP_HOST') ?? defaultHost(authType),
     port: env['HTTP_PORT'] ? port(env, 'HTTP_PORT') : port(env, 'PORT'),
+    trustedProxies: trustedProxies(env),
+    publicOrigin: originIn(env, 'PUBLIC_URL') ?? oidc?.origin ?? null,
     basePath: basePath(env),
     dataDir: dataDirOf(env),
     initialTokens: INITIAL_TOKENS.flatMap(([variable, type]) => tokensOf(env, variable, type)),
     authType,
     sessions: sessionSettings(env),
-    oidc: oidcConfig(env, authType),
+    oidc,
     logLevel: oneOf(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
     ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
@@ -246,6 +254,17 @@ function workers(env: Environment, engine: HttpEngine): number {
   if (count === 0 || engine !== 'node') return count;
   throw new ConfigError(
     'HTTP_WORKERS takes uWebSockets.js: remove it, or HTTP_ENGINE=node and CONNECTIONS_PER_ADDRESS.',
+  );
+}
+
+/** All addresses are nobody's proxies: with them, everybody would say who they are. */
+function trustedProxies(env: Environment): readonly string[] {
+  const name = 'TRUSTED_PROXIES';
+  const ranges = itemsOf(text(env, name) ?? '');
+  const wrong = ranges.find((range) => (parseAddress(range)?.prefixLength ?? 0) === 0);
+  if (wrong === undefined) return ranges;
+  throw new ConfigError(
+    `${name} must be addresses and ranges such as 127.0.0.1, 10.0.0.0/8, separated by commas, not "${wrong}".`,
   );
 }
 

@@ -31,9 +31,10 @@ export function createFront(
   front: Front,
   { config, log, stop, tracer = null }: FrontOptions,
 ): Promise<Transport> {
-  const { host, port, streamsMax, connectionsPerAddressMax, basePath, httpWorkers, metrics } = config;
+  const { host, port, trustedProxies, streamsMax, connectionsPerAddressMax, basePath, httpWorkers, metrics } =
+    config;
   const options: TransportOptions = {
-    ...{ host, port, log },
+    ...{ host, port, log, trustedProxies },
     handle: (request, response) => front.handle(request, response),
     admit: (head) => front.admit(head),
     refuse: (...refused) => front.refuse(...refused),
@@ -47,8 +48,8 @@ export function createFront(
       refuse: (...refused) => front.refuse(...refused),
       count: httpWorkers,
       basePath,
-      // The main thread sees every request that is to be logged or traced.
-      keeps: tracer === null && !log.isLevelEnabled('debug'),
+      // The main thread sees every request that is to be logged or traced, or whose Host it has to look at.
+      keeps: tracer === null && !log.isLevelEnabled('debug') && config.authType !== 'none',
       metered: metrics,
       stop,
     }),

@@ -21,7 +21,7 @@ export function oidcConfig(env: Environment, authType: 'open-source' | 'none'): 
     issuer: addressIn(env, ISSUER, 'https://login.example/realms/main'),
     clientId: required(env, 'OIDC_CLIENT_ID', text(env, 'OIDC_CLIENT_ID')),
     clientSecret: required(env, SECRET, text(env, SECRET) ?? fileOf(env, SECRET)?.trim()),
-    origin: originIn(env),
+    origin: baseUrlIn(env),
     scopes: scopesIn(env),
     groupsClaim: text(env, 'OIDC_GROUPS_CLAIM') ?? 'groups',
     roles: rolesIn(env),
@@ -46,8 +46,10 @@ function addressIn(env: Environment, name: string, example: string): string {
   throw new ConfigError(`${name} must be an https address such as ${example}, not "${value}".`);
 }
 
-function originIn(env: Environment): string {
-  const name = 'OIDC_BASE_URL';
+/** The public address, unless the provider knows the server by another one. */
+function baseUrlIn(env: Environment): string {
+  const names = ['OIDC_BASE_URL', 'PUBLIC_URL'];
+  const name = names.find((one) => text(env, one) !== undefined) ?? 'OIDC_BASE_URL';
   const value = addressIn(env, name, 'https://flags.example');
   const { origin, pathname } = new URL(value);
   if (pathname === '/') return origin;

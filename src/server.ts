@@ -338,7 +338,7 @@ function createHandler(
       forSdks: config.streamingHint !== 'off',
       forPages: config.streamingHint === 'all',
       areOpen: open,
-      basePath,
+      ...{ basePath, publicOrigin: config.publicOrigin },
     },
     log,
     now: Date.now,

@@ -44,3 +44,15 @@ export function fileOf(env: Environment, variable: string): string | undefined {
     throw new ConfigError(`${variable}_FILE cannot be read: ${(error as Error).message}.`);
   }
 }
+
+/** An address that browsers reach, without a path; null where the variable is not set. */
+export function originIn(env: Environment, name: string): string | null {
+  const value = text(env, name);
+  if (value === undefined) return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isOfWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (isOfWeb && url.href === `${url.origin}/`) return url.origin;
+  throw new ConfigError(
+    `${name} must be where browsers reach this server, without a path, such as https://flags.example; BASE_URI_PATH is added to it. It is "${value}".`,
+  );
+}

@@ -31,6 +31,33 @@ describe('configuration', () => {
     });
   });
 
+  it('takes the addresses of proxies, and the address of the server as people know it', () => {
+    const { trustedProxies, publicOrigin } = readConfig({
+      ...{
+        TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,\n2001:db8::/32',
+        PUBLIC_URL: 'https://flags.example:8443/',
+      },
+    });
+    assert.deepEqual(trustedProxies, ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']);
+    assert.equal(publicOrigin, 'https://flags.example:8443');
+    assert.deepEqual([readConfig({}).trustedProxies, readConfig({}).publicOrigin], [[], null]);
+    for (const wrong of ['proxy', '10.0.0.0/33', '0.0.0.0/0', '::/0', '10.0.0.1 10.0.0.2']) {
+      assert.throws(
+        () => readConfig({ TRUSTED_PROXIES: wrong }),
+        /^ConfigError: TRUSTED_PROXIES must be/,
+        wrong,
+      );
+    }
+    for (const wrong of [
+      'flags.example',
+      'ftp://flags.example',
+      'https://a@flags.example',
+      'https://flags.example/a',
+    ]) {
+      assert.throws(() => readConfig({ PUBLIC_URL: wrong }), /^ConfigError: PUBLIC_URL must be/, wrong);
+    }
+  });
+
   it('takes the settings of OpenID Connect together, and only safe addresses', () => {
     const env = {
       ...{ OIDC_ISSUER: 'https://login.example/realms/main', OIDC_BASE_URL: 'https://flags.example/' },

@@ -1,10 +1,12 @@
 /** Where people reach this server. */
 import type { RequestContext } from './route.ts';
 
-/** As the caller wrote it, or the proxy in front: nothing else knows under which name this server is reached. */
+/** As the operator says it, or else as the caller wrote it. A proxy may have ended HTTPS, which the browser says by the origin of its page. */
 export function publicUrl(context: RequestContext<unknown>): string {
-  const scheme = context.header('x-forwarded-proto') === 'https' ? 'https' : 'http';
-  return `${scheme}://${context.header('host')}${context.streaming.basePath}`;
+  const { publicOrigin, basePath } = context.streaming;
+  const host = context.header('host');
+  const scheme = context.header('origin') === `https://${host}` ? 'https' : 'http';
+  return `${publicOrigin ?? `${scheme}://${host}`}${basePath}`;
 }
 
 /** What the page for links is asked to do with a secret: it stands behind the `#`, which browsers send to nobody. */

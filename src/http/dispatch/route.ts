@@ -49,14 +49,14 @@ export interface RequestContext<Body> {
   readonly rawQuery: string;
   /** Of the request, by its name in lower case; empty when absent. */
   header(name: string): string;
-  /** Of the other end of the connection, which may be a proxy; empty once the client has gone. */
+  /** Of the caller, as far as trusted proxies say who that is; empty once the client has gone. */
   remoteAddress(): string;
   readonly body: Body;
   /** Milliseconds since 1970, at the moment of asking. */
   now(): number;
 }
 
-/** Which clients are told that they may stream. */
+/** What clients are told: where the server is, and which of them may stream. */
 export interface StreamingHints {
   readonly forSdks: boolean;
   readonly forPages: boolean;
@@ -64,6 +64,8 @@ export interface StreamingHints {
   readonly areOpen: boolean;
   /** What stands before every path that a client is told of. */
   readonly basePath: string;
+  /** Where people reach the server, such as `https://flags.example`; null where the operator does not say. */
+  readonly publicOrigin: string | null;
 }
 
 export interface QueryParameter {

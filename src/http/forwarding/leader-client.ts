@@ -222,6 +222,8 @@ export class LeaderClient {
       const value = request.header(name);
       if (value !== '') headers[name] = value;
     }
+    // A leader that trusts this node as a proxy counts by the caller's address.
+    headers['x-forwarded-for'] = request.remoteAddress();
     // This node found the page to be its own, as the leader cannot: the page knows this node's name.
     if (headers['origin'] !== undefined) headers['sec-fetch-site'] ??= 'same-origin';
     if (request.hasBody) headers['content-length'] = request.body.length;

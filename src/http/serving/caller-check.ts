@@ -2,22 +2,30 @@
 import type { Refusal } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { type Asked, type Authenticator, type Caller, NOBODY } from '../dispatch/access.ts';
-import type { Route } from '../dispatch/route.ts';
+import type { Route, StreamingHints } from '../dispatch/route.ts';
 import type { SurfaceAccess } from '../dispatch/surface.ts';
 import type { SessionCookie, SessionCookies } from '../session/session-cookie.ts';
 import type { TransportRequestHead } from '../transport/transport.ts';
 import type { BoundRoute } from './call.ts';
-import { refuseCrossSite } from './cross-site.ts';
+import { refuseCrossSite, refuseForeignHost } from './cross-site.ts';
+
+interface CallerCheckOptions {
+  readonly authenticator: Authenticator;
+  readonly cookies: SessionCookies;
+  readonly streaming: Pick<StreamingHints, 'publicOrigin'>;
+}
 
 export class CallerCheck {
   readonly #world: World;
   readonly #authenticator: Authenticator;
   readonly #cookies: SessionCookies;
+  readonly #publicOrigin: string | null;
 
-  constructor(world: World, authenticator: Authenticator, cookies: SessionCookies) {
+  constructor(world: World, { authenticator, cookies, streaming }: CallerCheckOptions) {
     this.#world = world;
     this.#authenticator = authenticator;
     this.#cookies = cookies;
+    this.#publicOrigin = streaming.publicOrigin;
   }
 
   /** The caller, or why it may not use the route: 401 or 403. */
@@ -39,6 +47,8 @@ export class CallerCheck {
       if (access.isOptional !== true) return access.unauthenticated;
       return (isChange(route) ? refuseCrossSite(head, NOBODY) : null) ?? NOBODY;
     }
+    const foreign = caller.kind === 'anyone' ? refuseForeignHost(head, this.#publicOrigin) : null;
+    if (foreign !== null) return foreign;
     // What a browser sends of its own accord, any page could make it send.
     const isAmbient = session !== null || caller.kind === 'anyone';
     const crossSite = isAmbient && isChange(route) ? refuseCrossSite(head, caller) : null;

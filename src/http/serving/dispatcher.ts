@@ -83,7 +83,7 @@ class Dispatcher {
     this.#world = engine.world;
     this.longRequests = new LongRequests(engine.loopAccounts, options.monotonicMs);
     this.sender = new ResponseSender(options);
-    this.#callers = new CallerCheck(engine.world, options.authenticator, options.cookies);
+    this.#callers = new CallerCheck(engine.world, options);
     this.#reads = new ReadPath(engine, this.sender);
     this.#writes = new WritePath(engine, this.sender, this.#callers, options.cluster !== null);
     const routes = surfaces.flatMap((surface) => surface.routes.map((route) => compiled(surface, route)));

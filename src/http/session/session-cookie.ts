@@ -3,7 +3,7 @@
  * that began it, so that a node that does not have that event yet waits for it. No script can read it (HttpOnly).
  *
  * No page of another site can use it. Browsers send it with requests that pages of this site make only
- * (SameSite=Strict), and a change that carries it is refused unless the browser says that a page of this very origin
+ * (SameSite=Strict), and a change that carries it is refused where the browser does not say that a page of this very origin
  * made it (src/http/serving/cross-site.ts), since another port of the same host is the same site.
  *
  * Over HTTPS its name begins with `__Host-`. Browsers take such a cookie from this host alone, and never over plain HTTP, so

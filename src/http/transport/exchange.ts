@@ -12,6 +12,7 @@ import type { OpenStream, StreamServer, StreamStart } from './stream.ts';
 import { ENDED_STREAM } from './stream.ts';
 import type { HttpResponse, Responder, ResponseStream, StreamHead, TransportOptions } from './transport.ts';
 import { resolveLimits } from './transport-limits.ts';
+import { TrustedProxies } from './trusted-proxies.ts';
 import type { UnreadHolder } from './unread-bytes.ts';
 import { UnreadBytes } from './unread-bytes.ts';
 
@@ -19,6 +20,7 @@ import { UnreadBytes } from './unread-bytes.ts';
 export interface ExchangeServer
   extends StreamServer,
     Required<Pick<TransportOptions, 'handle' | 'refuse' | 'admit'>> {
+  readonly proxies: TrustedProxies;
   readonly bodies: BodyBudget;
   /** Requests being received or handled. */
   readonly requests: DeadlineQueue;
@@ -37,6 +39,7 @@ export function createExchangeServer(options: TransportOptions): ExchangeServer 
     admit,
     log,
     limits,
+    proxies: new TrustedProxies(options.trustedProxies ?? []),
     bodies: new BodyBudget(limits.bodiesBytesMax, clock),
     requests: new DeadlineQueue(limits.requestDeadlineMs, clock),
     responses: new DeadlineQueue(limits.responseDeadlineMs, clock),
@@ -78,8 +81,12 @@ export abstract class Exchange extends DeadlineEntry implements Responder, Unrea
     request.connection = this;
   }
 
-  /** Empty once the client has gone. */
-  abstract remoteAddress(): string;
+  /** Of the other end of the connection; empty once the client has gone. */
+  protected abstract peerAddress(): string;
+
+  remoteAddress(): string {
+    return this.server.proxies.callerOf(this.peerAddress(), this.request.headers);
+  }
 
   /** Writes a response that is fit to be sent. Called once at most, and never after an abort. */
   protected abstract write(response: HttpResponse): void;

@@ -26,7 +26,7 @@ export interface TransportRequestHead {
   readonly query: string;
   /** The first header of that lower-case name; empty when absent. Bytes arrive as Latin-1 characters. */
   header(name: string): string;
-  /** Of the other end of the connection, as the engine writes it; empty once the client has gone. */
+  /** Of the caller: the other end of the connection, or who is behind the trusted proxies. Empty once the client has gone. */
   remoteAddress(): string;
 }
 
@@ -170,6 +170,8 @@ export interface TransportOptions {
   /** Of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
   readonly polledPaths?: readonly string[];
   readonly limits?: Partial<TransportLimits>;
+  /** Addresses and ranges of proxies whose X-Forwarded-For says who calls. */
+  readonly trustedProxies?: readonly string[];
   readonly clock?: TransportClock;
 }
 

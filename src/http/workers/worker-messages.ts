@@ -14,6 +14,7 @@ export interface WorkerStart {
   readonly closed: SharedArrayBuffer;
   /** Of this worker: its share of those of the process. */
   readonly limits: TransportLimits;
+  readonly trustedProxies: readonly string[];
   readonly basePath: string;
   /** False: the main thread sees every request, since it logs or traces each. */
   readonly keeps: boolean;

@@ -55,8 +55,9 @@ export class WorkersTransport implements Transport {
     this.#options = options;
     const limits = resolveLimits(options.limits);
     this.#streamsMax = limits.streamsMax;
-    const { basePath, keeps, metered, count } = options;
-    const start = { marks: this.marks.memory, limits: shareOf(limits, count), basePath, keeps, metered };
+    const { basePath, keeps, metered, count, trustedProxies = [] } = options;
+    const shared = { limits: shareOf(limits, count), trustedProxies, basePath, keeps, metered };
+    const start = { marks: this.marks.memory, ...shared };
     const mayStream = (): boolean => !this.#isDraining && this.#streamCount < this.#streamsMax;
     process.on('exit', this.#closeNow);
     const publisher = new FlagPublisher({

@@ -30,10 +30,10 @@ describeInterface('the origins of pages', (server) => {
   });
 
   it('come with where this server is, what it is and what it bounds', async () => {
-    const headers = { host: 'flags.example', 'x-forwarded-proto': 'https' };
+    const headers = { 'x-forwarded-proto': 'https' };
     const { body } = await server().call('GET', '/ui-config', undefined, { headers });
     const { unleashUrl, baseUriPath, versionInfo, resourceLimits, version } = body;
-    assert.match(unleashUrl, /^https:\/\/[a-z0-9.:]+$/);
+    assert.match(unleashUrl, /^http:\/\/[a-z0-9.:]+$/, 'anybody could write that header');
     assert.equal(baseUriPath, '');
     assert.deepEqual(versionInfo.current, { oss: version, enterprise: version });
     assert.deepEqual([resourceLimits.constraints, resourceLimits.environments], [30, 50]);

@@ -1,6 +1,9 @@
 /** What holds for every endpoint: the order of checks, errors, credentials, rights, encodings, HEAD, prefixes. */
 import assert from 'node:assert/strict';
+import { get as httpGet } from 'node:http';
 import { after, before, describe, it } from 'node:test';
+import { refuseForeignHost } from '../../../src/http/serving/cross-site.ts';
+import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
 import '../../support/check-responses.ts';
 import {
   addClientToken,
@@ -319,6 +322,43 @@ describe('a server without authentication below a prefix', () => {
     const below = caller(`${server.origin}/flags/eu`);
     assert.equal((await below('GET', '/projects/default', undefined, { token: null })).status, 200);
     assert.equal((await server.call('GET', '/projects/default')).status, 404);
+  });
+
+  it('answers to no name that a stranger may own, since a page of that name would be of this origin', async () => {
+    const statusAt = (host: string, path: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { port } = new URL(server.origin);
+        httpGet(
+          { port, path: `/flags/eu${path}`, headers: { host: host.replace('PORT', port) } },
+          (response) => {
+            response.resume().on('end', () => resolve(response.statusCode));
+          },
+        ).on('error', reject);
+      });
+    for (const path of ['/api/admin/projects', '/api/client/features', '/api/frontend']) {
+      for (const host of [
+        '127.0.0.1:PORT',
+        '[::1]:PORT',
+        'LOCALHOST',
+        'flagstaff:4242',
+        'flagstaff.team.svc',
+      ]) {
+        assert.equal(await statusAt(host, path), 200, `${host} ${path}`);
+      }
+      for (const host of [
+        'evil.example:PORT',
+        'localhost.evil.example',
+        '127.0.0.1.nip.io',
+        'a.svc.example',
+        '1.2.3',
+      ]) {
+        assert.equal(await statusAt(host, path), 403, `${host} ${path}`);
+      }
+    }
+    assert.equal(await statusAt('evil.example', '/health'), 200);
+    const flags = (name: string) => ({ header: () => name }) as unknown as TransportRequestHead;
+    assert.equal(refuseForeignHost(flags('Flags.example:4242'), 'https://flags.example'), null);
+    assert.notEqual(refuseForeignHost(flags('evil.example'), 'https://flags.example'), null);
   });
 
   it('takes everybody for an unknown Admin, whatever token is sent', async () => {

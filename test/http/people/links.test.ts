@@ -5,12 +5,33 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import '../../support/check-responses.ts';
 import { invalidAt, recording, refused } from '../../support/interface.ts';
-import { describeInterface } from '../../support/server.ts';
+import { describeInterface, startTestServer } from '../../support/server.ts';
 
 const PASSWORD = 'Correct-horse-7';
 const FAR = '2999-01-01T00:00:00.000Z';
 
 const secretIn = (url: string) => url.split('=')[1] ?? '';
+
+it('links lead to the address that the operator gives, or to where the request went, whatever others write', async () => {
+  const linkAt = async (env: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>) => {
+    const server = await startTestServer({ env });
+    try {
+      const invitation = { name: 'where', expiresAt: FAR };
+      const { body } = await server.call('POST', '/invite-link/tokens', invitation, { headers });
+      return body.url.replace(server.origin.slice('http://'.length), 'HERE').replace(/#.*/, '');
+    } finally {
+      await server.stop();
+    }
+  };
+  const forged = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'evil.example',
+    origin: 'https://evil.example',
+  };
+  assert.equal(await linkAt({}, forged), 'http://HERE/welcome');
+  const env = { PUBLIC_URL: 'https://flags.example', BASE_URI_PATH: '' };
+  assert.equal(await linkAt(env, forged), 'https://flags.example/welcome');
+});
 
 describeInterface('links that Admins hand on', (server) => {
   const admin = (method: string, path: string, body?: object) => server().call(method, path, body);
@@ -151,7 +172,11 @@ describeInterface('links that Admins hand on', (server) => {
     ];
     for (const text of alike) {
       assert.equal((await signUp({ username: text })).status, 400, `username ${encodeURIComponent(text)}`);
-      assert.equal((await signUp({ username: 'someone', name: text })).status, 400, `name ${encodeURIComponent(text)}`);
+      assert.equal(
+        (await signUp({ username: 'someone', name: text })).status,
+        400,
+        `name ${encodeURIComponent(text)}`,
+      );
       assert.equal((await admin('POST', '/user-admin', { username: text, rootRole: 3 })).status, 400);
     }
     const victim = 'ivan@example.com';
@@ -194,5 +219,9 @@ describeInterface('links that Admins hand on', (server) => {
     for (let i = 0; i < 130; i += 1) statuses.add((await open('GET', `/invite/guess-${i}/validate`)).status);
     assert.deepEqual([...statuses], [404, 429]);
     assert.equal((await open('GET', `/invite/${made.secret}/validate`)).status, 200);
+    assert.equal(await login('nobody'), 401, 'and people sign in');
+    const elsewhere = { 'sec-fetch-site': 'cross-site' };
+    for (const path of ['/auth/reset/validate?token=guess', '/invite/guess/validate'])
+      assert.equal((await open('GET', path, undefined, elsewhere)).status, 403, path);
   });
 });

@@ -64,7 +64,9 @@ export interface Started {
   readonly handled: string[];
 }
 
-export type Setup = Partial<Pick<TransportOptions, 'handle' | 'admit' | 'limits' | 'refuse' | 'polledPaths'>>;
+export type Setup = Partial<
+  Pick<TransportOptions, 'handle' | 'admit' | 'limits' | 'refuse' | 'polledPaths' | 'trustedProxies'>
+>;
 
 /** A server that answers every request with its path, unless `handle` says otherwise. Closed after the test. */
 export async function start(t: TestContext, engine: Engine, setup: Setup = {}): Promise<Started> {
@@ -85,6 +87,7 @@ export async function start(t: TestContext, engine: Engine, setup: Setup = {}): 
       ((status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason })),
     ...(setup.admit !== undefined && { admit: setup.admit }),
     polledPaths: setup.polledPaths ?? [],
+    trustedProxies: setup.trustedProxies ?? [],
     limits: { connectionsMax: 100, ...setup.limits },
     handle: (request, responder) => {
       handled.push(request.path);

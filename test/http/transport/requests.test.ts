@@ -50,6 +50,36 @@ overBothEngines('what a handler sees and a client gets', (engine) => {
     }
   });
 
+  test('the caller is whom the trusted proxies name, and nobody else is believed', async (t) => {
+    const addressSeen = async (trustedProxies: readonly string[], ...lines: readonly string[]) => {
+      const { port } = await start(t, engine, {
+        trustedProxies,
+        handle: (received, responder) => responder.send(text(received.remoteAddress())),
+      });
+      const headers = lines.map((line) => `X-Forwarded-For: ${line}`);
+      return (await fetchRaw(t, port, request('/', { headers }))).body;
+    };
+    const here = await addressSeen([]);
+    assert.match(here, /127\.0\.0\.1$|:7f00:0?0?01$/);
+    assert.equal(await addressSeen([], '203.0.113.9'), here);
+    assert.equal(await addressSeen(['10.0.0.0/8', '::1'], '203.0.113.9'), here, 'the proxy is another one');
+    const proxies = ['127.0.0.0/8', '10.0.0.0/8', '2001:db8:9::/48'];
+    assert.equal(await addressSeen(proxies), here);
+    for (const [lines, caller] of [
+      [['203.0.113.9'], '203.0.113.9'],
+      [['198.51.100.1, 203.0.113.9'], '203.0.113.9'],
+      [['198.51.100.1', '203.0.113.9, 10.1.2.3'], '203.0.113.9'],
+      [['198.51.100.1, 203.0.113.9:4711 , [2001:db8:9::2]:80,10.1.2.3'], '203.0.113.9'],
+      [['[2001:db8::1]'], '2001:db8::1'],
+      [['203.0.113.9, unknown, 10.1.2.3'], '10.1.2.3'],
+      [['127.0.0.1, 10.1.2.3'], '127.0.0.1'],
+      [['unknown'], here],
+      [[''], here],
+    ] as const) {
+      assert.equal(await addressSeen(proxies, ...lines), caller, lines.join(' | '));
+    }
+  });
+
   test('of a header that came twice the first value counts', async (t) => {
     const { port } = await start(t, engine, {
       handle: (received, responder) => responder.send(text(received.header('x-one'))),

@@ -57,7 +57,7 @@ export class NodeExchange extends Exchange {
     else this.handle();
   }
 
-  remoteAddress(): string {
+  protected peerAddress(): string {
     return this.#message.socket.remoteAddress ?? '';
   }
 

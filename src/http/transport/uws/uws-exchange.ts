@@ -79,7 +79,7 @@ export class UwsExchange extends Exchange {
     this.#isCorked = false;
   }
 
-  remoteAddress(): string {
+  protected peerAddress(): string {
     return this.#isOpen ? Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1') : '';
   }
 

@@ -70,6 +70,7 @@ const engine = await createUwsTransport({
     error: (fields, message) => send({ kind: 'log', level: 'error', fields: plain(fields), message }),
   },
   limits: start.limits,
+  trustedProxies: start.trustedProxies,
   onConnections: () => tellFigures(),
 });
 
