@@ -9,6 +9,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
+import { fillEverything } from './limits/everything-full.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
 import { stallReaders } from './slow-readers.ts';
@@ -48,6 +49,14 @@ export const LONG_FORMS: readonly LongForm[] = [
     total: 100_000,
     batch: 100_000,
     run: async (writes) => ({ ...(await flood({ writes })) }),
+  },
+  {
+    name: 'everything full',
+    total: 5,
+    batch: 1,
+    run: async (rounds) => ({
+      ...(await fillEverything({ heapMib: 512, filters: 100, streams: 1_000, unread: 20, rounds })),
+    }),
   },
   {
     name: 'slow readers',

@@ -68,7 +68,6 @@ import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground/playground.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
-import { SUMMARIES_BYTES_MAX } from '../../src/http/admin/views/render-project.ts';
 import { EVENTS_TOLD_MAX } from '../../src/http/admin/watch/recorded-news.ts';
 import {
   STREAMS_MAX as EVENT_STREAMS_MAX,
@@ -76,7 +75,6 @@ import {
 } from '../../src/http/admin/watch/recorded-streams.ts';
 import { LIST_LENGTH_MAX, VALUES_MAX } from '../../src/http/body/json-shape.ts';
 import { COMPRESSING_BYTES_MAX } from '../../src/http/coding/compressor.ts';
-import { COMPRESSED_BYTES_MAX } from '../../src/http/coding/response-coder.ts';
 import { CACHE_BYTES_MAX } from '../../src/http/dispatch/caller-cache.ts';
 import { FLAGS_AT_ONCE } from '../../src/http/evaluation/evaluated.ts';
 import { LONG_LISTS } from '../../src/http/evaluation/scope-evaluators.ts';
@@ -275,7 +273,7 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       ),
       row('callers that each HTTP worker knows', number(CALLERS_MAX), 'the main thread is asked again'),
       row(
-        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, and lists of evaluated flags',
+        'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, and responses in compressed form',
         `a quarter of what V8 may use beside the budget of the state, and at least ${bytes(CACHE_BYTES_MIN)}; a quarter of the cache for what one caller can multiply, as by a query string`,
         'what was used longest ago is made anew',
       ),
@@ -288,16 +286,6 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'bodies that wait for being compressed',
         bytes(COMPRESSING_BYTES_MAX),
         'further ones are sent as they are',
-      ),
-      row(
-        'summaries of flags kept for overviews and lists of projects',
-        bytes(SUMMARIES_BYTES_MAX),
-        'those of the project that was asked for longest ago are made anew',
-      ),
-      row(
-        'responses kept in compressed form, with what they were made of',
-        bytes(COMPRESSED_BYTES_MAX),
-        'the one that was asked for longest ago is compressed again',
       ),
       row(
         'states of flags of the past, every 256 events, kept for reads of other moments',

@@ -2,7 +2,7 @@
  * Responses in the coding that their clients like best, compressed off the main thread. What is kept as bytes for many readers is
  * compressed once for all of them; anything else for each request.
  */
-import { LRUCache } from 'lru-cache';
+import type { Cache, CachePart } from '../dispatch/cache.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
 import { tagOfCoding } from '../dispatch/etag.ts';
 import { TaggedResponse } from '../dispatch/json-response.ts';
@@ -18,9 +18,6 @@ const COMPRESSED_BYTES_MIN = 1_024;
 /** Larger bodies are sent as they are, unless they are in pieces: compressing this much takes some 10 ms, for which others wait. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
 
-/** Of responses that were compressed, with what they were compressed from. Those asked for longest ago are forgotten. */
-export const COMPRESSED_BYTES_MAX = 32 * 1024 * 1024;
-
 /** A response takes some memory however small it is. */
 const BYTES_EACH = 1_024;
 
@@ -31,11 +28,8 @@ interface Compressed {
 
 export class ResponseCoder {
   readonly #compressor = new Compressor();
-  readonly #kept = new LRUCache<TaggedResponse, Compressed>({
-    maxSize: COMPRESSED_BYTES_MAX,
-    sizeCalculation: ({ gzip, br }, { body }) =>
-      BYTES_EACH + byteLengthOf(body) + byteLengthOf(gzip?.body ?? null) + byteLengthOf(br?.body ?? null),
-  });
+  /** With what they were compressed from. */
+  readonly #kept: CachePart<TaggedResponse, Compressed>;
   /** What is being compressed, for all who ask meanwhile. */
   readonly #pending: Readonly<Record<Coding, Map<TaggedResponse, Promise<HttpResponse>>>> = {
     gzip: new Map(),
@@ -43,6 +37,13 @@ export class ResponseCoder {
   };
   /** Those in pieces take little, and go with the responses that they were made of. */
   readonly #inPieces = new WeakMap<TaggedResponse, TaggedResponse>();
+
+  constructor(cache: Cache) {
+    this.#kept = cache.part({
+      bytesOf: ({ gzip, br }, { body }) =>
+        BYTES_EACH + byteLengthOf(body) + byteLengthOf(gzip?.body ?? null) + byteLengthOf(br?.body ?? null),
+    });
+  }
 
   /** What a client that sent `acceptEncoding` gets. */
   codingOf({ status, body }: HttpResponse, acceptEncoding: string): Coding | 'identity' {

@@ -8,8 +8,8 @@
  */
 import assert from 'node:assert/strict';
 import { getHeapStatistics } from 'node:v8';
-import type { Engine } from '../../actors/engine.ts';
 import { cacheBytesMax } from '../../actors/memory-budget.ts';
+import type { World } from '../../domain/state/world.ts';
 
 /** A key and a value take some memory however small they are. */
 const BYTES_EACH = 256;
@@ -66,23 +66,32 @@ class Account {
 
   /** Takes bytes for something that stays until they are given back with a negative number. */
   add(bytes: number): void {
+    this.#count(bytes);
+    this.#makeRoom();
+  }
+
+  remove(entry: Entry): void {
+    this.#forget(entry);
+    this.#count(-entry.bytes);
+  }
+
+  #count(bytes: number): void {
     this.#bytes += bytes;
-    this.#parent?.add(bytes);
+    assert(this.#bytes >= 0, 'no entry gives back more than it took');
+    if (this.#parent !== null) this.#parent.#count(bytes);
+  }
+
+  #makeRoom(): void {
     while (this.#bytes > this.#bytesMax && this.#entries.size > 1) {
       const [oldest] = this.#entries;
       assert(oldest !== undefined && oldest !== this.#newest, 'the entry that was used last stays');
       oldest.evict();
     }
+    if (this.#parent !== null) this.#parent.#makeRoom();
   }
 
-  remove(entry: Entry): void {
-    this.forget(entry);
-    this.add(-entry.bytes);
-    assert(this.#bytes >= 0, 'no entry gives back more than it took');
-  }
-
-  private forget(entry: Entry): void {
-    this.#parent?.forget(entry);
+  #forget(entry: Entry): void {
+    if (this.#parent !== null) this.#parent.#forget(entry);
     this.#entries.delete(entry);
     if (this.#newest === entry) this.#newest = null;
   }
@@ -196,14 +205,20 @@ export class CachePart<K, V> {
   }
 }
 
-/** Keyed by the engine from whose state the values are made: they go with it. */
-const cacheOfEngine = new WeakMap<Engine, Cache>();
+/** Keyed by the state from which the values are made: they go with it. */
+const cacheOfWorld = new WeakMap<World, Cache>();
 
-export function cacheOf(engine: Engine): Cache {
-  let known = cacheOfEngine.get(engine);
+export interface CacheOwner {
+  readonly world: World;
+  /** Of the state; without effect where the cache is there already. */
+  readonly memoryBudgetBytes?: number;
+}
+
+export function cacheOf({ world, memoryBudgetBytes = Number.POSITIVE_INFINITY }: CacheOwner): Cache {
+  let known = cacheOfWorld.get(world);
   if (known === undefined) {
-    known = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, engine.memoryBudgetBytes));
-    cacheOfEngine.set(engine, known);
+    known = new Cache(cacheBytesMax(getHeapStatistics().heap_size_limit, memoryBudgetBytes));
+    cacheOfWorld.set(world, known);
   }
   return known;
 }

@@ -188,6 +188,8 @@ export interface PlainRoute {
   readonly kind: 'plain';
   readonly method: 'GET';
   readonly path: string;
+  /** Whether the response is large, so that the address that asks pays for the time that it takes. */
+  readonly isLarge?: true;
   respond(request: TransportRequest): HttpResponse | Promise<HttpResponse>;
 }
 
@@ -217,6 +219,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   keptUntil: undefined,
   isPolled: undefined,
   neighbors: undefined,
+  isLarge: undefined,
   honoursIfNoneMatch: undefined,
   changesUsage: undefined,
   bodyItems: undefined,

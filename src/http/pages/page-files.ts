@@ -43,8 +43,8 @@ export interface Page {
   readonly body: Uint8Array;
   readonly etag: string;
   readonly headers: ResponseHeaders;
-  /** The page compressed, by coding, once it was asked for; null where it is sent as it is. */
-  readonly codings: Map<Coding, Promise<Page | null>>;
+  /** The page compressed, by coding, once it was asked for, or what makes it; null where it is sent as it is. */
+  readonly codings: Map<Coding, Page | Promise<Page | null>>;
 }
 
 const compressor = new Compressor();
@@ -69,6 +69,7 @@ export function pageRoute(path: string, page: () => Page): PlainRoute {
     kind: 'plain',
     method: 'GET',
     path,
+    isLarge: true,
     respond: (request) => {
       made ??= page();
       const coding = preferredCoding(request.header('accept-encoding'));
@@ -79,10 +80,16 @@ export function pageRoute(path: string, page: () => Page): PlainRoute {
   };
 }
 
-async function codedResponse(page: Page, coding: Coding, request: TransportRequest): Promise<HttpResponse> {
+/** At once where it was compressed before. */
+function codedResponse(
+  page: Page,
+  coding: Coding,
+  request: TransportRequest,
+): HttpResponse | Promise<HttpResponse> {
   const coded = page.codings.get(coding) ?? compressed(page, coding);
+  if (!(coded instanceof Promise)) return responseOf(coded, request);
   page.codings.set(coding, coded);
-  return responseOf((await coded) ?? page, request);
+  return coded.then((made) => responseOf(made ?? page, request));
 }
 
 /** Null where too many wait for being compressed, who ask again then. */
@@ -97,7 +104,9 @@ async function compressed(page: Page, coding: Coding): Promise<Page | null> {
   }
   const etag = tagOfCoding(page.etag, coding);
   const headers = page.headers.without('etag').with('etag', etag, 'content-encoding', coding);
-  return { ...page, body, etag, headers };
+  const made = { ...page, body, etag, headers };
+  page.codings.set(coding, made);
+  return made;
 }
 
 function responseOf({ body, etag, headers }: Page, request: TransportRequest): HttpResponse {

@@ -130,7 +130,7 @@ class Dispatcher {
       call.meter = bound.meter;
       call.surface = bound.surface;
       const { route } = bound;
-      if (route.kind === 'plain') this.#respondToPlain(call, route);
+      if (route.kind === 'plain') this.#startPlain(call, route);
       else if (this.#options.cluster === null) this.#authorize(call, bound, route, match.params);
       else this.#whenReached(call, bound, { cluster: this.#options.cluster, route, params: match.params });
       return;
@@ -143,6 +143,27 @@ class Dispatcher {
         call,
         ...unmatched(request, match, { matcher: this.#matcher, patterns: this.#patterns }),
       );
+  }
+
+  /** Without a token, whoever asks for something large pays by the address. */
+  #startPlain(call: Call, route: PlainRoute): void {
+    if (route.isLarge !== true) return this.#respondToPlain(call, route);
+    const { longRequests } = this;
+    const name = `page ${call.request.remoteAddress()}`;
+    if (longRequests.hasDebtors && longRequests.mustWait(name)) {
+      const { signal } = call.responder;
+      longRequests
+        .inTurn({ name, signal }, 0, () => this.#respondToPlain(call, route))
+        .then(
+          (refusal) => refusal !== undefined && this.sender.refuse(call, refusal),
+          (error: unknown) => this.sender.fail(call, error),
+        );
+      return;
+    }
+    const begunAt = this.#options.monotonicMs();
+    this.#respondToPlain(call, route);
+    const heldMs = this.#options.monotonicMs() - begunAt;
+    if (longRequests.counts(heldMs)) longRequests.charge(name, heldMs);
   }
 
   #respondToPlain(call: Call, route: PlainRoute): void {

@@ -4,6 +4,7 @@ import { isRefusal, type Refusal } from '../../domain/state/refusal.ts';
 import type { Coding } from '../coding/compressor.ts';
 import { ResponseCoder } from '../coding/response-coder.ts';
 import { readsAll } from '../dispatch/access.ts';
+import { cacheOf } from '../dispatch/cache.ts';
 import { isNotModified } from '../dispatch/conditional.ts';
 import { TaggedResponse } from '../dispatch/json-response.ts';
 import {
@@ -28,11 +29,12 @@ interface Keeping {
 export class ReadPath {
   readonly #engine: Engine;
   readonly #sender: ResponseSender;
-  readonly #coder = new ResponseCoder();
+  readonly #coder: ResponseCoder;
 
   constructor(engine: Engine, sender: ResponseSender) {
     this.#engine = engine;
     this.#sender = sender;
+    this.#coder = new ResponseCoder(cacheOf(engine));
   }
 
   read(call: Call, route: ReadRoute, context: RequestContext<unknown>, located: unknown): void {

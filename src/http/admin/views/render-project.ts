@@ -3,7 +3,6 @@
  * project as it was when the request was begun, however many slices they take. Of what they consist nothing is copied before it is
  * sent.
  */
-import { LRUCache } from 'lru-cache';
 import { type Staleness, stalenessOf } from '../../../domain/flags/lifetime.ts';
 import type { ShelvedFlags } from '../../../domain/state/flag-record.ts';
 import {
@@ -12,6 +11,7 @@ import {
   projectEnvironments,
   type World,
 } from '../../../domain/state/world.ts';
+import { type Cache, type CachePart, cacheOf } from '../../dispatch/cache.ts';
 import { environmentsRevision, etagOf, FAVORITE_TAG } from '../../dispatch/etag.ts';
 import { type FlagFilter, passes } from '../../dispatch/flag-filter.ts';
 import { type TaggedResponse, taggedResponse } from '../../dispatch/json-response.ts';
@@ -35,9 +35,6 @@ import { andThen, ofEachShelf } from './shelf-walk.ts';
 /** The format versions of these responses (docs/specification/flags.md#overview). */
 const OVERVIEW_VERSION = 1;
 const FLAG_LIST_VERSION = 2;
-
-/** Of summaries that are kept; those of the project whose lists were asked for longest ago are made anew. */
-export const SUMMARIES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Up to so many bytes, a body is joined once for all its readers; more stays in pieces, which the engines send one by one. */
 const JOINED_BYTES_MAX = 256 * 1024;
@@ -73,17 +70,23 @@ interface KeptResponse {
 const overviews = new WeakMap<ProjectState, KeptResponse>();
 const lists = new WeakMap<ProjectState, KeptResponse>();
 
-const summaryBytes = new LRUCache<ProjectState, number>({
-  maxSize: SUMMARIES_BYTES_MAX,
-  // What is larger is kept alone: to make it for each request would be worse.
-  sizeCalculation: (bytes) => Math.min(Math.max(bytes, 1), SUMMARIES_BYTES_MAX),
-  dispose: (_bytes, project, reason) => {
-    if (reason !== 'evict') return;
-    overviews.delete(project);
-    lists.delete(project);
-    for (const shelved of project.flags.shelved()) forgetSummaries(shelved);
-  },
-});
+/** What the summaries of each project take. Those of the project whose lists were asked for longest ago are made anew. */
+const summaryBytesOf = new WeakMap<Cache, CachePart<ProjectState, number>>();
+
+function summaryBytesIn(cache: Cache): CachePart<ProjectState, number> {
+  let known = summaryBytesOf.get(cache);
+  if (known === undefined) {
+    known = cache.part({ bytesOf: (bytes) => bytes, onEvicted: (_bytes, project) => forgetAll(project) });
+    summaryBytesOf.set(cache, known);
+  }
+  return known;
+}
+
+function forgetAll(project: ProjectState): void {
+  overviews.delete(project);
+  lists.delete(project);
+  for (const shelved of project.flags.shelved()) forgetSummaries(shelved);
+}
 
 type Listed = ReadResponse | Promise<ReadResponse>;
 
@@ -189,7 +192,7 @@ function summariesOf(
   return andThen(ofEachShelf(shelves, summariesWork(sources), owner), (summaries) => {
     let bytes = 0;
     for (const one of summaries) bytes += one.bytes.byteLength;
-    summaryBytes.set(project, bytes);
+    summaryBytesIn(cacheOf({ world })).set(project, bytes);
     return summaries;
   });
 }
