@@ -114,9 +114,9 @@ export async function fillEverything(options: EverythingFullOptions): Promise<Ev
   });
   const readers = new Readers(server);
   try {
-    const flags = await fillUp(server);
     const tokens = await Promise.all([1, 2].map(() => tokenFor(server, 'client')));
     const frontend = await tokenFor(server, 'frontend');
+    const flags = await fillUp(server);
     let [opened, served, mostBytes] = [0, 0, 0];
     const holds: number[] = [];
     const look = (): void => {
