@@ -49,7 +49,7 @@ interface Job {
 
 export class ScryptQueue {
   readonly #cost: ScryptCost;
-  /** In the order in which they have their turns. */
+  /** The one that had the last turn comes second. */
   #rooms = { first: new WaitingRoom(), second: new WaitingRoom() };
   readonly #known = this.#rooms.first;
   readonly #strangers = this.#rooms.second;
@@ -111,8 +111,10 @@ export class ScryptQueue {
 
   #next(): Job | undefined {
     const { first, second } = this.#rooms;
+    const job = first.take();
+    if (job === undefined) return second.take();
     this.#rooms = { first: second, second: first };
-    return first.take() ?? second.take();
+    return job;
   }
 }
 
