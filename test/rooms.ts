@@ -477,6 +477,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/admin/schemas',
       'http/dispatch',
       'http/evaluation',
+      'http/transport',
     ],
   },
   'http/admin/usage': {

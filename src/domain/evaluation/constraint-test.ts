@@ -9,7 +9,7 @@ import { type Cost, costBy } from './cost.ts';
 import { Interned, KEY_LENGTH_MAX } from './interned.ts';
 import type { Run, Steps, Test } from './run.ts';
 import { compareVersions, parseSemanticVersion } from './semantic-version.ts';
-import { occursAny, PLAIN_SEARCH_COST } from './text-index.ts';
+import { occursAny, PLAIN_SEARCH_COST, prepareSearch } from './text-index.ts';
 
 /** A constraint of a strategy or a segment; the operator is any text, because newer ones must not stop an evaluation. */
 export interface ConstraintSource {
@@ -75,7 +75,7 @@ export class CompiledConstraint {
   /** The same, where many are tested. */
   *holdsInSteps(run: Run): Steps<boolean> {
     this.#made ??= testOf(this.source, this.read);
-    while (!this.#made.prepare()) yield;
+    while (!this.#made.prepare(run)) yield;
     const holds = this.holds(run);
     if (run.hasSpent(this.cost)) yield;
     return holds;
@@ -95,7 +95,7 @@ export function compileConstraint(source: ConstraintSource): CompiledConstraint 
 /** `prepare` readies some of what the test needs, if that takes long; true when all is ready. */
 interface PreparedTest {
   readonly test: Test;
-  prepare(): boolean;
+  prepare(run: Run): boolean;
 }
 
 const alwaysReady = (): boolean => true;
@@ -114,7 +114,7 @@ const OPERATORS: ReadonlyMap<string, CompileOperator> = new Map<string, CompileO
   ['NOT_IN', (source, read) => negated(isIn(source, read))],
   ['STR_STARTS_WITH', textOperator((text, parts) => parts.some((part) => text.startsWith(part)))],
   ['STR_ENDS_WITH', textOperator((text, parts) => parts.some((part) => text.endsWith(part)))],
-  ['STR_CONTAINS', textOperator(occursAny)],
+  ['STR_CONTAINS', textOperator(occursAny, prepareSearch)],
   ['NUM_EQ', numberOperator((number, limit) => number === limit)],
   ['NUM_GT', numberOperator((number, limit) => number > limit)],
   ['NUM_GTE', numberOperator((number, limit) => number >= limit)],
@@ -149,16 +149,28 @@ function isIn(source: ConstraintSource, read: ContextReader): Test {
 /** `partsLength` is that of all parts together. */
 type CompareTexts = (text: string, parts: readonly string[], partsLength: number) => boolean;
 
-function textOperator(compare: CompareTexts): CompileOperator {
+function textOperator(
+  compare: CompareTexts,
+  prepareText: (text: string, partsLength: number) => boolean = () => true,
+): CompileOperator {
   return (source, read) => {
     const values = cleanValues(source);
     const folds = source.caseInsensitive === true;
     const parts = folds ? values.map((value) => value.toLowerCase()) : values;
     const partsLength = parts.reduce((sum, { length }) => sum + length, 0);
-    return (run) => {
+    const textIn = (run: Run): string | undefined => {
       const text = read(run.context);
-      return text !== undefined && compare(folds ? run.lowerCase.of(text) : text, parts, partsLength);
+      return text !== undefined && folds ? run.lowerCase.of(text) : text;
     };
+    const test: Test = (run) => {
+      const text = textIn(run);
+      return text !== undefined && compare(text, parts, partsLength);
+    };
+    const prepare = (run: Run): boolean => {
+      const text = textIn(run);
+      return text === undefined || prepareText(text, partsLength) || !run.mayIndex();
+    };
+    return { test, prepare };
   };
 }
 

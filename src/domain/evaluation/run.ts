@@ -24,6 +24,9 @@ export interface EvaluationInput {
 /** In about microseconds, what is tested between two looks at the clock. */
 export const STEP_COST = 500;
 
+/** Several times what all texts of the longest context take. */
+const INDEXING_STEPS_MAX = 100;
+
 /**
  * An evaluation in steps, which yields wherever others may have their turn: a flag may have so many conditions that testing all of them
  * takes a second. Between two yields there is little more than STEP_COST.
@@ -59,6 +62,8 @@ export class Run {
   #segmentResults: Map<object, boolean> | null = null;
   /** Since the last step. */
   #spent = 0;
+  /** Steps in which texts were indexed. */
+  #indexingSteps = 0;
 
   constructor(input: EvaluationInput) {
     lastId += 1;
@@ -76,6 +81,12 @@ export class Run {
   rememberSegment(segment: object, holds: boolean): void {
     this.#segmentResults ??= new Map();
     this.#segmentResults.set(segment, holds);
+  }
+
+  /** Whether another step of indexing texts is due: others may have dropped what this run began, again and again. */
+  mayIndex(): boolean {
+    this.#indexingSteps += 1;
+    return this.#indexingSteps <= INDEXING_STEPS_MAX;
   }
 
   /** Counts what was tested. True when it is time for a step. */

@@ -15,7 +15,7 @@ import { ContextSchema } from '../../evaluation/request-input.ts';
 import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AT_PARAMETER, eventIdIn } from '../flags/history.ts';
 import { ExplanationSchema } from '../schemas/playground-schemas.ts';
-import { explanationPieces, joined } from './explanation-view.ts';
+import { bodyOf, explanationPieces } from './explanation-view.ts';
 
 const ExplainBody = v.pipe(
   v.object({ environment: v.string(), context: v.optional(ContextSchema, {}) }),
@@ -63,7 +63,7 @@ async function responseInTurn(
   if (evaluation === null) return archived(flag);
   const fields = { name: flag, projectId: project, environment, eventId };
   const pieces = explanationPieces(evaluation, { project, flag, environment }, () => fields);
-  const body = await joined(pieces, context, 'give the flag fewer segments');
+  const body = await bodyOf(pieces, context, 'give the flag fewer segments');
   if (isRefusal(body)) return body;
   return { revision, response: { status: 200, headers: JSON_HEADERS, body } };
 }

@@ -9,6 +9,7 @@ import type {
 import { invalid, type Refusal } from '../../../domain/state/refusal.ts';
 import type { RequestContext } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
+import { BodyPieces } from '../../transport/response-body.ts';
 
 /** Where in the interface the strategy can be changed. */
 export interface StrategyPlace {
@@ -55,22 +56,33 @@ export function* explanationPieces(
   yield ']}}';
 }
 
-/** Joins pieces in slices. A refusal when they are longer than a response may be; `advice` says what makes them shorter. */
-export async function joined(
+/** Pieces of so many characters are made bytes together, which takes a millisecond at most. */
+const ENCODED_LENGTH = 128 * 1024;
+
+/** A body of pieces, made in slices. A refusal when it is longer than a response may be; `advice` says what makes it shorter. */
+export async function bodyOf(
   pieces: Iterator<string, void>,
   { asker }: Pick<RequestContext<unknown>, 'asker'>,
   advice: string,
-): Promise<string | Refusal> {
-  const taken: string[] = [];
-  let length = 0;
+): Promise<BodyPieces | Refusal> {
+  const encoded: Uint8Array[] = [];
+  let [text, length, byteLength] = ['', 0, 0];
+  const encode = (): void => {
+    const bytes = Buffer.from(text);
+    encoded.push(bytes);
+    byteLength += bytes.byteLength;
+    text = '';
+  };
   await inSlices(() => {
     const { done, value } = pieces.next();
-    if (done === true) return true;
-    taken.push(value);
-    length += value.length;
-    return length > RESPONSE_LENGTH_MAX;
+    if (done !== true) {
+      text += value;
+      length += value.length;
+    }
+    if (done === true || text.length >= ENCODED_LENGTH) encode();
+    return done === true || length > RESPONSE_LENGTH_MAX;
   }, asker);
-  if (length <= RESPONSE_LENGTH_MAX) return taken.join('');
+  if (length <= RESPONSE_LENGTH_MAX) return new BodyPieces(encoded, byteLength);
   return invalid(`The explanation is longer than ${RESPONSE_LENGTH_MAX} characters; ${advice}.`, '/body');
 }
 

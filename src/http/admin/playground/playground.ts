@@ -19,7 +19,7 @@ import { scopeEvaluators } from '../../evaluation/scope-evaluators.ts';
 import { AdvancedPlaygroundSchema, PlaygroundSchema } from '../schemas/playground-schemas.ts';
 import { Combinations, type SentContext } from './combinations.ts';
 import { playgroundInput } from './explain.ts';
-import { explanationPieces, joined } from './explanation-view.ts';
+import { bodyOf, explanationPieces } from './explanation-view.ts';
 
 /** Evaluations of one request: flags times contexts times environments. Each takes some ten microseconds, in slices. */
 export const EVALUATIONS_MAX = 15_000;
@@ -159,11 +159,19 @@ function evaluationPieces(
   }));
 }
 
-const ADVICE = 'name fewer projects, values or environments';
+function* bodyPieces(input: unknown, features: Iterable<string>, rest = ''): Generator<string, void> {
+  yield `{"input":${JSON.stringify(input)},"features":[`;
+  yield* features;
+  yield `]${rest}}`;
+}
 
-function jsonOf(input: unknown, features: string, rest = ''): ReadResponse['response'] {
-  const body = `{"input":${JSON.stringify(input)},"features":[${features}]${rest}}`;
-  return { status: 200, headers: JSON_HEADERS, body };
+async function playgroundResponse(
+  context: RequestContext<unknown>,
+  revision: number,
+  pieces: Iterator<string, void>,
+): Promise<ReadResponse | Refusal> {
+  const body = await bodyOf(pieces, context, 'name fewer projects, values or environments');
+  return isRefusal(body) ? body : { revision, response: { status: 200, headers: JSON_HEADERS, body } };
 }
 
 function placeBy({ scope, shown }: ScopeEvaluator): Place {
@@ -214,9 +222,7 @@ async function play(
   if (isRefusal(begun)) return begun;
   const { flags, places } = begun;
   const [place] = places;
-  const features = await joined(listPieces(flags, place, input), context, ADVICE);
-  if (isRefusal(features)) return features;
-  return { revision: place.revision, response: jsonOf(body, features) };
+  return playgroundResponse(context, place.revision, bodyPieces(body, listPieces(flags, place, input)));
 }
 
 async function playAdvanced(
@@ -238,10 +244,9 @@ async function playAdvanced(
   const refusal = await refuseContexts(context, combinations);
   if (refusal !== null) return refusal;
   const contexts = { count, at: (index: number) => triedContext(context, combinations, index) };
-  const features = await joined(featurePieces(flags, places, contexts), context, ADVICE);
-  if (isRefusal(features)) return features;
   const warnings = ',"warnings":{"invalidContextProperties":[]}';
-  return { revision: newestOf(places), response: jsonOf(body, features, warnings) };
+  const pieces = bodyPieces(body, featurePieces(flags, places, contexts), warnings);
+  return playgroundResponse(context, newestOf(places), pieces);
 }
 
 interface TriedContext {
