@@ -1,9 +1,10 @@
 /** The page of a flag: how its environments stand beside each other, and strategies copied between them. */
 // Own process: it waits for a browser most of the time.
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { it } from 'node:test';
 import { describeConsole, ending, isAccessible } from '../support/browser/console.ts';
-import { addStrategy, addUser, FEATURES, makeFlag } from '../support/interface.ts';
+import { addStrategy, addUser, environmentPath, FEATURES, makeFlag } from '../support/interface.ts';
 
 const EDITOR_ROLE_ID = 2;
 
@@ -59,6 +60,46 @@ describeConsole('the page of a flag', (shared) => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await development.getByText('differs from production in the strategies').waitFor();
     assert.deepEqual(await strategies(), ['default']);
+    await ending(opened);
+  });
+
+  it('takes a change that is made from what it shows, though somebody changed the flag while it was being read', async () => {
+    const { call } = shared.server;
+    await makeFlag(call, 'torn');
+    await addStrategy(call, 'torn');
+    const setVariants = (environment: string, name: string) =>
+      call('PUT', `${environmentPath('torn', environment)}/variants`, [
+        { name, weight: 1000, weightType: 'variable', stickiness: 'default' },
+      ]);
+    await setVariants('development', 'blue');
+    await setVariants('production', 'green');
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    const begun = new EventEmitter();
+    const isBegun = once(begun, 'dialog');
+    // Between the two reads of the page somebody changes the flag, and the page hears of it only once its change is begun.
+    await page.route(
+      '**/torn/environments/development/variants',
+      async (route) => {
+        await page.route('**/events/search', async (held) => {
+          if (held.request().postData()?.includes('torn')) await isBegun;
+          await held.continue();
+        });
+        await setVariants('development', 'green');
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await page.goto(`${shared.server.origin}/#/projects/default/flags/torn`);
+    const development = page.getByRole('region', { name: 'development', exact: true });
+    await development.getByText('differs from production in the strategies', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Copy strategies… to production' }).click();
+    begun.emit('dialog');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 change in production').waitFor();
+    await dialog.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy in production' }).click();
+    await development.getByText('the same as production').waitFor();
     await ending(opened);
   });
 

@@ -62,6 +62,8 @@ export function FlagView({ project, name }) {
 }
 
 /**
+ * Reads the flag last: its ETag is then no older than anything else that is shown, so that a change made from what is shown is refused only
+ * where somebody has changed the flag since.
  * @param {Session} session
  * @param {string} project
  * @param {string} name
@@ -69,16 +71,18 @@ export function FlagView({ project, name }) {
  */
 async function load(session, project, name) {
   const { client } = session;
+  const at = flagPath(project, name);
   const search = { feature: name, project, limit: HISTORY_MAX };
-  /** @type {[{ body: Flag, etag: string }, EventPage, ReadonlyMap<number, string>, FlagUsage | null]} */
-  const [{ body, etag }, { events }, segmentNames, usage] = await Promise.all([
-    client.read(flagPath(project, name)),
+  /** @type {[EventPage, ReadonlyMap<number, string>, FlagUsage | null, typeof NO_VARIANTS]} */
+  const [{ events }, segmentNames, usage, variants] = await Promise.all([
     client.post('/events/search', search),
     segmentNamesOf(session),
     // Without what applications report the flag can be shown all the same.
     client.get(path`/client-metrics/features/${name}`).catch(() => null),
+    client.get(at).then((/** @type {Flag} */ flag) => variantsOf(session, flag)),
   ]);
-  return { flag: body, etag, segmentNames, events, usage, variants: await variantsOf(session, body) };
+  const { body, etag } = await client.read(at);
+  return { flag: body, etag, segmentNames, events, usage, variants };
 }
 
 /** @type {ReadonlyMap<string, readonly Variant[]>} */
