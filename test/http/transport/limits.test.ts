@@ -212,6 +212,20 @@ overBothEngines('deadlines', (engine) => {
       await connection.closed();
     });
 
+    test('a request that arrives during a pause longer than connections may be silent is responded to', async (t) => {
+      const { port } = await start(t, engine, { limits: { idleMs: 300 } });
+      // One connection that has been used, and one that has not.
+      const connections = [await RawConnection.open(t, port), await RawConnection.open(t, port)] as const;
+      connections[0].write(request('/'));
+      assert.equal((await connections[0].nextResponse()).status, 200);
+      for (const connection of connections) connection.write(request('/late'));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 900);
+      for (const connection of connections) {
+        const { status, body } = await connection.nextResponse();
+        assert.deepEqual([status, body], [200, '/late']);
+      }
+    });
+
     test('a connection idle after a response is closed', async (t) => {
       const { port } = await start(t, engine, { limits: { idleMs: 20 } });
       const connection = await RawConnection.open(t, port);

@@ -4,6 +4,9 @@
  *
  * Requests of one connection are handled one after the other: a GET pipelined behind a PUT sees what that changed.
  * (Node announces a request before the body of the one before it has been read.)
+ *
+ * Timers run before the sockets are read. After a pause of the process that was longer than the time that a connection may be silent, the
+ * request that has arrived meanwhile is read first, because its connection was not silent.
  */
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -43,6 +46,8 @@ interface Connection {
    * with the bytes behind its request: with more than 32 headers it calls back several times for one packet.
    */
   isEnding: boolean;
+  /** Requests whose heads have arrived. */
+  requestCount: number;
 }
 
 /** Node's own setting, which its documentation leaves out: a client that has sent all it has to say gets its response. */
@@ -136,6 +141,7 @@ class NodeTransport implements Transport {
     this.#http.on('request', (message, res) => this.#receive(message, res, false));
     this.#http.on('checkContinue', (message, res) => this.#receive(message, res, true));
     this.#http.on('clientError', (error, socket) => this.#reject(error, socket as Socket));
+    this.#http.on('timeout', (socket) => endUnlessReceiving(socket));
   }
 
   #admit(socket: Socket): void {
@@ -149,7 +155,7 @@ class NodeTransport implements Transport {
       return;
     }
     this.#perAddress.add(address, 1);
-    const connection: Connection = { line: [], isEnding: false };
+    const connection: Connection = { line: [], isEnding: false, requestCount: 0 };
     this.#connections.set(socket, connection);
     socket.once('close', () => {
       for (const exchange of connection.line) exchange.abort();
@@ -173,6 +179,7 @@ class NodeTransport implements Transport {
     const connection = this.#connections.get(message.socket);
     assert(connection !== undefined, 'requests come from admitted connections only');
     const { line } = connection;
+    connection.requestCount += 1;
     if (connection.isEnding) return;
     if (line.length === PIPELINED_MAX) {
       message.socket.destroy();
@@ -193,6 +200,15 @@ class NodeTransport implements Transport {
     const last = connection?.line.at(-1);
     const refusal = refusalOf(error);
     if (last !== undefined) return last.cutOff(refusal);
+    if (connection === undefined || refusal !== TOO_SLOW)
+      return this.#refuseHead(connection, refusal, socket);
+    const { requestCount } = connection;
+    setImmediate(() => {
+      if (connection.requestCount === requestCount) this.#refuseHead(connection, refusal, socket);
+    });
+  }
+
+  #refuseHead(connection: Connection | undefined, refusal: RequestRefusal, socket: Socket): void {
     // Behind the last response of a connection nothing is said any more.
     if (connection === undefined || connection.isEnding || !socket.writable) return void socket.destroy();
     connection.isEnding = true;
@@ -209,6 +225,14 @@ class NodeTransport implements Transport {
     ];
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
   }
+}
+
+/** Ends a connection that was silent for as long as it may be, where the kernel has nothing from it either. */
+function endUnlessReceiving(socket: Socket): void {
+  const { bytesRead } = socket;
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy();
+  });
 }
 
 function refusalOf(error: Error): RequestRefusal {
