@@ -28,13 +28,15 @@ describeConsole('the console beside others', (shared) => {
     // The server may know of the stream before we hear that the page has asked for it; what it answers comes after that.
     await page.evaluate(() => 0);
     const asked = requestsOf(page);
+    // From here on no search responds, so that whatever the page hears of, the stream tells.
+    await page.route('**/api/admin/events/search', () => undefined);
     await call('POST', `${environmentPath('live')}/on`);
-    await page.locator('[aria-label="live in development"][aria-checked=true]').waitFor({ timeout: 1_500 });
+    await page.locator('[aria-label="live in development"][aria-checked=true]').waitFor();
     await archive(call, 'leaving');
     await page.getByRole('link', { name: 'leaving' }).waitFor({ state: 'detached' });
     await makeFlag(call, 'arriving');
     await page.getByRole('rowheader').first().getByRole('link', { name: 'arriving' }).waitFor();
-    const ofFlags = asked.filter((path) => path !== '/projects');
+    const ofFlags = asked.filter((path) => !['/projects', '/events/search'].includes(path));
     assert.deepEqual(
       ofFlags,
       ['live', 'leaving', 'arriving'].map((name) => `/projects/default/features/${name}`),
@@ -42,6 +44,22 @@ describeConsole('the console beside others', (shared) => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API token or personal token').waitFor();
     while (streamCount() > 0) await page.waitForTimeout(20);
+    await ending(opened);
+  });
+
+  it('knows the newest event before it reads what events change, so that it misses no change in between', async () => {
+    const opened = await shared.signedIn();
+    const { page } = opened;
+    const steps: string[] = [];
+    page.on('request', (request) => {
+      if (/\/admin\/(?:projects|environments)/.test(request.url())) steps.push('read');
+    });
+    page.on('response', (response) => {
+      if (response.url().endsWith('/events/search')) steps.push('known');
+    });
+    await page.reload();
+    await page.locator('.shell').waitFor();
+    assert.deepEqual(steps.slice(0, 2), ['known', 'read']);
     await ending(opened);
   });
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { h, render } from 'preact';
 import { createClient, messageOf, Refused } from './client.js';
-import { createFeed } from './feed.js';
+import { createFeed, newestEventId } from './feed.js';
 import { closeDialogs } from './forms/dialogs.js';
 import { Notices, notice } from './notices.js';
 import { Page } from './page.js';
@@ -51,12 +51,14 @@ async function askToSignIn(problem) {
 async function open() {
   const client = createClient();
   const profile = await client.get('/user/profile');
+  // Before anything that events change is read, so that the feed tells of each change that was not seen.
+  const newest = await newestEventId(client);
   const [me, { projects }, { environments }] = await Promise.all([
     client.get('/user'),
     client.get('/projects'),
     client.get('/environments'),
   ]);
-  const feed = createFeed(client, () => {
+  const feed = createFeed(client, newest, () => {
     if (!isReplacing) void leave('You are signed out, or your token is no longer valid.');
   });
   /** @type {[string, string][]} */

@@ -25,15 +25,14 @@ const KEPT_MAX = 200;
 /** @typedef {ReturnType<typeof createFeed>} Feed */
 /** @typedef {(events: readonly EventHead[]) => void} Listener */
 
-/** @param {Client} client @param {() => void} onUnauthorized */
-export function createFeed(client, onUnauthorized) {
+/** @param {Client} client @param {number} newest the event that was the newest before anything was read that events change @param {() => void} onUnauthorized */
+export function createFeed(client, newest, onUnauthorized) {
   /** Why the server does not answer; null while it does. @type {import('@preact/signals').Signal<string | null>} */
   const problem = signal(null);
   /** Counts the times after which anything may have changed: the server did not answer, or told of too much at once. */
   const recoveries = signal(0);
   /** @type {Set<Listener>} */
   const listeners = new Set();
-  let newest = -1;
   let timer = 0;
   let running = false;
   let again = false;
@@ -77,11 +76,7 @@ export function createFeed(client, onUnauthorized) {
   }
 
   async function fetchNew() {
-    if (document.hidden && newest >= 0) return;
-    const isFirst = newest < 0;
-    const fresh = await newerThan(client, newest);
-    if (isFirst) newest = fresh[0]?.id ?? 0;
-    else tell(fresh);
+    if (!document.hidden) tell(await newerThan(client, newest));
   }
 
   /** @param {readonly EventHead[]} events newest first */
@@ -139,8 +134,15 @@ export function useEvents({ feed }, listener) {
   useEffect(() => feed.listen((events) => latest.current(events)), [feed]);
 }
 
+/** The id of the newest event; 0 for none. @param {Client} client */
+export async function newestEventId(client) {
+  /** @type {EventPage} */
+  const { events } = await client.post('/events/search', { limit: 1 });
+  return events[0]?.id ?? 0;
+}
+
 /**
- * All events after `newest`, newest first; at the very first look the newest one.
+ * All events after `newest`, newest first.
  * @param {Client} client
  * @param {number} newest
  * @returns {Promise<LoggedEvent[]>}
@@ -150,13 +152,12 @@ async function newerThan(client, newest) {
   const fresh = [];
   let offset = 0;
   for (;;) {
-    const limit = newest < 0 ? 1 : PAGE;
     /** @type {EventPage} */
-    const { events } = await client.post('/events/search', { limit, offset });
+    const { events } = await client.post('/events/search', { limit: PAGE, offset });
     fresh.push(...events.filter((event) => event.id > newest));
     const oldest = events.at(-1)?.id ?? 0;
     // What lies between is fetched too, unless it is more than is kept.
-    if (newest < 0 || oldest <= newest + 1 || fresh.length >= KEPT_MAX) return fresh;
+    if (oldest <= newest + 1 || fresh.length >= KEPT_MAX) return fresh;
     offset = oldest - 1;
   }
 }
