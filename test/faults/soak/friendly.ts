@@ -24,6 +24,7 @@ export class FriendlyClient {
   /** Whether a change of the description had no answer when the server was killed. */
   #isNextOpen = false;
   #madeCount = 0;
+  #whenAcknowledged = (): void => undefined;
 
   constructor(index: number) {
     this.#flag = `friendly-${index}`;
@@ -32,6 +33,18 @@ export class FriendlyClient {
   async prepare(call: Call): Promise<void> {
     await makeFlag(call, this.#flag, { description: '0' });
     await addStrategy(call, this.#flag);
+  }
+
+  /** Resolves when the next change is acknowledged. */
+  served(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenAcknowledged = resolve;
+    });
+  }
+
+  #acknowledge(): void {
+    this.acknowledged += 1;
+    this.#whenAcknowledged();
   }
 
   /** One request; how long it took, in milliseconds. */
@@ -72,7 +85,7 @@ export class FriendlyClient {
     this.#isNextOpen = false;
     if (!this.#judge(status, 200)) return;
     this.#number = next;
-    this.acknowledged += 1;
+    this.#acknowledge();
   }
 
   async #makeOrArchive(call: Call): Promise<void> {
@@ -83,7 +96,7 @@ export class FriendlyClient {
     this.#undecided = null;
     if (!this.#judge(status, 202)) return;
     this.#made.delete(oldest);
-    this.acknowledged += 1;
+    this.#acknowledge();
   }
 
   async #make(call: Call): Promise<void> {
@@ -94,12 +107,12 @@ export class FriendlyClient {
     this.#undecided = null;
     if (!this.#judge(status, 201)) return;
     this.#made.add(name);
-    this.acknowledged += 1;
+    this.#acknowledge();
   }
 
   async #switch(call: Call, to: 'on' | 'off'): Promise<void> {
     const { status } = await call('POST', `${environmentPath(this.#flag)}/${to}`);
-    if (this.#judge(status, 200)) this.acknowledged += 1;
+    if (this.#judge(status, 200)) this.#acknowledge();
   }
 
   /** Against a server that has just been started again. */

@@ -54,7 +54,7 @@ function startProbe(file: string): void {
     wasBusyMs = busyMs();
     if (isReset) loopBusyMostMs = Math.max(loopBusyMostMs, wasBusyMs - before);
   }, TICK_MS).unref();
-  setInterval(() => {
+  const write = (): void => {
     if (!isReset && performance.now() - begunAt > 3_000) {
       isReset = true;
       delay.enable();
@@ -67,7 +67,9 @@ function startProbe(file: string): void {
     };
     writeFileSync(`${file}.part`, JSON.stringify(reading));
     renameSync(`${file}.part`, file);
-  }, 1_000).unref();
+  };
+  write();
+  setInterval(write, 1_000).unref();
 }
 
 const { PROBE_FILE } = process.env;

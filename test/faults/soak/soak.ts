@@ -24,7 +24,7 @@ import { FriendlyClient } from './friendly.ts';
 import type { HostileTally, HostileTarget } from './hostile.ts';
 import { LOAD_PROBE, PROBE_BOUNDS, type ProbeReading } from './server-probe.ts';
 
-const FRIENDLY_CLIENTS = 8;
+export const FRIENDLY_CLIENTS = 8;
 const HEAP_MIB = 512;
 const CLIENT_TOKEN = 'default:development.friendly-client';
 const HOSTILE_CLIENT_TOKEN = 'default:development.hostile-client';
@@ -141,7 +141,7 @@ class SoakRun {
     return this.server;
   }
 
-  /** Everybody at work for so long; the kill finds them at it. */
+  /** Everybody at work for so long, and until each friendly client had a change acknowledged; the kill finds them at it. */
   async live(seconds: number, { endsByKill }: { readonly endsByKill: boolean }): Promise<void> {
     const { server } = this;
     assert(server !== null && this.#target !== null, 'the server was started');
@@ -149,7 +149,8 @@ class SoakRun {
     let isOver = false;
     const coreBefore = coreTimes(server);
     const working = this.#clients.map((client) => this.#work(client, server, () => isOver));
-    await Promise.race([delay(seconds * 1_000), Promise.all(working)]);
+    const served = this.#clients.map((client) => client.served());
+    await Promise.race([Promise.all([delay(seconds * 1_000), ...served]), Promise.all(working)]);
     this.#residentBytes = Math.max(this.#residentBytes, residentBytes(server));
     this.#look(coreBefore, coreTimes(server));
     isOver = true;

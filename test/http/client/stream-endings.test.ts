@@ -62,12 +62,16 @@ describe('streams of changes', TOGETHER, () => {
         await Promise.all([stream.ended, server.stop()]);
       });
 
-      it('end when the token expires', async () => {
+      it('end when the token expires', async (t) => {
+        let aheadMs = 0;
+        const { now } = Date;
+        t.mock.method(Date, 'now', () => now() + aheadMs);
         const server = await startTestServer({ env: { HTTP_ENGINE: engine } });
-        const expiresAt = new Date(Date.now() + 3_000).toISOString();
+        const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
         const token = await addToken(server, { type: 'client', environment: 'development', expiresAt });
         const stream = await openStream(server.origin, STREAMING, { token });
         await stream.next();
+        aheadMs = 86_400_000;
         await stream.ended;
         assert((await openStream(server.origin, STREAMING, { token })).status === 401);
         await server.stop();

@@ -11,6 +11,7 @@ import { ADMIN_TOKEN, describeInterface, type TestServer } from '../../../suppor
 import { type OpenedStream, openStream } from '../../client/event-stream.ts';
 
 const VIEWER = 3;
+const DAY_MS = 86_400_000;
 
 interface Opening {
   readonly token?: string;
@@ -95,14 +96,19 @@ describeInterface('GET /api/admin/event-stream', (server) => {
     await refused(server(), 400, 'ValidationError', { method: 'GET', path: '/event-stream?after=-1' });
   });
 
-  it('ends when the token is deleted, the user goes, or the token expires; and is for readers only', async () => {
+  it('ends when the token is deleted, the user goes, or the token expires; and is for readers only', async (t) => {
+    let aheadMs = 0;
+    const { now } = Date;
+    t.mock.method(Date, 'now', () => now() + aheadMs);
+    await server().restart();
     const { call } = server();
     const [deleted, gone] = [await addUser(server(), VIEWER), await addUser(server(), VIEWER)];
-    const expiresAt = new Date(Date.now() + 1_200).toISOString();
+    const expiresAt = new Date(Date.now() + DAY_MS).toISOString();
     const expiring = await addUser(server(), VIEWER, { expiresAt });
     const streams = [];
     for (const { token } of [deleted, gone, expiring]) streams.push(await streamed(server(), { token }));
     await Promise.all(streams.map((stream) => stream.next()));
+    aheadMs = DAY_MS;
     const { body } = await call('GET', `/user-admin/${deleted.id}/tokens`);
     await call('DELETE', `/user-admin/${deleted.id}/tokens/${body.pats[0].id}`);
     await call('DELETE', `/user-admin/${gone.id}`);
