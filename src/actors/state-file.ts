@@ -3,7 +3,7 @@
  * export gives a state whose export is the same.
  *
  * An import is recorded as ordinary events: in one frame, so that a crash leaves all of it or nothing, when it fits
- * in IMPORT_FRAME_BYTES_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
+ * in IMPORT_FRAME_MAX; a larger one in several, and then a crash in between leaves a part of it, a data folder
  * to be thrown away. Imports happen before the service listens, so nobody sees a part.
  */
 import assert from 'node:assert/strict';
@@ -20,18 +20,22 @@ import { type SentFlag, StateImport } from '../domain/document/state-import.ts';
 import type { Completion } from '../domain/flags/lifecycle.ts';
 import { beyondMemory } from '../domain/growth/refuse-memory.ts';
 import { ISSUES_MAX, type Issue } from '../domain/json/issues.ts';
-import { jsonSize } from '../domain/json/json.ts';
+import { jsonSize, valueCount } from '../domain/json/json.ts';
 import { voucherOf } from '../domain/people/identity.ts';
 import { knownRole } from '../domain/people/roles-and-groups.ts';
 import type { DomainEvent } from '../domain/state/events.ts';
 import type { FlagRecord } from '../domain/state/flag-record.ts';
 import { recordSize } from '../domain/state/state-memory.ts';
 import type { DirectoryState, ProjectState, User, World } from '../domain/state/world.ts';
+import { VALUES_MAX } from '../persistence/codec/message-pack.ts';
 import { FRAME_BYTES_MAX } from '../persistence/journal/frame.ts';
 import type { Engine } from './engine.ts';
 
-/** Measured as the events' JSON, which MessagePack never doubles. Far above the state of most services. */
-export const IMPORT_FRAME_BYTES_MAX = FRAME_BYTES_MAX / 4;
+/**
+ * What one frame of an import holds: bytes, measured as the events' JSON, which MessagePack never doubles, and values, of which
+ * small ones fill a frame long before its bytes do. Leaves room for what an event has beside what it was made of.
+ */
+export const IMPORT_FRAME_MAX = { bytes: FRAME_BYTES_MAX / 4, values: VALUES_MAX / 2 } as const;
 
 /** Who records an import. */
 const IMPORTER = { name: 'import', userId: -1337 } as const;
@@ -197,8 +201,7 @@ async function issuesIn(
   for await (const flag of source.flags()) {
     flagBytes += recordSize(flag.value);
     // No event of a flag is larger than the flag by more than a frame has room for.
-    if (jsonSize(flag.value) > IMPORT_FRAME_BYTES_MAX)
-      oversized.push(tooLarge(flagPointer(flag), 'The flag'));
+    oversized.push(...tooLarge(flag.value, flagPointer(flag), 'The flag'));
     if (!checked.check(flag) || oversized.length === ISSUES_MAX) break;
   }
   const issues = [...oversized, ...checked.issues()];
@@ -207,9 +210,8 @@ async function issuesIn(
     return [{ path: '', message: `The flags ${beyondMemory(flagBytes, memoryBudgetBytes)}.` }];
   const events = checked.events();
   return [...events.begin(), ...events.end()]
-    .filter((event) => jsonSize(event) > IMPORT_FRAME_BYTES_MAX)
-    .slice(0, ISSUES_MAX)
-    .map((event) => tooLarge('', `The event ${event.type} of "${event.project ?? 'the service'}"`));
+    .flatMap((event) => tooLarge(event, '', `The event ${event.type} of "${event.project ?? 'the service'}"`))
+    .slice(0, ISSUES_MAX);
 }
 
 async function* eventsIn(checked: StateImport, source: StateSource): AsyncGenerator<readonly DomainEvent[]> {
@@ -219,16 +221,21 @@ async function* eventsIn(checked: StateImport, source: StateSource): AsyncGenera
   yield events.end();
 }
 
-const tooLarge = (path: string, what: string): Issue => ({
-  path,
-  message: `${what} would take more than ${IMPORT_FRAME_BYTES_MAX / 2 ** 20} MiB.`,
-});
+function tooLarge(value: unknown, path: string, what: string): Issue[] {
+  const { bytes, values } = IMPORT_FRAME_MAX;
+  if (jsonSize(value) > bytes)
+    return [{ path, message: `${what} would take more than ${bytes / 2 ** 20} MiB.` }];
+  if (valueCount(value) > values)
+    return [{ path, message: `${what} would have more than ${values} values.` }];
+  return [];
+}
 
-/** Gathers events into frames of IMPORT_FRAME_BYTES_MAX. */
+/** Gathers events into frames of IMPORT_FRAME_MAX. */
 class FrameRecorder {
   readonly #record: (events: readonly DomainEvent[]) => Promise<void>;
   #frame: DomainEvent[] = [];
   #bytes = 0;
+  #values = 0;
 
   constructor(record: (events: readonly DomainEvent[]) => Promise<void>) {
     this.#record = record;
@@ -236,21 +243,21 @@ class FrameRecorder {
 
   async add(events: readonly DomainEvent[]): Promise<void> {
     for (const event of events) {
-      const size = jsonSize(event);
-      if (this.#frame.length > 0 && this.#bytes + size > IMPORT_FRAME_BYTES_MAX) await this.end();
+      const [bytes, values] = [jsonSize(event), valueCount(event)];
+      if (this.#bytes + bytes > IMPORT_FRAME_MAX.bytes || this.#values + values > IMPORT_FRAME_MAX.values) {
+        await this.end();
+      }
       this.#frame.push(event);
-      this.#bytes += size;
+      this.#bytes += bytes;
+      this.#values += values;
     }
   }
 
   async end(): Promise<void> {
     if (this.#frame.length === 0) return;
-    assert(
-      this.#frame.length === 1 || this.#bytes <= IMPORT_FRAME_BYTES_MAX,
-      'only an event that is alone may be too large',
-    );
     await this.#record(this.#frame);
     this.#frame = [];
     this.#bytes = 0;
+    this.#values = 0;
   }
 }

@@ -1,13 +1,14 @@
 /** The state out of one service and into another, as a document. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import { importState } from '../../src/actors/state-file.ts';
 import { openStore, type Store, type StoreOptions } from '../../src/actors/store.ts';
 import type { Command } from '../../src/domain/decide/decide.ts';
-import type { StateDocument } from '../../src/domain/document/state-document.ts';
+import type { FlagDocument, StateDocument } from '../../src/domain/document/state-document.ts';
 import type { StrategyInput } from '../../src/domain/flags/strategy.ts';
 import { digestOf } from '../../src/http/dispatch/access.ts';
 import { realFileSystem } from '../../src/persistence/disk/file-system.ts';
@@ -250,6 +251,37 @@ describe('a state document', () => {
     await withEmptyStore(async ({ engine }) => {
       await importState(engine, sourceOf(exportState(populated().world)));
       assert.equal((await engine.eventLog.readFrame(engine.lastId))?.id, 1, 'a crash leaves all or nothing');
+    });
+  });
+
+  /** A flag whose parameters are so many empty lists: little text, and many values. */
+  function flagOfLists(name: string, count: number): FlagDocument {
+    const document = throughFile(exportState(populated().world));
+    const flag = document.projects[0]!.flags.find((one) => one.environments.length > 0)!;
+    const [environment] = flag.environments;
+    const parameters = { lists: Array.from({ length: count }, () => []) };
+    const strategies = [{ ...environment!.strategies[0]!, id: randomUUID(), parameters }];
+    return { ...flag, name, dependencies: [], environments: [{ ...environment!, strategies }] };
+  }
+
+  it('is recorded in several frames where its values, small as they are, would be too many for one', async () => {
+    const document = throughFile(exportState(populated().world));
+    const { flags } = document.projects[0]!;
+    for (let index = 0; index < 14; index += 1) flags.push(flagOfLists(`lists-${index}`, 160_000));
+    await withEmptyStore(async ({ engine }) => {
+      const outcome = await importState(engine, sourceOf(document));
+      assert.deepEqual(outcome, { ok: true, eventCount: engine.lastId });
+      assert.deepEqual(exportState(engine.world, { credentials: false }).projects, document.projects);
+    });
+  });
+
+  it('is refused where one flag has more values than a frame, and says so', async () => {
+    const document = throughFile(exportState(new TestWorld().world));
+    document.projects[0]!.flags.push(flagOfLists('lists', 1_100_000));
+    await withEmptyStore(async ({ engine }) => {
+      const issue = { path: '/projects/0/flags/0', message: 'The flag would have more than 1048576 values.' };
+      assert.deepEqual(await importState(engine, sourceOf(document)), { ok: false, issues: [issue] });
+      assert.equal(engine.lastId, 0);
     });
   });
 

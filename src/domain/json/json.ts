@@ -93,6 +93,18 @@ export function jsonGrowth(before: unknown, after: unknown): number {
   return growth;
 }
 
+/** How many values there are in `value`, itself and the names of fields included, as the journal counts them. */
+export function valueCount(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  if (Array.isArray(value)) {
+    for (const item of value) count += valueCount(item);
+    return count;
+  }
+  for (const key in value) count += 1 + valueCount((value as JsonObject)[key]);
+  return count;
+}
+
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let depth = 0;
