@@ -1,6 +1,6 @@
 /**
- * Reads IMPORT_FILE, which may be larger than the memory: everything but the flags at once, and the flags one by one, as
- * often as is asked for.
+ * Reads IMPORT_FILE, whose flags may be larger than the memory: they are read one by one, as often as is asked for, and
+ * everything else is read once and kept.
  */
 import { createReadStream } from 'node:fs';
 import type { StateSource } from './actors/state-file.ts';
@@ -11,7 +11,7 @@ import type { JsonValue } from './domain/json/json.ts';
 import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from './http/body/json-parts.ts';
 import { ConfigError } from './settings.ts';
 
-/** Of one flag; the largest that the limits allow has a tenth of it. */
+/** Of one flag, token or group; the largest that the limits allow has a hundredth of it. */
 const PART_BYTES_MAX = 64 * 1024 * 1024;
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -48,10 +48,14 @@ const isFlag = (path: PartPath): path is FlagPath =>
   path[2] === 'flags' &&
   typeof path[3] === 'number';
 
-/** The document, its projects, and their lists of flags. */
+/**
+ * The document and every list whose length has a bound above that of a part: each item is a part of its own, so that 10,000
+ * tokens of 100 projects each can be read back as 1,000 groups can.
+ */
 const isOpened = (path: PartPath): boolean =>
-  path.length === 0 ||
-  (path[0] === 'projects' && (path.length <= 2 || (path.length === 3 && path[2] === 'flags')));
+  path.length <= 1 ||
+  (path[0] === 'projects' && (path.length === 2 || (path.length === 3 && path[2] === 'flags'))) ||
+  (path[0] === 'credentials' && path.length === 2);
 
 /** Containers were put in place before what is in them. */
 function put(frame: JsonValue, path: PartPath, value: JsonValue): void {

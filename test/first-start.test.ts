@@ -57,6 +57,28 @@ describe('a new data folder', () => {
     await second.stop();
   });
 
+  it('starts with the state of a server that has as many tokens of many projects as there may be', async () => {
+    const first = await startTestServer();
+    const exported = exportState(first.server.store.engine.world, { credentials: true });
+    await first.stop();
+    const [project] = exported.projects;
+    const ids = Array.from({ length: 100 }, (_, at) => `${'p'.repeat(90)}-${at}`);
+    exported.projects.push(...ids.map((id) => ({ ...project!, id, name: id, members: [], flags: [] })));
+    const token = { type: 'client', projects: ids, environment: 'production', expiresAt: null } as const;
+    const apiTokens = Array.from({ length: 9_990 }, (_, at) => ({
+      ...token,
+      tokenName: `token-${at}`,
+      digest: at.toString(16).padStart(64, '0'),
+      createdAt: project!.createdAt,
+    }));
+    exported.credentials!.apiTokens.push(...apiTokens);
+    const second = await startTestServer({ env: { IMPORT_FILE: document(JSON.stringify(exported)) } });
+    const { apiTokens: kept } = second.server.store.engine.world.directory;
+    assert.deepEqual([...kept.values()].at(-1)?.projects, ids);
+    assert(kept.size >= apiTokens.length);
+    await second.stop();
+  });
+
   it('starts with the client and frontend tokens of the settings, each good for its own surface', async () => {
     const env = {
       INIT_CLIENT_API_TOKENS: 'default:development.client-secret',
