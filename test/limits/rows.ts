@@ -16,7 +16,6 @@ import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/link
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
 import { ENVIRONMENTS_MAX } from '../../src/domain/decide/environment-commands.ts';
-import { FLAG_SIZE_MAX } from '../../src/domain/decide/guards.ts';
 import { IMPORT_EVENTS_MAX, TRANSFER_FLAGS_MAX } from '../../src/domain/decide/import-issues.ts';
 import { FAVORITES_MAX } from '../../src/domain/decide/preference-commands.ts';
 import {
@@ -39,6 +38,7 @@ import {
 import { LINKS_MAX } from '../../src/domain/flags/link.ts';
 import { KEPT_PATTERNS_BYTES_MAX } from '../../src/domain/flags/pattern.ts';
 import { SEGMENT_BYTES_MAX, SEGMENT_COST_MAX, SEGMENTS_MAX } from '../../src/domain/flags/segment.ts';
+import { FLAG_BYTES_MAX, SDK_DOCUMENT_BYTES_MAX } from '../../src/domain/flags/served-size.ts';
 import { STRATEGY_TYPE_BYTES_MAX, STRATEGY_TYPES_MAX } from '../../src/domain/flags/strategy-type.ts';
 import { TAG_TYPES_MAX, TAGS_MAX } from '../../src/domain/flags/tag-type.ts';
 import { MEMORY_BUDGET_SETTING } from '../../src/domain/growth/refuse-memory.ts';
@@ -180,7 +180,16 @@ lowered, loads, can be read and switched, and can be made smaller. Each refusal 
     title: 'Other parts of the state',
     introduction: 'These are constants. Each refusal names the limit.',
     rows: [
-      row('size of a flag with all that belongs to it, as JSON', bytes(FLAG_SIZE_MAX), '413'),
+      row(
+        'size of a flag as JSON with its escapes, tags not counted: with all its environments, and as applications get it in one, with its segments',
+        bytes(FLAG_BYTES_MAX),
+        '413; growth only, as above',
+      ),
+      row(
+        'size of the flags that a client token covers, as applications get them, with their segments',
+        bytes(SDK_DOCUMENT_BYTES_MAX),
+        '413 for what would make them larger, and for reading them where they are',
+      ),
       row('parents of a flag', number(PARENTS_PER_FLAG_MAX), '409'),
       row('environments', number(ENVIRONMENTS_MAX), '409'),
       row(

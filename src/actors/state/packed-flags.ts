@@ -7,6 +7,7 @@
  * sets the snapshot aside and ends, and the next start uses an older one (store.ts). Nothing was decided on that flag.
  */
 import assert from 'node:assert/strict';
+import { type Flag, withoutEnvironment } from '../../domain/flags/flag.ts';
 import { type FlagSource, PackedFlag, type Unpacked } from '../../domain/flags/packed-flag.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
 import { useWithout } from '../../domain/state/references.ts';
@@ -151,7 +152,14 @@ class PackedBlock implements FlagSource {
     assert(isSameRecord(outline, outlined), 'a flag is that of its outline');
     this.#share.decoded(this.#correct(outlined, outline));
     shareInFlag(flag);
+    this.#world.served.replace(null, this.#leftOf(flag));
     return { flag, growth: outline.bytes - outlined.bytes };
+  }
+
+  /** The flag without what its project has lost since the snapshot, of which the flag has yet to be told. */
+  #leftOf(flag: Flag): Flag {
+    const { drops } = this.#world.projects.get(flag.project)!.flags;
+    return drops.list.reduce((left, { environment }) => withoutEnvironment(left, environment), flag);
   }
 
   /** What is derived from a flag may be counted in another way by the build that wrote the snapshot. Gives whether it was not. */

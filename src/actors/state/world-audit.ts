@@ -10,6 +10,7 @@ import { SESSIONS_MAX } from '../../domain/access/sessions.ts';
 import { environmentOf } from '../../domain/flags/flag.ts';
 import { findRole } from '../../domain/people/roles-and-groups.ts';
 import { References } from '../../domain/state/references.ts';
+import { ServedBytes } from '../../domain/state/served-bytes.ts';
 import type { DirectoryState, ProjectState, World } from '../../domain/state/world.ts';
 
 /** `lastId`: the newest event that the state contains. */
@@ -25,6 +26,7 @@ export function auditWorld(world: World, lastId: number): void {
   }
   assert.equal(world.directory.flagProjects.size, flags, 'the names of flags that are taken');
   auditReferences(world);
+  auditServed(world);
   auditFavorites(world);
 }
 
@@ -159,6 +161,21 @@ function auditFavorites({ directory, favoredBy }: World): void {
 }
 
 /** The counts that events keep up to date against those of the flags as they are. */
+function auditServed({ projects, served, directory }: World): void {
+  const counted = new ServedBytes();
+  for (const { flags } of projects.values()) {
+    for (const { flag } of flags.values()) counted.replace(null, flag);
+  }
+  for (const { name } of directory.environments) {
+    for (const scope of ['*' as const, ...[...projects.keys()].map((id) => [id])]) {
+      const [kept, fresh] = [served, counted].map((one) =>
+        one.documentBytes(directory.segments, name, scope),
+      );
+      assert.equal(kept, fresh, `bytes of the flags of ${scope} in ${name}`);
+    }
+  }
+}
+
 function auditReferences({ projects, references }: World): void {
   const counted = new References();
   for (const { flags } of projects.values()) {

@@ -251,6 +251,7 @@ export function clearWorld(world: World): void {
   const fresh = emptyWorld();
   world.projects.clear();
   world.references.clear();
+  world.served.clear();
   world.favoredBy.clear();
   world.unsettled.clear();
   world.memory.clear();

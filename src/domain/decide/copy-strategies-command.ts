@@ -10,7 +10,7 @@ import type { Strategy } from '../flags/strategy.ts';
 import { locateFlagEnvironment } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { refuseOversized, unlessArchived } from './guards.ts';
+import { unlessArchived } from './guards.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { environmentChanges } from './rollback-command.ts';
 
@@ -51,7 +51,7 @@ export function plannedCopy(world: World, command: CopyStrategies, newId: () => 
   }
   const before = target.flagEnvironment;
   const after: FlagEnvironment = { ...before, strategies: copiesOf(strategies, before.strategies, newId) };
-  return refuseOversized(flag, before.strategies, after.strategies) ?? environmentChanges(flag, after);
+  return environmentChanges(flag, after);
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { DecideContext } from '../decision/decision.ts';
 import { findOutgrowth, type Outgrowth } from '../growth/refuse-growth.ts';
 import { refuseBeyondMemory } from '../growth/refuse-memory.ts';
+import { refuseBeyondServed } from '../growth/refuse-served.ts';
 import type { PatchOperation } from '../json/json-patch.ts';
 import type { DomainEvent } from '../state/events.ts';
 import { invalid, type Refusal } from '../state/refusal.ts';
@@ -19,11 +20,11 @@ export function refuseBeyondLimits(
   world: World,
   command: Asked,
   events: readonly DomainEvent[],
-  { limits, memoryBudgetBytes }: DecideContext,
+  { limits, memoryBudgetBytes, clockMs }: DecideContext,
 ): Refusal | null {
   const outgrowth = findOutgrowth(world, events, limits);
   if (outgrowth !== null) return outgrowthRefusal(command, outgrowth);
-  return refuseBeyondMemory(world, events, memoryBudgetBytes);
+  return refuseBeyondServed(world, events, clockMs) ?? refuseBeyondMemory(world, events, memoryBudgetBytes);
 }
 
 /** Commands whose body is what their event holds. */

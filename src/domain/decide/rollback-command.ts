@@ -17,7 +17,7 @@ import { type LocatedFlag, locateFlag } from '../state/locate.ts';
 import { isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
 import { metadataEvents } from './flag-commands.ts';
-import { refuseLargeFlag, unlessArchived } from './guards.ts';
+import { unlessArchived } from './guards.ts';
 import { refuseBeyondLimits } from './refuse-beyond-limits.ts';
 import { strategyAdded, strategyData, strategyRemoved, switched } from './strategy-commands.ts';
 import { hasTag } from './tag-commands.ts';
@@ -52,8 +52,6 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
   const environments = located.project.settings.environments.filter((name) =>
     command.environments.includes(name),
   );
-  const oversized = refuseLargeFlag(flag, restored(flag, target, environments));
-  if (oversized !== null) return oversized;
   const variants = variantChanges(world, located, target, environments);
   if (isRefusal(variants)) return variants;
   return [
@@ -62,13 +60,6 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
     ...variants,
     ...tagChanges(flag, target),
   ];
-}
-
-/** The flag as it will be, apart from its metadata: with the target's tags, and its part in `environments`. */
-function restored(flag: Flag, target: Flag, environments: readonly string[]): Flag {
-  const others = flag.environments.filter(({ name }) => !environments.includes(name));
-  const flagEnvironments = environments.map((name) => environmentOf(target, name));
-  return { ...flag, tags: target.tags, environments: [...others, ...flagEnvironments] };
 }
 
 /** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */
@@ -189,7 +180,7 @@ function variantChanges(
   return events;
 }
 
-export function tagChanges(flag: Flag, target: Flag): DomainEvent[] {
+export function tagChanges(flag: Flag, target: Pick<Flag, 'tags'>): DomainEvent[] {
   const tag = ({ type, value }: Tag): Tag => ({ type, value });
   return [
     ...flag.tags

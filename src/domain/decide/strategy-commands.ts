@@ -21,7 +21,7 @@ import { aboutFlagEnvironment, type DomainEvent, type StrategyData } from '../st
 import { type LocatedStrategy, locateFlagEnvironment, locateStrategy, noStrategy } from '../state/locate.ts';
 import { invalid, invalidOperation, isRefusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { refuseOversized, unlessArchived } from './guards.ts';
+import { unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 import { refuseUnknownReferences } from './strategy-guards.ts';
 
@@ -48,8 +48,9 @@ export function addStrategy(world: World, command: AddStrategy, context: DecideC
   const issue = strategyIssue(strategy, null);
   if (issue !== null) return invalid(issue.message, `/body${issue.path}`);
   return (
-    refuseUnknownReferences(world, { flag, before: null, after: strategy }) ??
-    refuseOversized(flag, null, strategy) ?? [strategyAdded(flag, command.environment, strategy)]
+    refuseUnknownReferences(world, { flag, before: null, after: strategy }) ?? [
+      strategyAdded(flag, command.environment, strategy),
+    ]
   );
 }
 
@@ -254,9 +255,7 @@ function strategyUpdated(world: World, located: LocatedStrategy, after: Strategy
     data: strategyData(flag, after),
     preData: strategyData(flag, strategy),
   };
-  const refusal =
-    refuseUnknownReferences(world, { flag, before: strategy, after }) ??
-    refuseOversized(flag, strategy, after);
+  const refusal = refuseUnknownReferences(world, { flag, before: strategy, after });
   if (refusal !== null) return refusal;
   if (after.disabled !== true || strategy.disabled === true) return [event];
   const strategies = flagEnvironment.strategies.map((one) => (one.id === after.id ? after : one));

@@ -103,7 +103,7 @@ const different = (tags: readonly Tag[]): readonly Tag[] =>
 
 const isSame = (a: Tag, b: Tag): boolean => a.type === b.type && a.value === b.value;
 
-export function hasTag(flag: Flag, { type, value }: Tag): boolean {
+export function hasTag(flag: Pick<Flag, 'tags'>, { type, value }: Tag): boolean {
   return flag.tags.some((tag) => tag.type === type && tag.value === value);
 }
 

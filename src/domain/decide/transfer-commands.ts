@@ -28,7 +28,6 @@ import { createContextField } from './context-field-commands.ts';
 import { copiesOf } from './copy-strategies-command.ts';
 import { dependencyRemoved, PARENTS_PER_FLAG_MAX } from './dependency-commands.ts';
 import { metadataEvents } from './flag-commands.ts';
-import { refuseLargeFlag } from './guards.ts';
 import {
   IMPORT_EVENTS_MAX,
   type ImportedFlag,
@@ -208,19 +207,15 @@ function partEvents(flag: Flag, { command, context, segments }: Into, imported: 
     strategies: copiesOf(strategies, before.strategies, () => context.newId()),
     variants: distributeWeights(imported.variants ?? before.variants),
   };
-  const others = flag.environments.filter(({ name }) => name !== before.name);
   const tags =
     imported.tags === null
       ? flag.tags
       : [...new Map(imported.tags.map((tag) => [tagKey(tag), tag])).values()];
-  const target: Flag = { ...flag, tags, environments: [...others, after] };
-  return (
-    refuseLargeFlag(flag, target) ?? [
-      ...environmentChanges(flag, after),
-      ...variantChange(flag, before, after),
-      ...tagChanges(flag, target),
-    ]
-  );
+  return [
+    ...environmentChanges(flag, after),
+    ...variantChange(flag, before, after),
+    ...tagChanges(flag, { tags }),
+  ];
 }
 
 function variantChange(flag: Flag, before: FlagEnvironment, after: FlagEnvironment): DomainEvent[] {

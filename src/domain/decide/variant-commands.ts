@@ -9,7 +9,7 @@ import { aboutFlag, aboutFlagEnvironment, type DomainEvent } from '../state/even
 import { firstEnvironment, type LocatedFlag, locateFlag, locateFlagEnvironment } from '../state/locate.ts';
 import { invalidOperation, isRefusal, type Refusal } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
-import { refuseOversized, unlessArchived } from './guards.ts';
+import { unlessArchived } from './guards.ts';
 import { patchedValueRefusal, patchRefusal } from './patch-refusal.ts';
 
 interface NamesVariants {
@@ -45,7 +45,6 @@ export function pushVariants(world: World, command: PushVariants): Decision {
   const { project, flag: name, variants } = command;
   const located = unlessArchived(locateFlag(world, project, name));
   if (located.refused) return located;
-  const { flag } = located.record;
   const environments = [...new Set(command.environments)];
   const events: DomainEvent[] = [];
   for (const [index, environment] of environments.entries()) {
@@ -57,8 +56,7 @@ export function pushVariants(world: World, command: PushVariants): Decision {
     if (isRefusal(change)) return change;
     events.push(...change);
   }
-  const replaced = environments.map((environment) => environmentOf(flag, environment).variants);
-  return refuseOversized(flag, replaced, variants, environments.length) ?? events;
+  return events;
 }
 
 export interface PatchVariants extends NamesVariants {
@@ -123,9 +121,6 @@ export function variantEvents(
   const targets = environment === null ? environments : [environment];
   const same = (name: string) => jsonEqual(environmentOf(flag, name).variants, variants);
   if (targets.every(same)) return UNCHANGED;
-  const replaced = targets.map((name) => environmentOf(flag, name).variants);
-  const oversized = refuseOversized(flag, replaced, variants, targets.length);
-  if (oversized !== null) return oversized;
   const change = {
     data: { variants },
     preData: { variants: currentVariants(world, located, environment) },

@@ -64,7 +64,7 @@ export const GROWTH_LIMITS = {
   }),
   strategyBytes: row({
     setting: 'STRATEGY_BYTES_MAX',
-    initial: 128 * 1024,
+    initial: 96 * 1024,
     settingMax: 512 * 1024,
     unit: 'bytes',
     counted: 'bytes of a strategy with all its parts, as JSON',

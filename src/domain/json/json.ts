@@ -55,7 +55,7 @@ export function cloneJson<T extends JsonValue>(value: T): T {
 export interface JsonMeasure {
   /** The nesting depth: 0 for a scalar, 1 for an array or object of scalars. */
   readonly depth: number;
-  /** The approximate length of the JSON text, in characters. */
+  /** Bytes of the JSON text, and one more for each list and object that is not empty. */
   readonly size: number;
 }
 
@@ -64,10 +64,10 @@ export function measureJson(value: unknown): JsonMeasure {
   return { depth: depthOf(value), size: jsonSize(value) };
 }
 
-/** Only the size. It runs on every change of a strategy, so it allocates nothing. */
+/** Only the size. It runs on every change of a strategy, so it allocates nothing for plain text. */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return stringSize(value);
-  if (typeof value !== 'object' || value === null) return SCALAR_SIZE;
+  if (typeof value !== 'object' || value === null) return scalarSize(value);
   let size = BRACKETS_SIZE;
   if (Array.isArray(value)) {
     for (const item of value) size += jsonSize(item) + ITEM_SIZE;
@@ -127,16 +127,35 @@ function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-/** A number, true, false or null. */
-const SCALAR_SIZE = 8;
+/** Of a number, true, false or null. */
+const scalarSize = (value: unknown): number =>
+  typeof value === 'number' ? String(value).length : value === false ? 5 : 4;
+
 /** Of a list or an object. */
 const BRACKETS_SIZE = 2;
 /** What an item takes beside its value: a comma. */
 const ITEM_SIZE = 1;
-/** In its quotes. */
-const stringSize = (text: string): number => text.length + 2;
+/** Up to this length a loop is quicker than the start of a regular expression. */
+const LOOPED_LENGTH_MAX = 40;
+/** Characters that JSON writes as one byte each. */
+const PLAIN_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7f]*$/;
+
+/** In its quotes, with escapes, as UTF-8. */
+function stringSize(text: string): number {
+  const isPlain = text.length <= LOOPED_LENGTH_MAX ? isPlainText(text) : PLAIN_TEXT.test(text);
+  return isPlain ? text.length + 2 : Buffer.byteLength(JSON.stringify(text));
+}
+
+function isPlainText(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code > 0x7f || code === 0x22 || code === 0x5c) return false;
+  }
+  return true;
+}
+
 /** With its quotes, a colon and a comma. */
-const nameSize = (key: string): number => key.length + 4;
+const nameSize = (key: string): number => stringSize(key) + 2;
 
 /** The path is a linked list towards the root, and becomes text only when there is a fault. */
 interface Step {
@@ -155,14 +174,14 @@ class StorableWalk implements JsonMeasure {
         this.size += stringSize(value);
         return isWellFormed(value) ? null : issue(at, LONE_SURROGATE);
       case 'number':
-        this.size += SCALAR_SIZE;
+        this.size += scalarSize(value);
         return Number.isFinite(value) ? null : issue(at, OUT_OF_RANGE);
       case 'boolean':
-        this.size += SCALAR_SIZE;
+        this.size += scalarSize(value);
         return null;
       case 'object':
         if (value !== null) return this.#issueInside(value, depth, at);
-        this.size += SCALAR_SIZE;
+        this.size += scalarSize(value);
         return null;
       default:
         return issue(at, `A value of type ${typeof value} is not JSON.`);
@@ -205,7 +224,7 @@ class StorableWalk implements JsonMeasure {
   /** Lets the most common values pass, for which no step has to be made. */
   #passes(value: unknown): boolean {
     if (typeof value !== 'boolean' && value !== null) return false;
-    this.size += SCALAR_SIZE;
+    this.size += scalarSize(value);
     return true;
   }
 }

@@ -94,7 +94,10 @@ function noteChange(
   if (environment === null) return noteFlag(world, before, after);
   const isSwitch = type === 'feature-environment-enabled' || type === 'feature-environment-disabled';
   // The first change of a flag in an environment makes an entry for it.
-  if (isSwitch && before.environments.length === after.environments.length) return 0;
+  if (isSwitch && before.environments.length === after.environments.length) {
+    world.served.switched(before, after);
+    return 0;
+  }
   return noteEnvironments(world, before, after);
 }
 

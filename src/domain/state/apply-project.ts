@@ -51,6 +51,7 @@ function changeProject(
       world.memory.replace(project.settings, null);
       forgetFavorite(world, 'projects', event.project);
       world.projects.delete(event.project);
+      world.served.dropProject(event.project);
       world.unsettled.delete(project.flags);
       directory.accessRevision = stamp.id;
       return;
@@ -124,8 +125,9 @@ function dropEnvironment(
   { world, project, stamp }: { world: World; project: ProjectState; stamp: EventStamp },
   environment: string,
 ): void {
-  const { references, memory } = world;
+  const { references, served, memory } = world;
   references.dropEnvironment(project.settings.id, environment);
+  served.dropEnvironment(project.settings.id, environment);
   project.flags.dropEnvironment({ environment, revision: stamp.id, memory });
   world.unsettled.add(project.flags);
 }

@@ -18,29 +18,37 @@ export function dropRecord<K, V>({ memory }: World, records: Map<K, V>, key: K):
 
 /** Puts a flag into a project, with all that is derived from it. */
 export function putFlag(
-  { references, memory }: World,
+  { references, served, memory }: World,
   { flags }: ProjectState,
   { flag, revision, createdBy }: Pick<FlagRecord, 'flag' | 'revision' | 'createdBy'>,
 ): void {
   references.replace(null, flag);
+  served.replace(null, flag);
   flags.add({ flag, revision, createdBy, bytes: memory.replace(null, flag) });
 }
 
-export function dropFlag({ references, memory }: World, { flags }: ProjectState, record: FlagRecord): void {
+export function dropFlag(
+  { references, served, memory }: World,
+  { flags }: ProjectState,
+  record: FlagRecord,
+): void {
   references.replace(record.flag, null);
+  served.replace(record.flag, null);
   memory.add(-record.bytes);
   flags.delete(record.flag.name);
 }
 
 /** To be called for each flag that changes: keeps all that is derived from it. Returns by how many bytes it has grown. */
-export function noteFlag({ references, memory }: World, before: Flag, after: Flag): number {
+export function noteFlag({ references, served, memory }: World, before: Flag, after: Flag): number {
   references.replace(before, after);
+  served.replace(before, after);
   return memory.replace(before, after);
 }
 
 /** The same for a change that touches nothing of a flag but its environments. */
-export function noteEnvironments({ references, memory }: World, before: Flag, after: Flag): number {
+export function noteEnvironments({ references, served, memory }: World, before: Flag, after: Flag): number {
   references.replace(before, after);
+  served.replace(before, after);
   return memory.replace(before.environments, after.environments);
 }
 

@@ -23,6 +23,7 @@ import { IdempotencyCache } from './idempotency-cache.ts';
 import { Lineage } from './lineage.ts';
 import type { ProjectFlags } from './project-flags.ts';
 import { References } from './references.ts';
+import { ServedBytes } from './served-bytes.ts';
 import type { Setting } from './settings.ts';
 import { StateMemory } from './state-memory.ts';
 
@@ -203,6 +204,8 @@ export interface World {
   readonly projects: Map<string, ProjectState>;
   /** Derived from the flags; no part of the state. */
   readonly references: References;
+  /** Derived from the flags; no part of the state. */
+  readonly served: ServedBytes;
   /** Kind and name → number of users who have it among their favorites. Derived from those; no part of the state. */
   readonly favoredBy: Map<string, number>;
   /** Derived from all records of the state; no part of it. */
@@ -259,6 +262,7 @@ export function emptyWorld(): World {
     },
     projects: new Map(),
     references: new References(),
+    served: new ServedBytes(),
     favoredBy: new Map(),
     memory: new StateMemory(),
     unsettled: new Set(),

@@ -10,14 +10,15 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import { SDK_DOCUMENT_BYTES_MAX } from '../../domain/flags/served-size.ts';
 import type { FlagRecord, ShelvedFlags } from '../../domain/state/flag-record.ts';
 import type { ProjectState, World } from '../../domain/state/world.ts';
 import { passes } from '../dispatch/flag-filter.ts';
-import { BLOCK_ITEMS, blockOf, type JsonBlock, type JsonItem, withList } from '../dispatch/json-blocks.ts';
+import { BLOCK_ITEMS, BlockList, holdOnTo, type JsonBlock, listed } from '../dispatch/json-blocks.ts';
 import { type ClientQuery, projectsOf } from './client-query.ts';
 import { type BodyWorkshop, EncodedBody } from './encoded-body.ts';
 import type { FlagBlocks } from './flag-blocks.ts';
-import { type FlagSurroundings, segmentView } from './flag-view.ts';
+import { type FlagSurroundings, segmentJson } from './flag-view.ts';
 
 /** The format of the document that SDKs know as version 2. */
 const VERSION = 2;
@@ -51,7 +52,7 @@ interface Content {
 
 /** What a document is to show, while it is made. */
 export interface NextContent {
-  readonly builder: BlockBuilder;
+  readonly builder: DocumentBuilder;
   readonly lastId: number;
   readonly stamp: Stamp;
 }
@@ -65,6 +66,10 @@ export class ClientDocument {
 
   constructor(options: ClientDocumentOptions) {
     this.#options = options;
+  }
+
+  get query(): ClientQuery {
+    return this.#options.query;
   }
 
   /** The newest event that it can show: a reader waits until that is durable. */
@@ -97,23 +102,9 @@ export class ClientDocument {
     return true;
   }
 
-  /** How many flags `update` would look at. */
-  get flagCount(): number {
-    let count = 0;
-    for (const { flags } of projectsOf(this.#options.world, this.#options.query)) count += flags.size;
-    return count;
-  }
-
   /** Whether it shows at least what was there after the event. */
   shows(eventId: number): boolean {
     return this.#checkedId >= eventId;
-  }
-
-  /** Shows the state as it is after the event `lastId`. */
-  update(lastId: number): void {
-    const next = this.next(lastId);
-    while (!next.builder.advance());
-    this.adopt(next);
   }
 
   /** What it has to show after the event `lastId`, which is the newest one: flags and segments as they are at the moment of the call. */
@@ -122,7 +113,7 @@ export class ClientDocument {
     const records = recordsOf(projectsOf(world, query), query);
     const segments = new Map(world.directory.segments);
     const around = { ...surroundingsOf(world, query), segment: (id: number) => segments.get(id) };
-    const builder = new BlockBuilder(records, blocks, around, this.#content?.blocks ?? []);
+    const builder = new DocumentBuilder({ records, blocks, around, query, known: this.#content });
     return { builder, lastId, stamp: this.#stampNow() };
   }
 
@@ -131,7 +122,14 @@ export class ClientDocument {
     if (lastId < this.#checkedId) return;
     this.#checkedId = lastId;
     this.#stamp = stamp;
-    if (!this.#isContentOf(builder)) this.#replace(builder, lastId);
+    const { made } = builder;
+    if (made === null) return;
+    const { compressor, later, onResized } = this.#options;
+    this.#content?.encoded.retire();
+    const encoded = new EncodedBody({ compressor, later, ...made, onResized: () => onResized(this) });
+    this.#content = { ...made, encoded };
+    this.#revision = lastId;
+    onResized(this);
   }
 
   retire(): void {
@@ -148,89 +146,137 @@ export class ClientDocument {
     }
     return { directory: directory.revision, projectCount, newestProject };
   }
+}
 
-  #isContentOf({ made, segments }: BlockBuilder): boolean {
-    const known = this.#content;
-    if (known === null || made.length !== known.blocks.length || segments.size !== known.segments.length)
-      return false;
-    return (
-      made.every((one, at) => one === known.blocks[at]) &&
-      known.segments.every((one) => segments.get(one.id) === one)
-    );
+interface MadeDocument {
+  readonly blocks: readonly JsonBlock[];
+  readonly segments: readonly SegmentSource[];
+  readonly tag: string;
+  readonly body: Buffer;
+}
+
+interface BuilderOptions {
+  readonly records: Iterable<RecordAt>;
+  readonly blocks: FlagBlocks;
+  readonly around: FlagSurroundings;
+  readonly query: ClientQuery;
+  /** What the document shows so far. */
+  readonly known: Content | null;
+}
+
+/** Makes a document step by step, none of which takes more than a few milliseconds, however many flags there are and however large. */
+export class DocumentBuilder {
+  readonly #options: BuilderOptions;
+  readonly #steps: Iterator<void>;
+  #made: MadeDocument | null = null;
+  #bytes = 0;
+  #isTooLarge = false;
+
+  constructor(options: BuilderOptions) {
+    this.#options = options;
+    this.#steps = this.#build();
   }
 
-  #replace({ made: blocks, segments: used }: BlockBuilder, lastId: number): void {
-    const { compressor, later, onResized } = this.#options;
+  /** Takes one more step. True when there is no other. */
+  advance(): boolean {
+    return this.#steps.next().done === true;
+  }
+
+  /** Null where the document shows all of it already, and where it would be too large. */
+  get made(): MadeDocument | null {
+    return this.#made;
+  }
+
+  get isTooLarge(): boolean {
+    return this.#isTooLarge;
+  }
+
+  /** What was made before it was too large. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  *#build(): Generator<void, void> {
+    const { records, blocks: flagBlocks, around, known, query } = this.#options;
+    const used = new Map<number, SegmentSource>();
+    const flags = new BlockList(known?.blocks ?? []);
+    for (const { record, flag } of records) {
+      const { json, look, sources } = flagBlocks.at(record, flag, around);
+      for (const segment of sources) if (segment !== undefined) used.set(segment.id, segment);
+      flags.add({ json, digest: look.digest });
+      this.#bytes += json.length;
+      this.#isTooLarge = this.#bytes > SDK_DOCUMENT_BYTES_MAX;
+      if (this.#isTooLarge) return;
+      yield;
+    }
+    const blocks = flags.end();
     const segments = [...used.values()].sort((a, b) => a.id - b.id);
-    const { tag, body } = this.#render(blocks, segments);
-    this.#content?.encoded.retire();
-    const encoded = new EncodedBody({ compressor, later, tag, body, onResized: () => onResized(this) });
-    this.#content = { blocks, segments, encoded };
-    this.#revision = lastId;
-    onResized(this);
-  }
-
-  #render(blocks: readonly JsonBlock[], segments: readonly SegmentSource[]) {
-    const { query } = this.#options;
-    const { environment, projects, namePrefix, tags, inlineSegments } = query;
-    const queryHash = createHash('sha256')
-      .update(JSON.stringify([RENDERING, query.key]))
-      .digest('hex')
-      .slice(0, 8);
-    const sent = inlineSegments ? {} : { segments: segments.map(segmentView) };
-    const content = createHash('sha256').update(JSON.stringify(sent));
-    for (const block of blocks) content.update(block.hash());
-    const tag = `${queryHash}:${content.digest('base64url').slice(0, 22)}`;
-    const body = withList({ version: VERSION }, 'features', blocks, {
-      query: {
-        environment,
-        inlineSegmentConstraints: inlineSegments,
-        ...(projects === '*' ? {} : { project: projects }),
-        ...(namePrefix === '' ? {} : { namePrefix }),
-        ...(tags.length === 0 ? {} : { tag: tags.map(({ type, value }) => [type, value]) }),
-      },
-      ...sent,
-      meta: { etag: `"${tag}"`, queryHash },
-    });
-    return { tag, body };
+    if (known !== null && isSameContent(known, { blocks, segments })) return;
+    const sent = new BlockList([]);
+    if (!query.inlineSegments) {
+      for (const segment of segments) {
+        sent.add({ json: segmentJson(segment), digest: '' });
+        yield;
+      }
+    }
+    const parts = { flags: blocks, segments: query.inlineSegments ? null : sent.end() };
+    const { tag, pieces } = rendered(query, parts);
+    const body = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    let at = 0;
+    for (const piece of pieces) {
+      body.set(piece, at);
+      at += piece.byteLength;
+      yield;
+    }
+    holdOnTo(blocks, body, pieces[0]!.byteLength);
+    this.#made = { blocks, segments, tag, body };
   }
 }
 
-/** Goes through the flags of a query and makes blocks of them. */
-export class BlockBuilder {
-  readonly made: JsonBlock[] = [];
-  /** Those that the flags refer to. */
-  readonly segments = new Map<number, SegmentSource>();
-  readonly #records: Iterator<RecordAt>;
-  readonly #blocks: FlagBlocks;
-  readonly #around: FlagSurroundings;
-  readonly #known: readonly JsonBlock[];
+function isSameContent(known: Content, { blocks, segments }: Pick<Content, 'blocks' | 'segments'>): boolean {
+  return (
+    blocks.length === known.blocks.length &&
+    blocks.every((one, at) => one === known.blocks[at]) &&
+    segments.length === known.segments.length &&
+    segments.every((one, at) => one === known.segments[at])
+  );
+}
 
-  constructor(
-    records: Iterator<RecordAt>,
-    blocks: FlagBlocks,
-    around: FlagSurroundings,
-    known: readonly JsonBlock[],
-  ) {
-    this.#records = records;
-    this.#blocks = blocks;
-    this.#around = around;
-    this.#known = known;
-  }
+interface DocumentParts {
+  readonly flags: readonly JsonBlock[];
+  /** Null where they are inlined. */
+  readonly segments: readonly JsonBlock[] | null;
+}
 
-  /** Makes one more block. True when there is no other. */
-  advance(): boolean {
-    const items: JsonItem[] = [];
-    for (let next = this.#records.next(); next.done !== true; next = this.#records.next()) {
-      const { record, flag } = next.value;
-      const { json, look, sources } = this.#blocks.at(record, flag, this.#around);
-      for (const segment of sources) if (segment !== undefined) this.segments.set(segment.id, segment);
-      items.push({ json, digest: look.digest });
-      if (items.length === BLOCK_ITEMS) break;
-    }
-    if (items.length > 0) this.made.push(blockOf(items, this.#known[this.made.length]));
-    return items.length < BLOCK_ITEMS;
-  }
+/** The tag of a document, and its bytes in pieces. */
+function rendered(query: ClientQuery, { flags, segments }: DocumentParts) {
+  const { environment, projects, namePrefix, tags, inlineSegments } = query;
+  const queryHash = createHash('sha256')
+    .update(JSON.stringify([RENDERING, query.key]))
+    .digest('hex')
+    .slice(0, 8);
+  const sent = segments === null ? [] : ['"segments":[', ...listed(segments), ']'];
+  const content = createHash('sha256').update('{');
+  for (const piece of sent) content.update(piece);
+  content.update('}');
+  for (const block of flags) content.update(block.hash());
+  const tag = `${queryHash}:${content.digest('base64url').slice(0, 22)}`;
+  const asked = {
+    environment,
+    inlineSegmentConstraints: inlineSegments,
+    ...(projects === '*' ? {} : { project: projects }),
+    ...(namePrefix === '' ? {} : { namePrefix }),
+    ...(tags.length === 0 ? {} : { tag: tags.map(({ type, value }) => [type, value]) }),
+  };
+  const tail = `"meta":${JSON.stringify({ etag: `"${tag}"`, queryHash })}}`;
+  const pieces = [
+    `{"version":${VERSION},"features":[`,
+    ...listed(flags),
+    `],"query":${JSON.stringify(asked)},`,
+    ...sent,
+    ...(sent.length === 0 ? [tail] : [`,${tail}`]),
+  ];
+  return { tag, pieces: pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)) };
 }
 
 /** The record of a flag, with the flag that it held at some moment. */
@@ -240,15 +286,17 @@ interface RecordAt {
 }
 
 /** Those of the moment of the call. */
-function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterator<RecordAt> {
+function recordsOf(projects: Iterable<ProjectState>, query: ClientQuery): Iterable<RecordAt> {
   const shelves = [...projects].flatMap(({ flags }) => flags.shelved());
   return recordsOn(shelves, query);
 }
 
 function* recordsOn(shelves: readonly ShelvedFlags[], query: ClientQuery): Generator<RecordAt> {
-  for (const { records, flags } of shelves) {
-    for (const [at, flag] of flags.entries())
-      if (flag.archivedAt === null && passes(query, flag)) yield { record: records[at]!, flag };
+  for (const shelf of shelves) {
+    for (const [at, record] of shelf.records.entries()) {
+      const flag = shelf.flagAt(at);
+      if (flag.archivedAt === null && passes(query, flag)) yield { record, flag };
+    }
   }
 }
 

@@ -4,22 +4,22 @@
  * memory, and be ready no sooner.
  */
 import type { Engine } from '../../actors/engine.ts';
+import { documentTooLarge, SDK_DOCUMENT_BYTES_MAX } from '../../domain/flags/served-size.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
+import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import { Compressor } from '../coding/compressor.ts';
 import { type Cache, type CachePart, cacheOf } from '../dispatch/cache.ts';
+import { isFiltering } from '../dispatch/flag-filter.ts';
 import { Making } from '../dispatch/making.ts';
-import { inSlices } from '../dispatch/slices.ts';
-import { ClientDocument, surroundingsOf } from './client-document.ts';
+import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
+import { ClientDocument, type NextContent, surroundingsOf } from './client-document.ts';
 import type { ClientQuery, Payer } from './client-query.ts';
 import type { BodyWorkshop } from './encoded-body.ts';
 import { FlagBlocks } from './flag-blocks.ts';
 
 /** A document takes some memory however small it is. */
 const BYTES_EACH = 4 * 1024;
-
-/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where none of them was ever asked for. */
-const FLAGS_AT_ONCE = 2_000;
 
 export interface ClientDocumentsOptions extends Partial<BodyWorkshop> {
   readonly world: World;
@@ -30,8 +30,11 @@ interface Entry {
   readonly document: ClientDocument;
   readonly key: string;
   /** Set while it is brought up to date in slices. */
-  updating: Promise<void> | null;
+  updating: Promise<Answer> | null;
 }
+
+/** A document that is up to date, or why there is none. */
+export type Answer = ClientDocument | Refusal;
 
 export class ClientDocuments {
   readonly #world: World;
@@ -63,19 +66,35 @@ export class ClientDocuments {
     this.#narrowed = cache.part({ ...options, isMultiplied: true });
   }
 
-  /** The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. */
-  get(query: ClientQuery, lastId: () => number, payer?: Payer): ClientDocument | Promise<ClientDocument> {
+  /**
+   * The document of the query, as the state is after the event `lastId()`. `payer` is charged if it has to be made. Refused where it
+   * would be too large: before anything is made, unless a query string picks flags.
+   */
+  get(query: ClientQuery, lastId: () => number, payer?: Payer): Answer | Promise<Answer> {
     const entry = query === this.#lastQuery && this.#last !== null ? this.#last : this.#entryOf(query);
     const { document } = entry;
     if (document.isCurrent(lastId())) return document;
-    if (document.flagCount <= FLAGS_AT_ONCE) {
-      const update = (): ClientDocument => {
-        document.update(lastId());
-        return document;
-      };
-      // Who asks first after a change did not make the change, and is not charged for what all others get too.
-      return document.isMade ? Promise.resolve().then(update) : update();
-    }
+    const refusal = refuseLargeDocument(this.#world, query);
+    if (refusal !== null) return refusal;
+    if (entry.updating !== null) return this.#upToDate(entry, lastId, payer);
+    // Who asks first after a change did not make the change, and is not charged for what all others get too.
+    if (document.isMade) return Promise.resolve().then(() => this.#begin(entry, lastId, payer));
+    return this.#begin(entry, lastId, payer);
+  }
+
+  /** At once where that is quick, else in slices. */
+  #begin(entry: Entry, lastId: () => number, payer: Payer | undefined): Answer | Promise<Answer> {
+    const { document } = entry;
+    if (entry.updating !== null || document.isCurrent(lastId())) return this.#upToDate(entry, lastId, payer);
+    const next = document.next(lastId());
+    const advance = (): boolean => next.builder.advance();
+    if (doneAtOnce(advance)) return finished(entry, next);
+    entry.updating = this.making
+      .run(() => inSlices(advance, payer), payer)
+      .then(() => finished(entry, next))
+      .finally(() => {
+        entry.updating = null;
+      });
     return this.#upToDate(entry, lastId, payer);
   }
 
@@ -87,18 +106,14 @@ export class ClientDocuments {
     return entry;
   }
 
-  /** A document of many flags, with all that there is at the moment of the call. */
-  async #upToDate(entry: Entry, lastId: () => number, payer: Payer | undefined): Promise<ClientDocument> {
+  /** A document that takes long, with all that there is at the moment of the call. */
+  async #upToDate(entry: Entry, lastId: () => number, payer: Payer | undefined): Promise<Answer> {
     const { document } = entry;
     const wanted = lastId();
     // What was begun for another request may be older than this one.
     while (!document.shows(wanted) && !document.isCurrent(lastId())) {
-      entry.updating ??= this.making
-        .run(() => updateInSlices(document, lastId(), payer), payer)
-        .finally(() => {
-          entry.updating = null;
-        });
-      await entry.updating;
+      const answer = await (entry.updating ?? this.#begin(entry, lastId, payer));
+      if (!(answer instanceof ClientDocument)) return answer;
     }
     return document;
   }
@@ -135,19 +150,23 @@ export class ClientDocuments {
   }
 }
 
-async function updateInSlices(
-  document: ClientDocument,
-  lastId: number,
-  payer: Payer | undefined,
-): Promise<void> {
-  const next = document.next(lastId);
+function finished({ document }: Entry, next: NextContent): Answer {
   const { builder } = next;
-  await inSlices(() => {
-    const isDone = builder.advance();
-    builder.made.at(-1)?.hash();
-    return isDone;
-  }, payer);
+  if (builder.isTooLarge) return tooLarge(builder.bytes, document.query);
   document.adopt(next);
+  return document;
+}
+
+/** Refuses a document of more flags than may be in one, by what is known of their size. */
+export function refuseLargeDocument({ served, directory }: World, query: ClientQuery): Refusal | null {
+  if (isFiltering(query)) return null;
+  const bytes = served.documentBytes(directory.segments, query.environment, query.projects);
+  return bytes <= SDK_DOCUMENT_BYTES_MAX ? null : tooLarge(bytes, query);
+}
+
+function tooLarge(bytes: number, { environment }: ClientQuery): Refusal {
+  const fault = documentTooLarge(bytes, environment);
+  return refuse('PayloadTooLargeError', fault.slice(0, 1).toUpperCase() + fault.slice(1));
 }
 
 /** Does not keep the process alive. */

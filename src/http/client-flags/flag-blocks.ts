@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { SegmentSource } from '../../domain/evaluation/segment-test.ts';
 import { environmentOf, type Flag } from '../../domain/flags/flag.ts';
 import type { FlagRecord } from '../../domain/state/flag-record.ts';
-import { clientFlagView, type FlagSurroundings } from './flag-view.ts';
+import { clientFlagJson, type FlagSurroundings } from './flag-view.ts';
 
 /** What a flag looks like, without its text: of equal texts it is equal. */
 export interface FlagLook {
@@ -81,7 +81,7 @@ const bytesOf = ({ json }: FlagBlock): number => json.length + BYTES_EACH;
 function made(flag: Flag, around: FlagSurroundings): FlagBlock {
   const { strategies } = environmentOf(flag, around.environment);
   const ids = new Set(strategies.flatMap(({ disabled, segments }) => (disabled === true ? [] : segments)));
-  const json = JSON.stringify(clientFlagView(flag, around));
+  const json = clientFlagJson(flag, around);
   const sources = ids.size === 0 ? NO_SEGMENTS : [...ids].map((id) => around.segment(id));
   const segments = ids.size === 0 ? NO_SEGMENTS : sources.flatMap((one) => one?.id ?? []);
   const digest = createHash('sha256').update(json).digest('binary');

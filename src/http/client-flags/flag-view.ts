@@ -43,6 +43,42 @@ function applies({ disabled, segments }: Strategy, around: FlagSurroundings): bo
   return disabled !== true && segments.every((id) => around.segment(id) !== undefined);
 }
 
+/**
+ * The same as JSON. Where segments are inlined, their constraints are texts that are made once: a flag whose 150 references are
+ * to segments that have grown to 64 KiB since would take 50 ms otherwise.
+ */
+export function clientFlagJson(flag: Flag, around: FlagSurroundings): string {
+  const { strategies } = environmentOf(flag, around.environment);
+  if (!around.inlineSegments || strategies.every(({ segments }) => segments.length === 0))
+    return JSON.stringify(clientFlagView(flag, around));
+  const view = clientFlagView(flag, { ...around, inlineSegments: false });
+  const { strategies: referring, variants, dependencies, ...head } = view;
+  const sent = referring.map(({ segments = [], constraints, ...strategy }) => {
+    const own = constraints.map((one) => JSON.stringify(one));
+    const inlined = segments.map((id) => constraintsText(around.segment(id)!)).filter((text) => text !== '');
+    const { name, title, sortOrder, ...rest } = strategy;
+    return withItems({ name, title, sortOrder }, 'constraints', [...own, ...inlined], rest);
+  });
+  return withItems(head, 'strategies', sent, { variants, dependencies });
+}
+
+/** An object as JSON that has `head`, a list of JSON texts, and `tail`. */
+function withItems(head: object, name: string, items: readonly string[], tail: object): string {
+  return `${JSON.stringify(head).slice(0, -1)},"${name}":[${items.join(',')}],${JSON.stringify(tail).slice(1)}`;
+}
+
+/** The constraints of a segment as JSON, with commas between them. */
+function constraintsText(segment: SegmentSource): string {
+  let text = constraintTexts.get(segment);
+  if (text === undefined) {
+    text = segment.constraints.map((one) => JSON.stringify(one)).join(',');
+    constraintTexts.set(segment, text);
+  }
+  return text;
+}
+
+const constraintTexts = new WeakMap<SegmentSource, string>();
+
 function strategyView(strategy: Strategy, around: FlagSurroundings) {
   const { name, title, sortOrder, segments, variants } = strategy;
   return {
@@ -80,7 +116,15 @@ function variantView({ name, weight, weightType, stickiness, payload, overrides 
   };
 }
 
-/** A segment, for clients that resolve references to it. */
-export function segmentView({ id, name, constraints }: SegmentSource) {
-  return { id, name, constraints };
+/** A segment, for clients that resolve references to it. Made once: of 300 segments of 64 KiB it takes 40 ms. */
+export function segmentJson(segment: SegmentSource): string {
+  let json = segmentTexts.get(segment);
+  if (json === undefined) {
+    const { id, name, constraints } = segment;
+    json = JSON.stringify({ id, name, constraints });
+    segmentTexts.set(segment, json);
+  }
+  return json;
 }
+
+const segmentTexts = new WeakMap<SegmentSource, string>();

@@ -1,5 +1,6 @@
 /** What has changed since a client asked last. */
 import { isRefusal } from '../../domain/state/refusal.ts';
+import { refuseLargeDocument } from '../client-flags/client-documents.ts';
 import { clientQuery, type Payer, payerOf } from '../client-flags/client-query.ts';
 import type { EncodedBody } from '../client-flags/encoded-body.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
@@ -21,10 +22,12 @@ export const deltaRoute = readRoute({
   permission: 'scope',
   query: QUERY_PARAMETERS,
   success: { status: 200, schema: DeltaSchema },
-  refusals: ['ValidationError'],
+  refusals: ['ValidationError', 'PayloadTooLargeError'],
   read: (context) => {
     const query = clientQuery(context, false);
     if (isRefusal(query)) return query;
+    const refusal = refuseLargeDocument(context.world, query);
+    if (refusal !== null) return refusal;
     const { watches } = flagStreams(context.engine);
     const request: DeltaRequest = {
       seenId: eventIdIn(context.header('if-none-match')),

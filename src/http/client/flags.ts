@@ -1,9 +1,8 @@
 /** The routes by which server-side SDKs, and Unleash Edge, read flags. */
 
 import { locateFlagAnywhere } from '../../domain/state/locate.ts';
-import { isRefusal, notFound } from '../../domain/state/refusal.ts';
-import type { ClientDocument } from '../client-flags/client-document.ts';
-import { clientDocuments } from '../client-flags/client-documents.ts';
+import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
+import { type Answer, clientDocuments } from '../client-flags/client-documents.ts';
 import { clientQuery, coversProject, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import { JSON_HEADERS, TaggedResponse } from '../dispatch/json-response.ts';
@@ -11,9 +10,11 @@ import { type ReadResponse, type RequestContext, type Route, readRoute } from '.
 import { ClientFlagSchema, ClientFlagsSchema } from './schemas.ts';
 
 function documentResponse(
-  { revision, encoded }: ClientDocument,
+  document: Answer,
   context: RequestContext<undefined>,
-): ReadResponse | Promise<ReadResponse> {
+): ReadResponse | Refusal | Promise<ReadResponse> {
+  if (isRefusal(document)) return document;
+  const { revision, encoded } = document;
   const { forSdks } = context.streaming;
   const response = encoded.response(context.header('accept-encoding'));
   if (!(response instanceof Promise)) return { revision, response: forSdks ? hinting(response) : response };
@@ -48,7 +49,7 @@ export const clientFlagRoutes: readonly Route[] = [
     permission: 'scope',
     query: QUERY_PARAMETERS,
     success: { status: 200, schema: ClientFlagsSchema },
-    refusals: ['ValidationError'],
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context) => {
       const query = clientQuery(context);
       if (isRefusal(query)) return query;

@@ -1,5 +1,6 @@
 /** The stream of changes, for server-side SDKs and Unleash Edge. */
 import { isRefusal } from '../../domain/state/refusal.ts';
+import { refuseLargeDocument } from '../client-flags/client-documents.ts';
 import { clientQuery, payerOf } from '../client-flags/client-query.ts';
 import { QUERY_PARAMETERS } from '../client-flags/query-parameters.ts';
 import type { StreamRoute } from '../dispatch/route.ts';
@@ -16,10 +17,12 @@ export const streamingRoute: StreamRoute = {
   permission: 'scope',
   query: QUERY_PARAMETERS,
   success: { status: 200, schema: null },
-  refusals: ['ValidationError', 'ServiceUnavailableError'],
+  refusals: ['ValidationError', 'PayloadTooLargeError', 'ServiceUnavailableError'],
   open: (context) => {
     const query = clientQuery(context, false);
     if (isRefusal(query)) return query;
+    const refusal = refuseLargeDocument(context.world, query);
+    if (refusal !== null) return refusal;
     return flagStreams(context.engine).open({
       query,
       format: DELTA_FORMAT,

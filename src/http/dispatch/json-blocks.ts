@@ -7,6 +7,9 @@ import { createHash } from 'node:crypto';
 /** So many items are one block: few enough to encode in microseconds, and few blocks to put together. */
 export const BLOCK_ITEMS = 128;
 
+/** Characters at which a block of large items ends before: to encode and hash them takes some 2 ms. */
+export const BLOCK_LENGTH_MAX = 512 * 1024;
+
 export interface JsonItem {
   readonly json: string;
   /** Equal for equal texts, and for no others. */
@@ -31,41 +34,57 @@ export class JsonBlock {
   }
 }
 
-/** `known`, which stood in the same place before, where it has the same items; else a new block. */
-export function blockOf(items: readonly JsonItem[], known: JsonBlock | undefined): JsonBlock {
-  return known !== undefined && isSame(items, known.digests) ? known : new JsonBlock(items);
+/** Cuts a list into blocks, while its items come. */
+export class BlockList {
+  readonly #known: readonly JsonBlock[];
+  readonly #made: JsonBlock[] = [];
+  #items: JsonItem[] = [];
+  #length = 0;
+
+  /** `known` are those of the list as it was before. Where one has the same items in the same place, it is used again. */
+  constructor(known: readonly JsonBlock[]) {
+    this.#known = known;
+  }
+
+  add(item: JsonItem): void {
+    this.#items.push(item);
+    this.#length += item.json.length;
+    if (this.#items.length === BLOCK_ITEMS || this.#length >= BLOCK_LENGTH_MAX) this.#close();
+  }
+
+  /** To be called once, behind the last item. */
+  end(): readonly JsonBlock[] {
+    if (this.#items.length > 0) this.#close();
+    return this.#made;
+  }
+
+  #close(): void {
+    const known = this.#known[this.#made.length];
+    const block =
+      known !== undefined && isSame(this.#items, known.digests) ? known : new JsonBlock(this.#items);
+    block.hash();
+    this.#made.push(block);
+    this.#items = [];
+    this.#length = 0;
+  }
 }
 
 function isSame(items: readonly JsonItem[], digests: readonly string[]): boolean {
   return items.length === digests.length && items.every(({ digest }, at) => digest === digests[at]);
 }
 
-/**
- * `head` with the list as its field `name`, followed by the fields of `tail`. Both are objects as JSON writes them. The blocks hold on
- * to this list from then on, and no longer to bytes of their own or to the list before.
- */
-export function withList(
-  head: object,
-  name: string,
-  blocks: readonly JsonBlock[],
-  tail: object = {},
-): Buffer {
-  const start = JSON.stringify(head).slice(0, -1);
-  const separator = start === '{' ? '' : ',';
-  const parts: Buffer[] = [Buffer.from(`${start}${separator}${JSON.stringify(name)}:[`)];
-  for (const [at, { bytes }] of blocks.entries()) {
-    if (at > 0) parts.push(COMMA);
-    parts.push(bytes);
-  }
-  const end = JSON.stringify(tail).slice(1);
-  parts.push(Buffer.from(end === '}' ? ']}' : `],${end}`));
-  const whole = Buffer.concat(parts);
-  let at = parts[0]!.byteLength;
+/** The bytes of the items, with the commas between blocks. */
+export function listed(blocks: readonly JsonBlock[]): Buffer[] {
+  return blocks.flatMap(({ bytes }, at) => (at === 0 ? [bytes] : [COMMA, bytes]));
+}
+
+const COMMA = Buffer.from(',');
+
+/** The blocks hold on to the list in `whole`, which begins at `start`, and no longer to bytes of their own or to the list before. */
+export function holdOnTo(blocks: readonly JsonBlock[], whole: Buffer, start: number): void {
+  let at = start;
   for (const block of blocks) {
     block.bytes = whole.subarray(at, at + block.bytes.byteLength);
     at += block.bytes.byteLength + COMMA.byteLength;
   }
-  return whole;
 }
-
-const COMMA = Buffer.from(',');

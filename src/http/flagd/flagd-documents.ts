@@ -4,6 +4,7 @@
  */
 import type { Engine } from '../../actors/engine.ts';
 import type { Flag } from '../../domain/flags/flag.ts';
+import { isRefusal, type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { clientDocuments } from '../client-flags/client-documents.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
@@ -13,7 +14,7 @@ import { passes } from '../dispatch/flag-filter.ts';
 import { inSlices } from '../dispatch/slices.ts';
 import { DefinitionsBuilder } from './definitions.ts';
 
-/** While changes come faster than a document can be made, so often; then it is made in one go. */
+/** While changes come faster than a document can be made, so often. */
 const TRIES_MAX = 4;
 
 /** A document takes some memory however small it is. */
@@ -55,15 +56,13 @@ export class FlagdDocuments {
   }
 
   /** The document of the query, in the newest state. `payer` is charged if it has to be made. */
-  async get(query: ClientQuery, payer?: Payer): Promise<FlagdDocument> {
+  async get(query: ClientQuery, payer?: Payer): Promise<FlagdDocument | Refusal> {
     const engine = this.#engine;
-    for (let tries = 1; ; tries += 1) {
+    for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
       const document = await clientDocuments(engine).get(query, () => engine.lastId, payer);
+      if (isRefusal(document)) return document;
       // The state may have changed while it was waited for.
-      if (!document.isCurrent(engine.lastId)) {
-        if (tries < TRIES_MAX) continue;
-        document.update(engine.lastId);
-      }
+      if (!document.isCurrent(engine.lastId)) continue;
       const { encoded: source, revision } = document;
       const known = this.#keptOf(query).get(query.key);
       if (known?.source === source) return known;
@@ -76,6 +75,10 @@ export class FlagdDocuments {
       }
       return pending;
     }
+    return refuse(
+      'ServiceUnavailableError',
+      'Flags change faster than they can be written for flagd; try again.',
+    );
   }
 
   #keptOf({ isNarrowed }: ClientQuery): CachePart<string, Entry> {

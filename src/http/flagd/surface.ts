@@ -49,14 +49,13 @@ export const flagdSurface: Surface = {
       permission: 'scope',
       query: QUERY_PARAMETERS,
       success: { status: 200, schema: DefinitionsSchema },
-      refusals: ['ValidationError'],
+      refusals: ['ValidationError', 'PayloadTooLargeError', 'ServiceUnavailableError'],
       read: async (context) => {
         const query = clientQuery(context, true);
         if (isRefusal(query)) return query;
-        const { revision, encoded } = await flagdDocuments(context.engine).get(
-          query,
-          payerOf(query, context),
-        );
+        const document = await flagdDocuments(context.engine).get(query, payerOf(query, context));
+        if (isRefusal(document)) return document;
+        const { revision, encoded } = document;
         return { revision, response: await encoded.response(context.header('accept-encoding')) };
       },
     }),

@@ -11,7 +11,7 @@ import type { World } from '../../domain/state/world.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, coversProject, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks, FlagLook } from '../client-flags/flag-blocks.ts';
-import { segmentView } from '../client-flags/flag-view.ts';
+import { segmentJson } from '../client-flags/flag-view.ts';
 import { passes } from '../dispatch/flag-filter.ts';
 
 /** What clients are told. */
@@ -89,7 +89,7 @@ export class QueryContent {
     if (segment === undefined && used === undefined) return [];
     if (segment === undefined) return this.#lookAtFlags(this.#usersOf(id), eventId);
     if (used === undefined) return this.#lookAtFlags([...this.#incomplete], eventId);
-    const json = JSON.stringify(segmentView(segment));
+    const json = segmentJson(segment);
     if (json === used.json) return [];
     used.json = json;
     return [segmentUpdated(eventId, json)];
@@ -125,7 +125,7 @@ export class QueryContent {
       used.flagCount += 1;
       return [];
     }
-    const json = JSON.stringify(segmentView(segment));
+    const json = segmentJson(segment);
     this.#segments.set(segment.id, { json, flagCount: 1 });
     return [segmentUpdated(eventId, json)];
   }

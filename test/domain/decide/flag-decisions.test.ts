@@ -1,8 +1,8 @@
 /** Decisions that the interface alone cannot bring about, or shows too little of. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FLAG_SIZE_MAX } from '../../../src/domain/decide/guards.ts';
 import { DEFAULT_GROWTH_LIMITS } from '../../../src/domain/flags/growth-limits.ts';
+import { FLAG_BYTES_MAX } from '../../../src/domain/flags/served-size.ts';
 import type { Variant } from '../../../src/domain/flags/variant.ts';
 import type { DomainEvent } from '../../../src/domain/state/events.ts';
 import { isRefusal } from '../../../src/domain/state/refusal.ts';
@@ -82,21 +82,21 @@ describe('decisions on flags', () => {
 
   it('a flag may grow to its limit and shrink again, and no change that would exceed it is decided', () => {
     const state = new TestWorld().given(CREATE);
-    const large = FLAG_SIZE_MAX;
+    const large = FLAG_BYTES_MAX;
     state.limits = {
       ...DEFAULT_GROWTH_LIMITS,
       titleLength: large,
       strategyBytes: large,
       payloadBytes: large,
     };
-    const half = 'x'.repeat(FLAG_SIZE_MAX / 4 - 10_000);
+    const half = 'x'.repeat(FLAG_BYTES_MAX / 4 - 2_500);
     const set = { type: 'set-variants', ...OF, environment: null } as const;
     state.given({ ...set, variants: [variant('a', half)] });
     // The same again in the place of the first: what goes is not counted against what comes.
     state.given({ ...set, variants: [variant('b', half)] });
     const add = { type: 'add-strategy', ...OF, environment: 'development' } as const;
-    state.given({ ...add, strategy: strategy('x'.repeat(FLAG_SIZE_MAX / 4)) });
-    const tooMuch = strategy('x'.repeat(FLAG_SIZE_MAX / 4 + 100_000));
+    state.given({ ...add, strategy: strategy('x'.repeat(FLAG_BYTES_MAX / 4)) });
+    const tooMuch = strategy('x'.repeat(FLAG_BYTES_MAX / 4 + 25_000));
     assert.equal(state.run({ ...add, strategy: tooMuch }), 'PayloadTooLargeError');
     state.given({ ...set, variants: [] }, { ...add, strategy: tooMuch });
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Flag, FlagEnvironment } from '../../../src/domain/flags/flag.ts';
 import type { Strategy } from '../../../src/domain/flags/strategy.ts';
-import { clientFlagView } from '../../../src/http/client-flags/flag-view.ts';
+import { clientFlagJson, clientFlagView } from '../../../src/http/client-flags/flag-view.ts';
 
 const CONSTRAINT = {
   contextName: 'userId',
@@ -46,12 +46,14 @@ function viewOf(strategies: readonly Strategy[], inlineSegments = false) {
     children: [],
   };
   const segment = (id: number) => (id === SEGMENT.id ? SEGMENT : undefined);
-  return clientFlagView(flag, {
-    environment: 'development',
-    environmentEnabled: true,
-    inlineSegments,
-    segment,
-  });
+  const around = { environment: 'development', environmentEnabled: true, inlineSegments, segment };
+  const view = clientFlagView(flag, around);
+  assert.equal(
+    clientFlagJson(flag, around),
+    JSON.stringify(view),
+    'put together or not, the JSON is the same',
+  );
+  return view;
 }
 
 describe('a flag for SDKs', () => {

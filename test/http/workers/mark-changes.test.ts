@@ -6,9 +6,10 @@ import type { World } from '../../../src/domain/state/world.ts';
 import { NEVER_SEEN } from '../../../src/domain/usage/last-seen.ts';
 import { wholeFlag } from '../../../src/http/admin/views/render-flag.ts';
 import { flagList, projectOverview } from '../../../src/http/admin/views/render-project.ts';
-import { ClientDocuments } from '../../../src/http/client-flags/client-documents.ts';
-import { queryOfScope } from '../../../src/http/client-flags/client-query.ts';
-import { Cache } from '../../../src/http/dispatch/cache.ts';
+import { ClientDocument } from '../../../src/http/client-flags/client-document.ts';
+import { type ClientQuery, queryOfScope } from '../../../src/http/client-flags/client-query.ts';
+import { FlagBlocks } from '../../../src/http/client-flags/flag-blocks.ts';
+import { Compressor } from '../../../src/http/coding/compressor.ts';
 import type { TaggedResponse } from '../../../src/http/dispatch/json-response.ts';
 import { ScopeEvaluator } from '../../../src/http/evaluation/scope-evaluator.ts';
 import { bytesOf } from '../../../src/http/transport/response-body.ts';
@@ -21,6 +22,19 @@ import {
 import { markChanges } from '../../../src/http/workers/mark-changes.ts';
 import { createFlag, openTestEngine, settle } from '../../support/engine.ts';
 import { commands, withRealIds } from '../../support/every-command.ts';
+
+const documentOf = (world: World, query: ClientQuery): ClientDocument => {
+  const compressor = new Compressor();
+  const blocks = new FlagBlocks();
+  return new ClientDocument({
+    world,
+    query,
+    blocks,
+    compressor,
+    later: () => undefined,
+    onResized: () => undefined,
+  });
+};
 
 /** Of lists, which show how old flags are. */
 const NOW = Date.UTC(2027, 0);
@@ -73,13 +87,10 @@ function shownIn(world: World, lastId: number): Map<string, Shown> {
   }
   for (const scope of SCOPES) {
     // Made anew each time: what is kept is what is tested.
-    const document = new ClientDocuments({ world, cache: new Cache(2 ** 20) }).get(
-      queryOfScope(scope, false),
-      () => lastId,
-    );
-    assert.ok(!(document instanceof Promise), 'a small document is made at once');
+    const { builder } = documentOf(world, queryOfScope(scope, false)).next(lastId);
+    while (!builder.advance());
     const subjects = [SUBJECTS.documents];
-    shown.set(`document of ${scope.environment}`, { text: document.encoded.tag, subjects });
+    shown.set(`document of ${scope.environment}`, { text: builder.made?.tag ?? '', subjects });
   }
   const { update } = new ScopeEvaluator(world, SCOPES[0]!).next(lastId);
   while (!update.advance());
