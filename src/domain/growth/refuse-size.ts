@@ -1,5 +1,6 @@
-/** Bounds what is one record of the state, in bytes. */
+/** Bounds what is one record of the state, and what one change says of others, in bytes. */
 import { jsonSize } from '../json/json.ts';
+import type { DomainEvent } from '../state/events.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
 
 /** Refuses what takes more than `bytesMax` as JSON. `what` opens the sentence: `The segment "x"`. */
@@ -10,4 +11,23 @@ export function refuseLargerThan(bytesMax: number, what: string, value: unknown)
     'PayloadTooLargeError',
     `${what} would take about ${Math.ceil(size / 1024)} KiB; it may take ${bytesMax / 1024} KiB.`,
   );
+}
+
+/** A change has room for four times as much (CHANGE_BYTES_MAX). */
+const RELATED_BYTES_MAX = 2 ** 20;
+
+/**
+ * The events of what follows a deletion, such as the tokens of a project: as many as a change has room for. What the others would
+ * say happens all the same (NAMES_GO_WITH_DELETED), so that no deletion is ever too large.
+ */
+export function relatedEvents<T>(subjects: Iterable<T>, eventOf: (subject: T) => DomainEvent): DomainEvent[] {
+  const events: DomainEvent[] = [];
+  let bytes = 0;
+  for (const subject of subjects) {
+    const event = eventOf(subject);
+    bytes += jsonSize(event);
+    if (bytes > RELATED_BYTES_MAX) break;
+    events.push(event);
+  }
+  return events;
 }

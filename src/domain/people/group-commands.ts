@@ -1,7 +1,7 @@
 /** Decisions on groups of users (docs/specification/membership.md#groups). */
 import type { Group } from '../access/groups.ts';
 import { type DecideContext, type Decision, UNCHANGED } from '../decision/decision.ts';
-import { refuseLargerThan } from '../growth/refuse-size.ts';
+import { refuseLargerThan, relatedEvents } from '../growth/refuse-size.ts';
 import { jsonEqual } from '../json/json.ts';
 import { ABOUT_NOTHING, type DomainEvent } from '../state/events.ts';
 import { invalid, invalidOperation, isRefusal, nameExists, type Refusal } from '../state/refusal.ts';
@@ -93,7 +93,7 @@ export function deleteGroup(world: World, { id }: DeleteGroup): Decision {
 
 /** The events by which a user leaves all groups. */
 export function groupsLeft(world: World, userId: number): DomainEvent[] {
-  return groupsOf(world.directory, userId).map((preData) => {
+  return relatedEvents(groupsOf(world.directory, userId), (preData) => {
     const data = { ...preData, users: preData.users.filter((one) => one !== userId) };
     return { type: 'group-updated', ...ABOUT_NOTHING, data, preData };
   });

@@ -3,9 +3,10 @@ import { makingRoom, type Session } from '../access/sessions.ts';
 import type { AccessEvent, EventStamp, HiddenOfUser, InvitationData, SessionEvent } from './events.ts';
 import { dropFavorites } from './favorites.ts';
 import { dropRecord, putRecord } from './records.ts';
-import { identityKey, type World } from './world.ts';
+import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
+import { type ApiToken, identityKey, type World } from './world.ts';
 
-export function applyAccessEvent(world: World, event: AccessEvent): void {
+export function applyAccessEvent(world: World, event: AccessEvent, { rules }: EventStamp): void {
   const { directory } = world;
   switch (event.type) {
     case 'role-created':
@@ -48,6 +49,7 @@ export function applyAccessEvent(world: World, event: AccessEvent): void {
       dropSessions(world, ({ userId }) => userId === event.preData.id);
       dropRecord(world, directory.passwords, event.preData.id);
       dropPasswordLinks(world, event.preData.id);
+      if (rules >= NAMES_GO_WITH_DELETED) leaveGroups(world, event.preData.id);
       for (const [key, { userId }] of directory.identities)
         if (userId === event.preData.id) dropRecord(world, directory.identities, key);
       return;
@@ -103,6 +105,37 @@ export function applySessionEvent(world: World, event: SessionEvent, stamp: Even
   }
   directory.lastPersonalTokenId = Math.max(directory.lastPersonalTokenId, id);
   putRecord(world, directory.sessions, digest, added);
+}
+
+function leaveGroups(world: World, userId: number): void {
+  const { groups } = world.directory;
+  for (const group of groups.values()) {
+    if (!group.users.includes(userId)) continue;
+    putRecord(world, groups, group.id, { ...group, users: group.users.filter((id) => id !== userId) });
+  }
+}
+
+/** Tokens for nothing but the project are deleted with it; those for others too stay valid for them. */
+export function dropProjectFromTokens(world: World, project: string): void {
+  const { apiTokens } = world.directory;
+  const narrowed = [...apiTokens.values()].filter(({ projects }) => projects.includes(project));
+  for (const token of narrowed) {
+    const projects = token.projects.filter((id) => id !== project);
+    if (projects.length > 0) putRecord(world, apiTokens, token.digest, { ...token, projects });
+  }
+  dropTokens(world, new Set(narrowed.filter(({ projects }) => projects.every((id) => id === project))));
+}
+
+export function dropTokensOfEnvironment(world: World, environment: string): void {
+  const tokens = [...world.directory.apiTokens.values()];
+  dropTokens(world, new Set(tokens.filter((token) => token.environment === environment)));
+}
+
+function dropTokens(world: World, tokens: ReadonlySet<ApiToken>): void {
+  if (tokens.size === 0) return;
+  for (const { digest } of tokens) dropRecord(world, world.directory.apiTokens, digest);
+  const digests = new Set(Array.from(tokens, ({ digest }) => digest));
+  dropSessions(world, ({ tokenDigest }) => tokenDigest !== null && digests.has(tokenDigest));
 }
 
 function dropSessions(world: World, isOver: (session: Session) => boolean): void {

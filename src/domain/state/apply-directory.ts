@@ -1,8 +1,9 @@
 /** `apply` for events that belong to no project: environments, and what strategies refer to. */
 import { tagKey } from '../flags/flag.ts';
-import { applyAccessEvent } from './apply-access.ts';
+import { applyAccessEvent, dropTokensOfEnvironment } from './apply-access.ts';
 import type { DirectoryEvent, EventStamp } from './events.ts';
 import { dropRecord, putRecord } from './records.ts';
+import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
 import type { Environment, World } from './world.ts';
 
 export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: EventStamp): void {
@@ -18,6 +19,8 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
         stamp,
       );
     case 'environment-deleted':
+      directory.accessRevision = stamp.id;
+      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropTokensOfEnvironment(world, event.environment);
       return setEnvironments(
         world,
         directory.environments.filter((one) => one.name !== event.environment),
@@ -68,7 +71,7 @@ export function applyDirectoryEvent(world: World, event: DirectoryEvent, stamp: 
       return;
     default:
       directory.accessRevision = stamp.id;
-      return applyAccessEvent(world, event);
+      return applyAccessEvent(world, event, stamp);
   }
 }
 

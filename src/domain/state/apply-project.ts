@@ -1,8 +1,10 @@
 /** `apply` for events about a project as a whole: its settings, environments and memberships. */
+import { dropProjectFromTokens } from './apply-access.ts';
 import type { EventStamp, ProjectEvent } from './events.ts';
 import { changeFavorite, forgetFavorite } from './favorites.ts';
 import { ProjectFlags } from './project-flags.ts';
 import { dropFlag, dropRecord, putRecord } from './records.ts';
+import { NAMES_GO_WITH_DELETED } from './upgrade/replay-rules.ts';
 import type { ProjectSettings, ProjectState, World } from './world.ts';
 
 export function applyProjectEvent(world: World, event: ProjectEvent, stamp: EventStamp): void {
@@ -50,6 +52,7 @@ function changeProject(
       for (const groupId of [...project.groups.keys()]) dropRecord(world, project.groups, groupId);
       world.memory.replace(project.settings, null);
       forgetFavorite(world, 'projects', event.project);
+      if (stamp.rules >= NAMES_GO_WITH_DELETED) dropProjectFromTokens(world, event.project);
       world.projects.delete(event.project);
       world.served.dropProject(event.project);
       world.unsettled.delete(project.flags);

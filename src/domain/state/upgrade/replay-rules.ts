@@ -23,10 +23,19 @@ const REPLAY_RULES: readonly ReplayRule[] = [
     reason: 'The responses kept for retries are bounded in bytes, because large ones could fill the memory.',
     release: '0.2.0',
   },
+  {
+    number: 3,
+    reason:
+      'Tokens and groups follow what is deleted, because one event for each could be more than a change may hold.',
+    release: '0.3.0',
+  },
 ];
 
 /** From this rule on the idempotency cache is bounded in bytes, and not only in count. */
 export const RESPONSES_BOUNDED_IN_BYTES = 2;
+
+/** From this rule on what names a deleted project, environment or user changes with it, whether or not there is an event of it. */
+export const NAMES_GO_WITH_DELETED = 3;
 
 /** The newest rule that this build knows: what it does live. */
 export const RULES_VERSION = REPLAY_RULES.length;

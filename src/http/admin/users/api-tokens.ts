@@ -14,7 +14,8 @@ import { DateTimeSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
 import { apiTokenView } from '../views/directory-views.ts';
-import { recorded, settledResponse } from '../views/responses.ts';
+import { LIST_PAGE, listResponse } from '../views/list-response.ts';
+import { recorded } from '../views/responses.ts';
 
 const TOKENS = '/api-tokens';
 const TOKEN = `${TOKENS}/:token`;
@@ -123,7 +124,8 @@ function tokensFor(context: RequestContext<unknown>, isWanted: (token: ApiToken)
   );
   const { apiTokens } = context.world.directory;
   const tokens = [...apiTokens.values()].filter((token) => readable.has(token.type) && isWanted(token));
-  return tokens.map((token) => apiTokenView(token, context.usage.seen));
+  const view = (token: ApiToken) => apiTokenView(token, context.usage.seen);
+  return listResponse(context, { name: 'tokens', items: tokens, view });
 }
 
 /** The digest of the token that the path names, whether or not there is one. */
@@ -142,8 +144,10 @@ export const apiTokenRoutes: readonly Route[] = [
     summary: 'List the API tokens, without their secrets.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: ApiTokensSchema },
-    read: (context) => settledResponse(context, { tokens: tokensFor(context, () => true) }),
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) => tokensFor(context, () => true),
   }),
   readRoute({
     method: 'GET',
@@ -153,11 +157,10 @@ export const apiTokenRoutes: readonly Route[] = [
     summary: 'List the API tokens with a name, without their secrets; several may have the same.',
     permission: 'admin',
     needsOneOf: needsFor('READ'),
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: ApiTokensSchema },
-    read: (context) => {
-      const tokens = tokensFor(context, ({ tokenName }) => tokenName === context.params.token);
-      return settledResponse(context, { tokens });
-    },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) => tokensFor(context, ({ tokenName }) => tokenName === context.params.token),
   }),
   writeRoute({
     method: 'POST',

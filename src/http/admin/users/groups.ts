@@ -2,19 +2,13 @@
 import * as v from 'valibot';
 import { list } from '../../../domain/json/list-schema.ts';
 import { GROUP_USERS_MAX } from '../../../domain/people/group-commands.ts';
-import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
-import {
-  type ReadResponse,
-  type RequestContext,
-  type Route,
-  readRoute,
-  writeRoute,
-} from '../../dispatch/route.ts';
-import { inSlices } from '../../dispatch/slices.ts';
+import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
+import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import { IdSchema, lineOfText, TEXT_LENGTH_MAX } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { GroupSchema, GroupsSchema } from '../schemas/access-schemas.ts';
 import { groupView } from '../views/access-views.ts';
+import { LIST_PAGE, listResponse } from '../views/list-response.ts';
 import { settledResponse } from '../views/responses.ts';
 
 const GROUP = '/groups/:id';
@@ -59,25 +53,6 @@ const GroupBody = v.pipe(
   v.title('GroupInput'),
 );
 
-/** Users of groups are shown in slices: there may be a million. */
-async function groupsResponse(context: RequestContext<unknown>): Promise<ReadResponse> {
-  const { world, engine, asker } = context;
-  const revision = engine.lastId;
-  const groups = [...world.directory.groups.values()];
-  const texts: string[] = [];
-  await inSlices(() => {
-    const group = groups[texts.length];
-    if (group === undefined) return true;
-    texts.push(JSON.stringify(groupView(world, group)));
-    return false;
-  }, asker);
-  const body = `{"groups":[${texts.join(',')}]}`;
-  return {
-    revision: Math.max(revision, engine.lastId),
-    response: { status: 200, headers: JSON_HEADERS, body },
-  };
-}
-
 export const groupRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -86,8 +61,15 @@ export const groupRoutes: readonly Route[] = [
     tag: 'Users',
     summary: 'List the groups with their users.',
     permission: 'read',
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: GroupsSchema },
-    read: groupsResponse,
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
+    read: (context) =>
+      listResponse(context, {
+        name: 'groups',
+        items: context.world.directory.groups.values(),
+        view: (group) => groupView(context.world, group),
+      }),
   }),
   writeRoute({
     method: 'POST',

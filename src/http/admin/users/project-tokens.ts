@@ -8,7 +8,8 @@ import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import { ApiTokensSchema, NewApiTokenSchema } from '../schemas/directory-schemas.ts';
 import { apiTokenView } from '../views/directory-views.ts';
-import { recorded, settledResponse } from '../views/responses.ts';
+import { LIST_PAGE, listResponse } from '../views/list-response.ts';
+import { recorded } from '../views/responses.ts';
 import { secretPrefix, TOKEN_ENTRIES, tokenFields } from './api-tokens.ts';
 
 const TOKENS = '/projects/:projectId/api-tokens';
@@ -27,12 +28,16 @@ export const projectTokenRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['READ_PROJECT_API_TOKEN'],
     locate: locate.project,
+    query: LIST_PAGE.parameters,
     success: { status: 200, schema: ApiTokensSchema },
+    refusals: ['ValidationError', 'PayloadTooLargeError'],
     read: (context, { settings }) => {
-      const tokens = [...context.world.directory.apiTokens.values()]
-        .filter((token) => isFor(token, settings.id))
-        .map((token) => apiTokenView(token, context.usage.seen));
-      return settledResponse(context, { tokens });
+      const { apiTokens } = context.world.directory;
+      return listResponse(context, {
+        name: 'tokens',
+        items: [...apiTokens.values()].filter((token) => isFor(token, settings.id)),
+        view: (token) => apiTokenView(token, context.usage.seen),
+      });
     },
   }),
   writeRoute({
