@@ -68,6 +68,7 @@ import { RESPONSE_LENGTH_MAX } from '../../src/http/admin/playground/explanation
 import { EVALUATIONS_MAX, TRIED_FIELDS_MAX } from '../../src/http/admin/playground/playground.ts';
 import { BULK_FLAGS_MAX } from '../../src/http/admin/requests/bodies.ts';
 import { EVENTS_LIMIT_MAX } from '../../src/http/admin/service/events.ts';
+import { LIST_BYTES_MAX } from '../../src/http/admin/views/list-response.ts';
 import { EVENTS_TOLD_MAX } from '../../src/http/admin/watch/recorded-news.ts';
 import {
   STREAMS_MAX as EVENT_STREAMS_MAX,
@@ -557,6 +558,11 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         'flags of the archive in a page',
         `${number(BULK_FLAGS_MAX)}, and ${bytes(ARCHIVE_PAGE_BYTES_MAX)}`,
         'the page ends with the flag that reaches it',
+      ),
+      row(
+        'API tokens, or groups, in a list',
+        bytes(LIST_BYTES_MAX),
+        '413 says how to ask for fewer, with limit and offset',
       ),
     ],
   },

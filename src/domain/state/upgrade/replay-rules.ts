@@ -27,7 +27,7 @@ const REPLAY_RULES: readonly ReplayRule[] = [
     number: 3,
     reason:
       'Tokens and groups follow what is deleted, because one event for each could be more than a change may hold.',
-    release: '0.3.0',
+    release: '0.2.0',
   },
 ];
 
