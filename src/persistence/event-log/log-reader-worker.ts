@@ -21,9 +21,7 @@ import { scanText } from './text-scan.ts';
 assert(parentPort !== null, 'runs as a worker thread only');
 const parent = parentPort;
 
-// Searches take the time that nobody else wants: on few cores they would make the thread that answers requests wait for one. On
-// Linux a priority is that of a thread; elsewhere this would be the priority of the whole process.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+preferOtherThreads();
 
 const schedule = scheduleTimes(OWN_SCHEDULE);
 const giveWay = givingWay(() => schedule?.().waitedMs ?? 0);
@@ -55,3 +53,17 @@ function run(task: LogTask, goesOn: () => Promise<boolean>): Promise<TaskOutput 
 parent.on('message', async (task: NumberedTask) => {
   parent.postMessage({ number: task.number, outcome: await outcomeOf(task) } satisfies TaskResult);
 });
+
+/**
+ * Searches take the time that nobody else wants: on few cores they would make the thread that answers requests wait for one. On
+ * Linux a priority is that of a thread; elsewhere this would be the priority of the whole process. Filters of system calls may
+ * deny it; `giveWay` then does what it can.
+ */
+function preferOtherThreads(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A search without a priority is slower for others, and still a search.
+  }
+}
