@@ -57,6 +57,8 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
   /** Events older than this may be deleted once snapshots contain them; null to keep all. */
   readonly eventRetentionDays: number | null;
+  /** Time between two readings of all of the journal; null for none. */
+  readonly historyCheckMs: number | null;
   /** Whether responses are counted and timed, and the metrics page exists. */
   readonly metrics: boolean;
   /** What a reader of the metrics page must present as a bearer token; null: nothing. */
@@ -119,6 +121,7 @@ export function readConfig(env: Environment): Config {
     ...connectionSettings(env),
     shutdownTimeoutMs: shutdownTimeout(env),
     eventRetentionDays: retentionDays(env),
+    historyCheckMs: historyCheck(env),
     metrics: oneOf(env, 'METRICS', ['on', 'off'], 'on') === 'on',
     metricsToken: metricsToken(env),
     frontendApi: oneOf(env, 'FRONTEND_API', ['on', 'off'], 'on') === 'on',
@@ -209,6 +212,15 @@ function retentionDays(env: Environment): number | null {
   throw new ConfigError(
     `${name} must be a number of days from 1 to ${RETENTION_DAYS_MAX}, or absent to keep all events, not "${value}".`,
   );
+}
+
+/** Once a day reads a gigabyte in seconds, at low priority. More hours than a timer can wait are a mistake. */
+const HISTORY_CHECK_HOURS = 24;
+const HISTORY_CHECK_HOURS_MAX = 500;
+
+function historyCheck(env: Environment): number | null {
+  const hours = countOf(env, 'HISTORY_CHECK_HOURS', HISTORY_CHECK_HOURS, HISTORY_CHECK_HOURS_MAX, 0);
+  return hours === 0 ? null : hours * HOUR_MS;
 }
 
 /** At most all that V8 may use. */

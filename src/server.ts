@@ -198,6 +198,7 @@ function open(
     log: options.log,
     stop: options.stop,
     eventRetentionDays: options.config.eventRetentionDays,
+    historyCheckMs: options.config.historyCheckMs,
     limits: options.config.limits,
     memoryBudgetBytes: options.config.memoryBudgetBytes,
     onCommit: (observation) => commits.observe(observation),
@@ -272,7 +273,7 @@ function createHandler(
       now: Date.now,
     },
     recoveryMs: store.recoveryMs,
-    uncheckedBytes: () => store.historyCheck.bytesLeft,
+    historyCheck: store.historyCheck,
     refusedLogins: () => api.refusedLogins(),
     longRequests: () => api.longRequests,
   };
@@ -300,6 +301,7 @@ function createHandler(
     ...surfaces,
     probeSurface({
       engine,
+      historyCheck: store.historyCheck,
       replica,
       metrics: config.metrics
         ? {

@@ -169,6 +169,7 @@ describe('configuration', () => {
     ['INIT_CLIENT_API_TOKENS', '*:*.secret'],
     ['INIT_CLIENT_API_TOKENS', '[]:development.secret'],
     ['INIT_FRONTEND_API_TOKENS', 'development.secret'],
+    ['HISTORY_CHECK_HOURS', '501'],
     ['EVENT_RETENTION_DAYS', '0'],
     ['EVENT_RETENTION_DAYS', '1.5'],
     ['EVENT_RETENTION_DAYS', '36501'],

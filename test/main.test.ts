@@ -83,7 +83,7 @@ describe('the process', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('starts on damage in old history that index files vouch for, ends with 65 when it finds it, and then refuses', async () => {
+  it('serves on with damage in old history that index files vouch for, and says so on /health and to who needs it', async () => {
     const first = await startTestServer({ folder: temporaryFolder() });
     const { folder } = first;
     // More than a start reads at once.
@@ -102,12 +102,20 @@ describe('the process', () => {
     const at = bytes.length >> 1;
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
     writeFileSync(file, bytes);
-    for (const mayStart of [true, false]) {
-      const { code, output, result } = await runToEnd({ DATA_DIR: folder });
-      assert.equal(code, 65);
-      assert.equal(result.includes('Flagstaff listens on'), mayStart);
-      assert.match(mayStart ? result : output, /The journal is damaged: .*\.journal, offset [0-9]+/);
-    }
+    const second = await startTestServer({ folder });
+    const search = await second.call('GET', '/search/events?query=nowhere');
+    assert.deepEqual([search.status, search.body.name], [500, 'InternalError']);
+    assert.match(search.body.message, /^The server could not read a damaged part of its history back/);
+    const health = async () => (await second.callBelow('')('GET', '/health')).body;
+    assert.match(
+      (await health()).warning,
+      new RegExp(`^Old history is damaged \\(${journal}, offset [0-9]+\\)`),
+    );
+    await second.server.store.historyCheck.run();
+    assert((await health()).historyCheckedAt !== undefined);
+    assert.equal((await second.call('GET', '/projects/default/features/flag-1')).status, 200);
+    assert.equal((await second.call('POST', '/projects/default/features', { name: 'later' })).status, 201);
+    await second.stop();
     rmSync(folder, { recursive: true });
   });
 

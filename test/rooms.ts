@@ -312,6 +312,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/tracing',
       'http/transport',
       'passwords',
+      'persistence/disk',
     ],
   },
   'http/tracing': {

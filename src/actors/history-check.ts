@@ -1,40 +1,54 @@
 /**
  * Reads, beside requests, the old history that a start has not read: frames from before the snapshot, for which index files
- * vouch (deferred-part.ts). The state does not depend on them; what people look up in the log does.
+ * vouch (deferred-part.ts). Then it reads all of the journal again at an interval, because bytes go bad on disks that nobody reads.
  *
- * Damage ends the server, as it would have kept it from starting. The index file of the damaged segment is removed first, so that
- * the next start reads the segment itself, and refuses.
+ * The state depends on none of it, so damage does not end the server: it goes on with flags and changes, says on `/health`, in a
+ * metric and in the log which file is damaged, and fails the requests that need damaged events. A start that has to read a
+ * damaged file itself refuses.
  */
 import assert from 'node:assert/strict';
-import { DamagedHistoryError } from '../persistence/disk/data-folder-error.ts';
+import { basename } from 'node:path';
+import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import type { EventLog } from '../persistence/event-log/event-log.ts';
-import type { JournalDamage } from '../persistence/event-log/log-reader.ts';
+import { damageOf, type JournalDamage } from '../persistence/event-log/log-reader.ts';
 import type { DeferredPart } from '../persistence/journal/deferred-part.ts';
+import type { Timer } from '../persistence/journal/mark-keeper.ts';
+import { segmentFileName } from '../persistence/journal/segment.ts';
 import type { RecoveryLog } from '../persistence/recovery/recovery.ts';
 import type { Pace } from './pace.ts';
 
 export interface HistoryCheckOptions {
-  readonly eventLog: Pick<EventLog, 'check'>;
+  readonly eventLog: Pick<EventLog, 'check' | 'distrust' | 'parts'>;
   /** Oldest first. */
   readonly parts: readonly DeferredPart[];
   /** Awaited first; false where nothing is to be checked any more. */
   readonly after?: Promise<boolean>;
   readonly pace: Pace;
   readonly log: RecoveryLog & { error(details: object, message: string): void };
+  /** Between the end of a pass and the next one; null for no pass after the first. */
+  readonly intervalMs: number | null;
+  readonly timer: Timer;
+  durableId(): number;
+  /** Milliseconds since 1970. */
+  now(): number;
   /** Milliseconds, monotonic. */
   monotonicMs(): number;
-  stop(error: Error): void;
 }
 
 export class HistoryCheck {
   readonly #options: HistoryCheckOptions;
+  /** By file. */
+  readonly #damages = new Map<string, JournalDamage>();
   #bytesLeft: number;
+  #lastPassAt: number | null = null;
   #running: Promise<void> | null = null;
+  #cancelNext: () => void = () => undefined;
   #isStopped = false;
 
   constructor(options: HistoryCheckOptions) {
     this.#options = options;
     this.#bytesLeft = options.parts.reduce((bytes, { end }) => bytes + end, 0);
+    for (const { segment } of options.parts) options.eventLog.distrust(segment);
   }
 
   /** What nobody has read since the server started; also what could not be read. */
@@ -42,56 +56,99 @@ export class HistoryCheck {
     return this.#bytesLeft;
   }
 
-  /** Resolves when all is read, or at the first damage. Called again, it gives the same promise. */
+  /** The first damage of each file that was damaged when it was last read. */
+  get damages(): readonly JournalDamage[] {
+    return [...this.#damages.values()];
+  }
+
+  /** When all of the journal had last been read; null before. Milliseconds since 1970. */
+  get lastPassAt(): number | null {
+    return this.#lastPassAt;
+  }
+
+  /** Resolves when all is read that the start has left. Called again, it gives the same promise. */
   run(): Promise<void> {
-    this.#running ??= this.#readAll();
+    this.#running ??= this.#readDeferred();
     return this.#running;
   }
 
-  async #readAll(): Promise<void> {
-    const { parts, pace, log, monotonicMs, after } = this.#options;
-    if (parts.length === 0 || (await after) === false) return;
-    const bytes = this.#bytesLeft;
+  /** Reads all of the journal that is on disk, and the same again at each interval. */
+  async pass(): Promise<void> {
+    const { eventLog, log, monotonicMs, durableId } = this.#options;
     const begunAt = monotonicMs();
-    for (const part of parts) {
-      await pace.betweenSlices();
-      if (this.#isStopped || !(await this.#isWhole(part))) return;
-    }
-    if (this.#bytesLeft > 0) return;
+    const parts = eventLog.parts(durableId());
+    for (const part of parts) if (!(await this.#read(part))) return;
+    const kept = new Set(parts.map(({ segment }) => segmentFileName(segment)));
+    for (const file of this.#damages.keys()) if (!kept.has(basename(file))) this.#damages.delete(file);
+    const bytes = parts.reduce((sum, { end }) => sum + end, 0);
     const durationMs = Math.round(monotonicMs() - begunAt);
-    log.info({ bytes, durationMs }, 'What the start had not read of the journal is whole');
+    log.info({ bytes, durationMs, damagedFiles: this.#damages.size }, 'All of the journal was read again');
+    this.#passed();
   }
 
   /** What is left is read after the next start. */
   stop(): void {
     this.#isStopped = true;
+    this.#cancelNext();
   }
 
-  /** False where the check is over. */
-  async #isWhole(part: DeferredPart): Promise<boolean> {
+  /** Remembers the damage, if it is one, that a read has met. */
+  met(error: unknown): void {
+    if (error instanceof DataFolderError) this.#damaged(damageOf(error));
+  }
+
+  async #readDeferred(): Promise<void> {
+    const { parts, log, monotonicMs, after } = this.#options;
+    if ((await after) === false) return;
+    const bytes = this.#bytesLeft;
+    const begunAt = monotonicMs();
+    for (const part of parts) {
+      if (!(await this.#read(part, () => this.#subtract(part.end)))) return;
+    }
+    const durationMs = Math.round(monotonicMs() - begunAt);
+    if (parts.length > 0 && this.#bytesLeft === 0 && this.#damages.size === 0)
+      log.info({ bytes, durationMs }, 'What the start had not read of the journal is whole');
+    this.#passed();
+  }
+
+  #subtract(bytes: number): void {
+    this.#bytesLeft -= bytes;
+    assert(this.#bytesLeft >= 0, 'each part is read once');
+  }
+
+  #passed(): void {
+    const { intervalMs, timer, now } = this.#options;
+    this.#lastPassAt = now();
+    if (intervalMs !== null && !this.#isStopped) this.#cancelNext = timer(intervalMs, () => void this.pass());
+  }
+
+  /** False where the check is over. `onRead` is told when the part could be read. */
+  async #read(part: DeferredPart, onRead?: () => void): Promise<boolean> {
+    await this.#options.pace.betweenSlices();
+    if (this.#isStopped) return false;
     try {
       const damage = await this.#options.eventLog.check(part);
-      if (damage !== null) return this.#damaged(damage);
-      this.#bytesLeft -= part.end;
-      assert(this.#bytesLeft >= 0, 'each part is read once');
-      return true;
+      if (damage === null) this.#mended(segmentFileName(part.segment));
+      else this.#damaged(damage);
+      onRead?.();
     } catch (error) {
       if (this.#isStopped) return false;
       this.#options.log.error(
         { err: error, segment: part.segment },
-        'A journal file could not be checked; it is checked after the next start',
+        'A journal file could not be checked; it is checked again later',
       );
-      return true;
     }
+    return true;
   }
 
-  #damaged({ problem, file, offset, lastGoodEventId, advice }: JournalDamage): false {
-    const details = {
-      ...{ file, advice },
-      ...(offset !== null && { offset }),
-      ...(lastGoodEventId !== null && { lastGoodEventId }),
-    };
-    this.#options.stop(new DamagedHistoryError(problem, details));
-    return false;
+  #mended(name: string): void {
+    for (const file of this.#damages.keys()) if (basename(file) === name) this.#damages.delete(file);
+  }
+
+  #damaged(damage: JournalDamage): void {
+    const isNew = !this.#damages.has(damage.file);
+    this.#damages.set(damage.file, damage);
+    if (isNew)
+      this.#options.log.error({ ...damage }, 'Old history is damaged; flags and changes are not concerned');
   }
 }

@@ -20,6 +20,8 @@ export const TEXT_SEARCHES: ReadQueueLimits = { runningMax: 1, runningPerAskerMa
 export interface LogReadsOptions {
   readonly eventLog: EventLog;
   readonly history: FlagHistory;
+  /** Told of each read that fails. */
+  onFault(error: unknown): void;
 }
 
 /** Each method gives a 503 when its queue is full, and rejects with the reason of the asker's signal once it is aborted. */
@@ -44,7 +46,7 @@ export class LogReads {
   /** Nothing newer than `durableId` is shown (invariant 4). */
   search(query: EventQuery, durableId: number, asker: Asker): Promise<EventPage | Refusal> {
     const queue = query.query ? this.#textSearches : this.#reads;
-    return queue.run(() => this.#options.eventLog.search(query, durableId, asker), asker);
+    return this.#told(queue.run(() => this.#options.eventLog.search(query, durableId, asker), asker));
   }
 
   /** Runs `walk` over the state in its turn. It must work in slices, and stop with the asker's signal. */
@@ -60,6 +62,17 @@ export class LogReads {
 
   flagAt(query: PastFlagQuery, asker: Asker): Promise<PastFlag | Refusal> {
     const { signal, charge } = asker;
-    return this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), asker);
+    return this.#told(
+      this.#reads.run(() => this.#options.history.flagAt({ ...query, signal, charge }), asker),
+    );
+  }
+
+  async #told<T>(read: Promise<T>): Promise<T> {
+    try {
+      return await read;
+    } catch (error) {
+      this.#options.onFault(error);
+      throw error;
+    }
   }
 }

@@ -17,7 +17,7 @@ import type { CommitLog } from '../persistence/journal/commit-log.ts';
 import { FileJournal } from '../persistence/journal/file-journal.ts';
 import type { CommitObservation } from '../persistence/journal/journal.ts';
 import { writeLogBeginning } from '../persistence/journal/log-beginning.ts';
-import type { Timer } from '../persistence/journal/mark-keeper.ts';
+import { realTimer, type Timer } from '../persistence/journal/mark-keeper.ts';
 import {
   type RecoveryLog,
   type RecoveryProgress,
@@ -73,6 +73,8 @@ export interface StoreOptions {
   readonly memoryBudgetBytes?: number;
   /** Events older than this may be deleted after a snapshot; all are kept when absent or null. */
   readonly eventRetentionDays?: number | null;
+  /** Time between two readings of all of the journal; it is read once, after the start, when absent or null. */
+  readonly historyCheckMs?: number | null;
   /** Schedules the durable mark and the slices of snapshots; uses real time by default. */
   readonly timer?: Timer;
   /** Whether the caller's lock on the folder still holds, so that no other server can have opened it. */
@@ -186,13 +188,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ...given('bytesPerSnapshot', options.bytesPerSnapshot),
   });
   const history = new FlagHistory({ fs, snapshots: folder.snapshots, eventLog });
-  const reads = new LogReads({ eventLog, history });
-  const background = { eventLog, log, stop: options.stop, monotonicMs: clock.monotonic };
-  const indexReading = new IndexReading({ ...background, pace: new Pace(pacing) });
+  const background = { eventLog, log, monotonicMs: clock.monotonic };
+  const indexReading = new IndexReading({ ...background, pace: new Pace(pacing), stop: options.stop });
   const historyCheck = new HistoryCheck({
     ...{ ...background, pace: new Pace(pacing), parts: recovery.deferred },
     after: indexReading.run(),
+    intervalMs: options.historyCheckMs ?? null,
+    timer: options.timer ?? realTimer,
+    durableId: () => engine.durableId,
+    now: clock.now,
   });
+  const reads = new LogReads({ eventLog, history, onFault: (error) => historyCheck.met(error) });
   void sweep.run();
   void historyCheck.run();
   return {

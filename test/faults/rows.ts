@@ -114,15 +114,17 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'Bits flip in old history that a start leaves unread, because index files vouch for it',
     promise:
-      'Found in the background after the start: the server ends with 65 and names file, offset and last good event, and every later start refuses. A missing, cut or swapped file still refuses at once, and so does damage behind the snapshot.',
+      'Found in the background after the start, or by a reading of the whole journal later: the server goes on, names file, offset and last good event, and shows nothing of the damaged file. A start with a missing, cut or swapped file still refuses, and so does one with damage behind the snapshot.',
     tests: [
       ...oldHistory(
-        'ends the server where a bit has flipped, names the place, and the next start refuses',
+        'is served on where a bit has flipped, and the check names the place, after each start',
+        'gives no search of texts an answer that passes over damage',
+        'is read again at each interval, and says what has gone bad or missing since the start',
         'keeps the server from starting where a file is missing, cut, or another one',
         'does not reach behind the snapshot: damage there keeps the server from starting',
       ),
       ...named('main.test.ts')(
-        'starts on damage in old history that index files vouch for, ends with 65 when it finds it',
+        'serves on with damage in old history that index files vouch for, and says so on /health',
       ),
       ...simulation(SEEDS),
     ],

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { sectionsHash, snapshotSections } from '../../src/actors/state/world-snapshot.ts';
 import { openStore, type Store } from '../../src/actors/store.ts';
 import { dataFolder } from '../../src/persistence/disk/data-folder.ts';
-import { DamagedHistoryError, DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
+import { DataFolderError } from '../../src/persistence/disk/data-folder-error.ts';
 import { inlineLogReader } from '../../src/persistence/event-log/log-reader.ts';
 import { frameEnd, type RawFrame, sealFrame } from '../../src/persistence/journal/frame-format.ts';
 import { SEGMENT_SUFFIX } from '../../src/persistence/journal/segment.ts';
@@ -94,8 +94,11 @@ export async function damageAndReopen(disk: MemoryFileSystem, around: AfterDamag
   if (bytes === null) copy.take(site.path);
   else copy.put(site.path, bytes);
   const { store, isFoundLater } = await reopen(copy, random.chance(0.5));
-  if (isFoundLater) tally.damagesFoundLater += 1;
-  if (store === null) tally.damagesRefused += 1;
+  if (isFoundLater && store !== null) {
+    tally.damagesFoundLater += 1;
+    compareState(store, around.witness);
+    await assert.rejects(recognizeAll(store, around.witness), DataFolderError, 'no damaged event is shown');
+  } else if (store === null) tally.damagesRefused += 1;
   else {
     tally.damagesHarmless += 1;
     await compare(store, around.witness);
@@ -131,10 +134,9 @@ async function reopen(disk: MemoryFileSystem, mayDefer: boolean): Promise<Reopen
   const found: Error[] = [];
   const store = await startOn(disk, mayDefer, found);
   await store?.historyCheck.run();
-  if (store === null || found.length === 0) return { store, isFoundLater: false };
-  assert(mayDefer && found[0] instanceof DamagedHistoryError, found[0]);
-  assert.equal(await startOn(disk, mayDefer, found), null, 'the start after that refuses');
-  return { store: null, isFoundLater: true };
+  if (store === null) return { store, isFoundLater: false };
+  assert(found.length === 0, found[0]);
+  return { store, isFoundLater: store.historyCheck.damages.length > 0 };
 }
 
 /** Null when the start refuses. */
@@ -162,7 +164,12 @@ async function startOn(disk: MemoryFileSystem, mayDefer: boolean, found: Error[]
   }
 }
 
-async function compare({ engine }: Store, witness: Witness): Promise<void> {
+async function compare(store: Store, witness: Witness): Promise<void> {
+  compareState(store, witness);
+  await recognizeAll(store, witness);
+}
+
+function compareState({ engine }: Store, witness: Witness): void {
   const last = witness.applied.at(-1);
   assert(last !== undefined && last.state !== null, 'the calm life has left a state');
   assert.equal(engine.lastId, last.lastId, 'damage never passes for an end');
@@ -171,6 +178,9 @@ async function compare({ engine }: Store, witness: Witness): Promise<void> {
     sectionsHash(last.state),
     'nor for another state',
   );
+}
+
+async function recognizeAll({ engine }: Store, witness: Witness): Promise<void> {
   const walk = { from: engine.eventLog.firstId, to: engine.durableId };
   if (walk.from === 0 || walk.from > walk.to) return;
   for await (const event of engine.eventLog.iterate(walk)) witness.recognizes(event);

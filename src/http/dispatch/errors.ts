@@ -94,9 +94,10 @@ export function errorOfRefusal({ name, message, details }: Refusal): HttpError {
   return { status: ERROR_STATUS[name], name, message, details };
 }
 
-/** The details of a fault go to the log; the client gets the id with which to ask for them. */
-export function errorOfFault(id: string): HttpError {
-  const message = `The server failed to answer this request; its log has the details under the id ${id}.`;
+/** The details of a fault go to the log; the client gets the id with which to ask for them, and `problem` where it is one to act on. */
+export function errorOfFault(id: string, problem: string | null = null): HttpError {
+  const what = problem ?? 'The server failed to answer this request';
+  const message = `${what}; its log has the details under the id ${id}.`;
   return { status: ERROR_STATUS.InternalError, name: 'InternalError', message, details: [{ message }] };
 }
 

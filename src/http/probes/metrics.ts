@@ -4,6 +4,7 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
+import type { HistoryCheck } from '../../actors/history-check.ts';
 import type { SnapshotKeeper } from '../../actors/snapshot-keeper.ts';
 import type { Usage } from '../../actors/usage.ts';
 import { stateBytes } from '../../domain/state/records.ts';
@@ -28,8 +29,7 @@ export interface MetricsSources {
   /** Of this program. */
   readonly version: string;
   readonly recoveryMs: number;
-  /** Of the journal, what nobody has read since the start. */
-  uncheckedBytes(): number;
+  readonly historyCheck: HistoryCheck;
   /** Responses with 401 since the start. */
   refusedLogins(): number;
   longRequests(): { readonly waitingCount: number; readonly waitedCount: number };
@@ -162,7 +162,17 @@ function registerGauges(registry: Registry, sources: MetricsSources): void {
   gauge(
     'flagstaff_journal_unchecked_bytes',
     'Old history that the start has not read, and that is yet to be checked.',
-    () => sources.uncheckedBytes(),
+    () => sources.historyCheck.bytesLeft,
+  );
+  gauge(
+    'flagstaff_journal_checked_timestamp_seconds',
+    'When all of the journal had last been read again; 0 before.',
+    () => (sources.historyCheck.lastPassAt ?? 0) / 1000,
+  );
+  gauge(
+    'flagstaff_journal_damaged_files',
+    'Files of old history in which damage was found.',
+    () => sources.historyCheck.damages.length,
   );
   gauge('flagstaff_writable', '1 while the journal accepts writes.', () => (engine.journal.writable ? 1 : 0));
   gauge(

@@ -3,8 +3,10 @@
  * it should get requests, and the metrics page, which is made at most once a second.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { basename } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Engine } from '../../actors/engine.ts';
+import type { HistoryCheck } from '../../actors/history-check.ts';
 import { memoryWarning } from '../../actors/memory-budget.ts';
 import { stateBytes } from '../../domain/state/records.ts';
 import { refuse } from '../../domain/state/refusal.ts';
@@ -37,6 +39,7 @@ export const LAG_MS_MAX = 5_000;
 
 export interface ProbeOptions {
   readonly engine: Engine;
+  readonly historyCheck: HistoryCheck;
   /** Of this node; null where it serves alone. */
   readonly replica: (() => ReplicaView) | null;
   /** Null: there is no metrics page. */
@@ -45,7 +48,7 @@ export interface ProbeOptions {
 }
 
 /** Asked by machines that have no token, and that need a response most when little else works. */
-export function probeSurface({ engine, replica, metrics, phase }: ProbeOptions): Surface {
+export function probeSurface({ engine, historyCheck, replica, metrics, phase }: ProbeOptions): Surface {
   return {
     prefix: '',
     access: null,
@@ -56,7 +59,7 @@ export function probeSurface({ engine, replica, metrics, phase }: ProbeOptions):
         kind: 'plain',
         method: 'GET',
         path: '/health',
-        respond: () => healthResponse(engine, replica?.() ?? null),
+        respond: () => healthResponse(engine, historyCheck, replica?.() ?? null),
       },
       {
         kind: 'plain',
@@ -106,16 +109,35 @@ function shared<T>(monotonicMs: () => number, make: () => Promise<T>): () => Pro
   };
 }
 
-/** Above the memory budget the process is healthy all the same: a restart would not help, and switches still work. */
+/**
+ * Above the memory budget, and with damage in old history, the process is healthy all the same: a restart would not help, and
+ * switches still work.
+ */
 function healthResponse(
   { journal, world, memoryBudgetBytes }: Engine,
+  historyCheck: HistoryCheck,
   view: ReplicaView | null,
 ): HttpResponse {
-  const warning = memoryWarning(stateBytes(world), memoryBudgetBytes);
-  const cluster = view === null ? {} : { cluster: clusterHealth(view) };
-  if (journal.writable)
-    return jsonResponse(200, { health: 'GOOD', ...(warning === null ? {} : { warning }), ...cluster });
-  return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason, ...cluster });
+  const warnings = [memoryWarning(stateBytes(world), memoryBudgetBytes), damageWarning(historyCheck)];
+  const warning = warnings.filter((one) => one !== null).join(' ');
+  const more = {
+    ...(warning !== '' && { warning }),
+    ...(historyCheck.lastPassAt !== null && {
+      historyCheckedAt: new Date(historyCheck.lastPassAt).toISOString(),
+    }),
+    ...(view !== null && { cluster: clusterHealth(view) }),
+  };
+  if (journal.writable) return jsonResponse(200, { health: 'GOOD', ...more });
+  return jsonResponse(503, { health: 'BAD', reason: journal.refusalReason, ...more });
+}
+
+function damageWarning({ damages }: HistoryCheck): string | null {
+  const [first] = damages;
+  if (first === undefined) return null;
+  const where =
+    first.offset === null ? basename(first.file) : `${basename(first.file)}, offset ${first.offset}`;
+  const others = damages.length === 1 ? '' : ` and ${damages.length - 1} more`;
+  return `Old history is damaged (${where}${others}); flags and changes are not concerned. Run "flagstaff verify".`;
 }
 
 /** Nothing of addresses: whoever reaches the port may ask. */

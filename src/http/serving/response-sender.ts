@@ -10,6 +10,7 @@ import type { DomainEvent } from '../../domain/state/events.ts';
 import { FRONTEND_SETTING_ID, frontendOrigins } from '../../domain/state/frontend-origins.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { settingOf } from '../../domain/state/settings.ts';
+import { DataFolderError } from '../../persistence/disk/data-folder-error.ts';
 import {
   COMMON_ERRORS,
   errorOfFault,
@@ -52,6 +53,9 @@ export const NOT_WANTED = refuse(
   'ServiceUnavailableError',
   'The client closed its side of the connection while the request waited for its turn; nothing was done.',
 );
+
+const DAMAGED_HISTORY =
+  'The server could not read a damaged part of its history back, which it needs for this; flags and changes are not concerned';
 
 const NO_MORE_STREAMS = refuse(
   'ServiceUnavailableError',
@@ -175,7 +179,8 @@ export class ResponseSender {
     const errorId = randomUUID();
     const requestId = this.#log.idOf(request, errorId);
     this.#log.failed({ ...servedBy(call), requestId, errorId }, error);
-    this.#sendError(call, errorOfFault(errorId), errorId);
+    const problem = error instanceof DataFolderError ? DAMAGED_HISTORY : null;
+    this.#sendError(call, errorOfFault(errorId, problem), errorId);
   }
 
   #sendError(call: Call, error: HttpError, errorId: string, extraHeaders: readonly string[] = []): void {

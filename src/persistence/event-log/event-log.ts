@@ -34,7 +34,7 @@ import { type Walk, walkIds } from './event-walk.ts';
 import { type BuildOptions, type BuildProgress, buildIndex, buildIndexBefore } from './index-building.ts';
 import { IndexFileStore } from './index-file-store.ts';
 import { pageOfAll, searchIndex } from './index-search.ts';
-import type { JournalDamage, LogReader } from './log-reader.ts';
+import { errorOf, type JournalDamage, type LogReader } from './log-reader.ts';
 import { type LoggedEvent, recordedEvent, toLoggedEvent } from './logged-event.ts';
 import type { TextMatches } from './text-scan.ts';
 
@@ -137,6 +137,10 @@ export class EventLog {
 
   /** Searches that need the names of all events. */
   readonly #waiting = new Set<() => void>();
+  /** First ids of segments that nobody has read since the start. */
+  readonly #unverified = new Set<number>();
+  /** By first id. Nothing is shown of such a segment: a frame in it may be whole, and not the one that was written there. */
+  readonly #damaged = new Map<number, JournalDamage>();
 
   private constructor(options: EventLogOptions) {
     this.#options = options;
@@ -166,14 +170,32 @@ export class EventLog {
     return this.#indexFiles.vouch(segment);
   }
 
-  /** Whether a part that was vouched for is whole; null when it is, or is not kept any more. */
+  /** Has searches verify the checksums of a segment until `check` has found it whole. */
+  distrust(segment: number): void {
+    this.#unverified.add(segment);
+  }
+
+  /** All of the journal that is durable, oldest first. */
+  parts(durableId: number): readonly DeferredPart[] {
+    return this.#index
+      .views(durableId)
+      .flatMap(({ firstId, count, bytesEnd }) =>
+        count === 0 ? [] : [{ segment: firstId, end: bytesEnd, chain: null, lastId: firstId + count - 1 }],
+      );
+  }
+
+  /** Whether a part of the journal is whole; null when it is, or is not kept any more. */
   async check(part: DeferredPart): Promise<JournalDamage | null> {
     const { folder, logReader } = this.#options;
     const isKept = (): boolean => this.#index.viewOf(part.segment) !== null;
     try {
       const { damage } = await logReader.check({ folder, part });
-      if (damage === null || !isKept()) return null;
-      await this.#indexFiles.distrust(part.segment);
+      this.#unverified.delete(part.segment);
+      if (damage === null || !isKept()) {
+        this.#damaged.delete(part.segment);
+        return null;
+      }
+      this.#damaged.set(part.segment, damage);
       return damage;
     } catch (error) {
       if (isKept()) throw error;
@@ -329,6 +351,8 @@ export class EventLog {
   }
 
   #searchText(query: string, { filter, views, page, reader }: SearchScope): Promise<TextMatches> {
+    for (const { firstId, count } of views)
+      if (firstId + count > filter.oldestId) this.#refuseDamaged(firstId);
     const { names } = this.#index;
     const folded = query.toLowerCase();
     const request = {
@@ -341,6 +365,7 @@ export class EventLog {
       skip: page.toSkip,
       folder: this.#options.folder,
       segments: views,
+      unverified: this.#unverified,
     };
     return this.#options.logReader.scan(request, reader.signal);
   }
@@ -373,12 +398,18 @@ export class EventLog {
     });
   }
 
+  #refuseDamaged(segment: number): void {
+    const damage = this.#damaged.get(segment);
+    if (damage !== undefined) throw errorOf(damage);
+  }
+
   /** The frames of the ids that are kept, in the order of the ids. Neighbouring ids of one frame share a place. */
   #placesOf(ids: readonly number[]): EventPlace[] {
     const places: (EventPlace & { readonly ids: number[] })[] = [];
     for (const id of ids) {
       const view = this.#index.viewOf(id);
       if (view === null) continue;
+      this.#refuseDamaged(view.firstId);
       const extent = frameExtent(view, id - view.firstId);
       const last = places.at(-1);
       if (last?.segment === view.firstId && last.offset === extent.offset) last.ids.push(id);

@@ -37,8 +37,6 @@ export class IndexFileStore {
   readonly #saved = new Map<number, number>();
   /** Whose names are read later, in order. */
   readonly #unnamed: SegmentView[] = [];
-  /** Of segments that are damaged: nobody is to trust an index file of them. */
-  readonly #distrusted = new Set<number>();
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: IndexFileStoreOptions) {
@@ -105,24 +103,6 @@ export class IndexFileStore {
     return { segment: firstId, lastId: firstId + count - 1, lastOffset, end, chain };
   }
 
-  /** The segment was found to be other than its index file says: no start trusts that file any more, if it can be removed. */
-  distrust(firstId: number): Promise<void> {
-    this.#distrusted.add(firstId);
-    this.#saving = this.#saving.then(() => this.#remove(firstId));
-    return this.#saving;
-  }
-
-  async #remove(firstId: number): Promise<void> {
-    const { fs, folder, note } = this.#options;
-    const path = this.#pathOf(firstId);
-    try {
-      await fs.remove(path);
-      await fs.syncFolder(folder);
-    } catch (error) {
-      note?.(`The index file ${path} of a damaged segment could not be removed: ${error}`);
-    }
-  }
-
   /** Saves what is not saved yet of the events up to `durableId`; calls queue up, so that two never share a file. */
   save(durableId: number): Promise<void> {
     this.#saving = this.#saving.then(() => this.#saveAll(durableId));
@@ -136,7 +116,6 @@ export class IndexFileStore {
   async #saveAll(durableId: number): Promise<void> {
     for (const view of this.#options.index.views(durableId)) {
       if (view.count === 0 || this.#saved.get(view.firstId) === view.count) continue;
-      if (this.#distrusted.has(view.firstId)) continue;
       try {
         await this.#saveOne(view);
         this.#saved.set(view.firstId, view.count);

@@ -6,11 +6,13 @@ import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { OWN_SCHEDULE, scheduleTimes } from '../../threads/schedule-times.ts';
+import { DataFolderError } from '../disk/data-folder-error.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';
 import { givingWay } from './giving-way.ts';
 import {
   checkPart,
+  damageOf,
   type LogTask,
   type NumberedTask,
   type TaskOutput,
@@ -34,6 +36,7 @@ async function outcomeOf({ task, cancelled }: NumberedTask): Promise<TaskResult[
     });
     return result === null ? { kind: 'cancelled' } : { kind: 'done', result };
   } catch (error) {
+    if (error instanceof DataFolderError) return { kind: 'damaged', damage: damageOf(error) };
     return { kind: 'failed', problem: error instanceof Error ? error.message : String(error) };
   }
 }

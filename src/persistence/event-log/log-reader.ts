@@ -6,11 +6,13 @@
  * The thread is started by the first task and kept. If it dies, the tasks that it was busy with fail, and the next one
  * starts a new thread.
  */
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { threadSource } from '../../threads/thread-source.ts';
-import { DataFolderError } from '../disk/data-folder-error.ts';
-import type { FileSystem } from '../disk/file-system.ts';
+import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
+import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
+import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
@@ -61,6 +63,7 @@ export interface TaskResult {
   readonly outcome:
     | { readonly kind: 'done'; readonly result: TaskOutput }
     | { readonly kind: 'cancelled' }
+    | { readonly kind: 'damaged'; readonly damage: JournalDamage }
     | { readonly kind: 'failed'; readonly problem: string };
 }
 
@@ -137,6 +140,7 @@ export class WorkerLogReader implements LogReader {
     const job = this.#take(number);
     if (outcome.kind === 'done') job?.resolve(outcome.result);
     else if (outcome.kind === 'cancelled') job?.reject(job.signal?.reason);
+    else if (outcome.kind === 'damaged') job?.reject(errorOf(outcome.damage));
     else job?.reject(new Error(outcome.problem));
     // An idle thread must not keep a process alive that has nothing else to do.
     if (this.#jobs.size === 0) this.#worker?.unref();
@@ -161,17 +165,29 @@ export async function checkPart(
   rest?: Rest,
 ): Promise<Checked> {
   try {
-    return { damage: saidBy(await checkDeferredPart({ fs, folder }, part, rest)) };
+    const error = await checkDeferredPart({ fs, folder }, part, rest);
+    return { damage: error === null ? null : damageOf(error) };
   } catch (error) {
-    if (error instanceof DataFolderError) return { damage: saidBy(error) };
-    throw error;
+    if (error instanceof DataFolderError) return { damage: damageOf(error) };
+    if (!isMissing(error)) throw error;
+    const file = join(folder, segmentFileName(part.segment));
+    const problem = 'A journal file is missing';
+    return {
+      damage: { problem, file, offset: null, lastGoodEventId: part.segment - 1, advice: ADVICE_DAMAGED },
+    };
   }
 }
 
-function saidBy(error: DataFolderError | null): JournalDamage | null {
-  if (error === null) return null;
-  const { problem, file, offset, lastGoodEventId, advice } = error;
+export function damageOf({ problem, file, offset, lastGoodEventId, advice }: DataFolderError): JournalDamage {
   return { problem, file, offset, lastGoodEventId, advice };
+}
+
+export function errorOf({ problem, file, offset, lastGoodEventId, advice }: JournalDamage): DataFolderError {
+  return new DataFolderError(problem, {
+    ...{ file, advice },
+    ...(offset !== null && { offset }),
+    ...(lastGoodEventId !== null && { lastGoodEventId }),
+  });
 }
 
 export function logReaderSource(): string {

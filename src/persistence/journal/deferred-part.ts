@@ -22,14 +22,15 @@ export interface DeferredPart {
   readonly segment: number;
   /** Behind the last frame of it. */
   readonly end: number;
-  /** Checksum of that frame. */
-  readonly chain: number;
+  /** Checksum of that frame; null where nobody vouches for it, so that the frames alone vouch for each other. */
+  readonly chain: number | null;
   /** Id of the last event in it. */
   readonly lastId: number;
 }
 
 /** A part of a segment that an index file covers. */
 export interface VouchedPart extends DeferredPart {
+  readonly chain: number;
   /** Where its last frame begins. */
   readonly lastOffset: number;
 }
@@ -88,7 +89,8 @@ async function checkIn(
   if (typeof last === 'string') return damaged(walk.last?.offset ?? 0, last);
   if (last !== null) lastGoodEventId = last.lastId;
   if (end.problem !== null) return damaged(end.offset, end.problem.what);
-  if (end.offset !== part.end || end.chain !== part.chain || lastGoodEventId !== part.lastId)
+  const isOther = part.chain !== null && end.chain !== part.chain;
+  if (end.offset !== part.end || isOther || lastGoodEventId !== part.lastId)
     return damaged(end.offset, 'a file is not the one that the server started with');
   assert(lastGoodEventId >= firstId, 'a part holds an event');
   return null;

@@ -206,6 +206,7 @@ const REQUEST: TextScanRequest = {
   limit: 1,
   folder: '/',
   segments: [],
+  unverified: new Set(),
 };
 
 const found = (number: number, total: number): TaskResult => ({
