@@ -16,24 +16,15 @@ export interface Counted {
 export interface Recorded {
   /** By the name of the long form. */
   readonly longForms: Readonly<Record<string, Counted>>;
-  /** Tests that passed, by file. */
-  readonly files: Readonly<Record<string, number>>;
 }
 
 export function recordedCounts(): Recorded {
-  if (!existsSync(FILE)) return { longForms: {}, files: {} };
+  if (!existsSync(FILE)) return { longForms: {} };
   return JSON.parse(readFileSync(FILE, 'utf8')) as Recorded;
 }
 
 /** Replaces what was run; the rest stays as it was counted before. */
-export function keepCounts(
-  longForms: Readonly<Record<string, Counted>>,
-  files: Readonly<Record<string, number>> = {},
-): void {
-  const before = recordedCounts();
-  const after: Recorded = {
-    longForms: { ...before.longForms, ...longForms },
-    files: { ...before.files, ...files },
-  };
+export function keepCounts(longForms: Readonly<Record<string, Counted>>): void {
+  const after: Recorded = { longForms: { ...recordedCounts().longForms, ...longForms } };
   writeFileSync(FILE, `${JSON.stringify(after, null, 2)}\n`);
 }

@@ -1,18 +1,15 @@
 /**
- * Writes docs/reliability.md from the table of faults (rows.ts) and from what was counted (docs/reliability.json):
+ * Writes docs/reliability.md from the table of faults (rows.ts) and from what the long forms counted (docs/reliability.json):
  *
- *   node --import tsx test/faults/render.ts            the page
- *   node --import tsx test/faults/render.ts --count    runs the tests that it names first, and counts them
+ *   node --import tsx test/faults/render.ts
  *
  * A test that is named and is not there ends it with an error: the page never promises what nothing holds to.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { run } from 'node:test';
+import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { keepCounts, type Recorded, recordedCounts } from './counts.ts';
+import { type Recorded, recordedCounts } from './counts.ts';
 import { FAULT_ROWS, type FaultRow, type TestName } from './rows.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,8 +19,8 @@ const PAGE = join(ROOT, 'docs/reliability.md');
 const INTRODUCTION = `# Faults, promises and the tests that hold to them
 
 What can go wrong with a machine, a disk, a network or a client, what Flagstaff promises then, and which test injects
-the fault and checks the promise. This page is written by \`test/faults/render.ts\`; its numbers are what was counted
-when the tests were run last, and a test that it names and that is not there keeps it from being written.
+the fault and checks the promise. This page is written by \`test/faults/render.ts\`; its numbers are what the
+long forms counted when they were run last, and a test that it names and that is not there keeps it from being written.
 
 **The oracle.** After a fault and a restart: whatever was acknowledged is there; the state is that of some prefix of
 what was submitted, without a hole; what was not acknowledged is wholly in or wholly out; the hash of the recovered
@@ -42,37 +39,16 @@ Builds that are broken on purpose, one line each, show that it can fail: every o
 set. \`--record\` keeps their counts for this page.
 `;
 
-function files(): string[] {
-  return [...new Set(FAULT_ROWS.flatMap(({ tests }) => tests.map(({ file }) => file)))].sort();
-}
-
 function assertThere({ file, title }: TestName): void {
   const source = readFileSync(join(TESTS, file), 'utf8');
   assert(source.includes(title), `test/${file} has no test called "${title}"`);
-}
-
-/** Tests that passed, by file; suites are not counted, what is in them is. */
-async function countTests(): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const file of files()) {
-    let passed = 0;
-    const stream = run({ files: [join(TESTS, file)], concurrency: 1 });
-    stream.on('test:pass', ({ details }) => {
-      if (details.type !== 'suite') passed += 1;
-    });
-    stream.on('test:fail', ({ name }) => assert.fail(`test/${file}: "${name}" fails`));
-    for await (const _ of stream);
-    counts[file] = passed;
-    console.log(`${relative(ROOT, join(TESTS, file))}: ${passed}`);
-  }
-  return counts;
 }
 
 function sectionOf(row: FaultRow, index: number, recorded: Recorded): string {
   for (const test of row.tests) assertThere(test);
   const tests = [...new Set(row.tests.map(({ file }) => file))].map((file) => {
     const titles = row.tests.filter((test) => test.file === file).map(({ title }) => `“… ${title} …”`);
-    return `- \`test/${file}\` (${recorded.files[file] ?? 'not counted'} tests): ${titles.join(', ')}`;
+    return `- \`test/${file}\`: ${titles.join(', ')}`;
   });
   const longForms = (row.longForms ?? []).map((name) => `- Long form ${longFormOf(name, recorded)}`);
   return [`### ${index + 1}. ${row.fault}`, '', row.promise, '', ...tests, ...longForms].join('\n');
@@ -110,10 +86,5 @@ export function reliabilityPage(recorded: Recorded): string {
   return `${page.join('\n')}\n`;
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { count: { type: 'boolean', default: false } } });
-  if (values.count) keepCounts({}, await countTests());
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
   writeFileSync(PAGE, reliabilityPage(recordedCounts()));
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main();

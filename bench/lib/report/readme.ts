@@ -30,7 +30,7 @@ export function withFigures(page: string, results: Results): string {
     '|---|---:|---:|---:|',
     ...rows,
     '',
-    `Measured on ${at.slice(0, 10)} at ${commit} on ${machine}, by ${loadGenerator} on the same machine, with a load of ${loadAverage.toFixed(1)} before.`,
+    `Measured on ${at.slice(0, 10)} on ${machine}, by ${loadGenerator} on the same machine, with a load of ${loadAverage.toFixed(1)} before.`,
     '',
   ];
   return page.slice(0, from) + text.join('\n') + page.slice(to);
