@@ -4,6 +4,7 @@
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { named } from './persistence/disk/file-system.ts';
 
 /** In the data folder. Nothing reads it. */
 const FILE_NAME = 'first-admin-token';
@@ -16,6 +17,8 @@ export function writeFirstToken(folder: string, secret: string): string {
   try {
     fs.writeSync(fd, `${secret}\n`);
     fs.fsyncSync(fd);
+  } catch (error) {
+    throw named(error as NodeJS.ErrnoException, file);
   } finally {
     fs.closeSync(fd);
   }

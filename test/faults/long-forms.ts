@@ -7,6 +7,7 @@ import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.t
 import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
+import { failAllStarts, START_CALLS } from './failing-start.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
 import { fillEverything } from './limits/everything-full.ts';
@@ -77,6 +78,13 @@ export const LONG_FORMS: readonly LongForm[] = [
     batch: 1,
     skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
     run: async (rounds, first) => ({ ...(await failSyncs({ rounds, first })) }),
+  },
+  {
+    name: 'failing start',
+    total: START_CALLS.length,
+    batch: 1,
+    skipped: () => (isTraceable() ? null : 'strace cannot trace here'),
+    run: async (_, first) => ({ starts: await failAllStarts(START_CALLS[first - 1] ?? '') }),
   },
   { name: 'shutdown', total: 20, batch: 4, run: async (rounds) => ({ ...(await shutDown({ rounds })) }) },
   {

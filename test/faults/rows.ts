@@ -184,6 +184,12 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['simulation'],
   },
   {
+    fault: 'A call to the disk fails during a start',
+    promise: 'The process ends with 74, or with 65 where the file seems damaged, and names the file.',
+    tests: [...named('faults/failing-start.test.ts')('ends with 74 and the name of the file when')],
+    longForms: ['failing start'],
+  },
+  {
     fault: 'A sync fails, and the next one would succeed',
     promise:
       'The batch is never answered, nothing is tried again, exit code 74. What the kernel still shows of it is written once more at the next start.',

@@ -23,7 +23,7 @@ export function withFigures(page: string, results: Results): string {
     ({ what, values }) =>
       `| ${what} | ${rate(values['perSecond'])} | ${rate(values['theirs'])} | ${rate(values['share'])} × |`,
   );
-  const { at, commit, machine, loadAverage, loadGenerator } = circumstances;
+  const { at, machine, loadAverage, loadGenerator } = circumstances;
   const text = [
     BEGIN,
     `| requests a second, ${first.at} connections | Flagstaff | ${peer} | ratio |`,

@@ -81,14 +81,12 @@ class RealFile implements OpenFile {
 
   #readOnce(target: Uint8Array, offset: number, length: number, position: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      fs.read(this.#fd, target, offset, length, position, (error, count) =>
-        error ? reject(error) : resolve(count),
-      );
+      fs.read(this.#fd, target, offset, length, position, this.#settling(resolve, reject));
     });
   }
 
   write(source: Uint8Array, sourceOffset: number, length: number, position: number): Promise<number> {
-    return writeTo(this.#fd, source, sourceOffset, length, position);
+    return this.#writeTo(this.#fd, source, sourceOffset, length, position);
   }
 
   async writeDurably(
@@ -103,30 +101,33 @@ class RealFile implements OpenFile {
       return written;
     }
     this.#synchronousFd ??= await openDescriptor(this.#path, SYNCHRONOUS);
-    return writeTo(this.#synchronousFd, source, sourceOffset, length, position);
+    return this.#writeTo(this.#synchronousFd, source, sourceOffset, length, position);
   }
 
   datasync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      fs.fdatasync(this.#fd, (error) => (error ? reject(error) : resolve()));
+      fs.fdatasync(this.#fd, this.#settling(resolve, reject));
     });
   }
 
   sync(): Promise<void> {
     return new Promise((resolve, reject) => {
-      fs.fsync(this.#fd, (error) => (error ? reject(error) : resolve()));
+      fs.fsync(this.#fd, this.#settling(resolve, reject));
     });
   }
 
   truncate(size: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      fs.ftruncate(this.#fd, size, (error) => (error ? reject(error) : resolve()));
+      fs.ftruncate(this.#fd, size, this.#settling(resolve, reject));
     });
   }
 
   size(): Promise<number> {
     return new Promise((resolve, reject) => {
-      fs.fstat(this.#fd, (error, stats) => (error ? reject(error) : resolve(stats.size)));
+      fs.fstat(
+        this.#fd,
+        this.#settling((stats: fs.Stats) => resolve(stats.size), reject),
+      );
     });
   }
 
@@ -139,6 +140,33 @@ class RealFile implements OpenFile {
     this.#synchronousFd = null;
     await closeDescriptor(this.#fd);
   }
+
+  #writeTo(
+    fd: number,
+    source: Uint8Array,
+    sourceOffset: number,
+    length: number,
+    position: number,
+  ): Promise<number> {
+    return new Promise((resolve, reject) => {
+      fs.write(fd, source, sourceOffset, length, position, this.#settling(resolve, reject));
+    });
+  }
+
+  /** A callback that settles a promise. The kernel knows a descriptor; who reads the error has to know the file. */
+  #settling<T>(
+    resolve: (value: T) => void,
+    reject: (error: Error) => void,
+  ): (error: NodeJS.ErrnoException | null, value: T) => void {
+    return (error, value) => (error === null ? resolve(value) : reject(named(error, this.#path)));
+  }
+}
+
+/** The error of a call on a descriptor, with the file that it has open. */
+export function named(error: NodeJS.ErrnoException, path: string): NodeJS.ErrnoException {
+  error.path = path;
+  error.message += ` '${path}'`;
+  return error;
 }
 
 /** Whether `path` leads to the file that has this descriptor. */
@@ -153,20 +181,6 @@ export async function isOpenAt(fd: number, path: string): Promise<boolean> {
     }),
   ]);
   return named !== null && named.ino === open.ino && named.dev === open.dev;
-}
-
-function writeTo(
-  fd: number,
-  source: Uint8Array,
-  sourceOffset: number,
-  length: number,
-  position: number,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.write(fd, source, sourceOffset, length, position, (error, count) =>
-      error ? reject(error) : resolve(count),
-    );
-  });
 }
 
 function closeDescriptor(fd: number): Promise<void> {

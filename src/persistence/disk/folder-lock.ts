@@ -10,7 +10,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { tryLock } from 'fs-native-extensions';
-import { isOpenAt } from './file-system.ts';
+import { isOpenAt, named } from './file-system.ts';
 import { makeFolder } from './make-folder.ts';
 
 export const LOCK_FILE_NAME = 'flagstaff.lock';
@@ -49,7 +49,7 @@ export function lockFolder(folder: string): FolderLock {
     fs.writeSync(fd, `${process.pid}\n`);
   } catch (error) {
     fs.closeSync(fd);
-    throw error;
+    throw error instanceof FolderLockedError ? error : named(error as NodeJS.ErrnoException, path);
   }
   return { isHeld: () => isOpenAt(fd, path), release: () => release(fd) };
 }

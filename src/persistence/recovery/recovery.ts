@@ -155,10 +155,8 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
       'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
     );
   }
-  if (survey.facts.beginning === 'unreadable') {
-    const message = `${LOG_BEGINNING_FILE_NAME} cannot be read and is written anew; older segments, if any are missing, are not missed.`;
-    log.warn({}, message);
-  }
+  const beginning = beginningWarning(survey);
+  if (beginning !== null) log.warn({}, beginning);
   for (const { path, problem, offset } of survey.badSnapshots) {
     log.warn(
       { path, problem, offset },
@@ -166,6 +164,17 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
     );
   }
   for (const path of survey.unknown) log.warn({ path }, 'Ignoring an unknown file in the data folder.');
+}
+
+/** A folder that retention has made shorter before it kept a record of that cannot be told from one that somebody has. */
+function beginningWarning({ facts, journal }: FolderSurvey): string | null {
+  const name = LOG_BEGINNING_FILE_NAME;
+  if (facts.beginning === 'unreadable')
+    return `${name} cannot be read and is written anew; older segments, if any are missing, are not missed.`;
+  const firstId = journal.firstId ?? 1;
+  return facts.beginning === 'good' || firstId === 1
+    ? null
+    : `${name} is missing and is written anew; the journal begins with event ${firstId}, and whether retention deleted the events before it cannot be told.`;
 }
 
 /** Loads a snapshot in place of the one before, which was a bad one. */

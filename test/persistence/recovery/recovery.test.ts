@@ -298,6 +298,16 @@ test('a folder without a record of where its log begins starts and gets one, fro
   await assert.rejects(recoverFrom(disk), /The journal file with which the log begins is missing/);
 });
 
+test('the record of where the log begins deleted together with the oldest segment is said at the start', async () => {
+  const { disk } = await fullDisk();
+  disk.take(BEGINNING);
+  const whole = await recoverFrom(disk.copy());
+  assert.deepEqual(whole.warnings, [], 'nothing before the first event can be missing');
+  disk.take(SEGMENTS[0]!);
+  const { warnings } = await recoverFrom(disk);
+  assert.match(warnings.join(), /log\.beginning is missing and is written anew; the journal begins with event 11/);
+});
+
 test('the whole journal gone, its mark included, is no fresh start', async () => {
   for (const snapshotsToo of [false, true]) {
     const { disk, older, newer } = await fullDisk();
