@@ -10,6 +10,7 @@ import { originOf } from './http/transport/origin.ts';
 import { createLog } from './log.ts';
 import { DamagedHistoryError, DataFolderError } from './persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
+import { ShortWriteError } from './persistence/disk/write-fully.ts';
 import { FencedError, LogLostError } from './persistence/journal/commit-log.ts';
 import { JournalFailure } from './persistence/journal/journal-failure.ts';
 import { DisagreementError } from './replication/alignment.ts';
@@ -130,6 +131,7 @@ function fail(error: unknown): never {
   if (error instanceof UnsafeLogError) exitWith(EXIT.badConfig, error.message);
   if (isDisagreement(error)) exitWith(EXIT.damagedData, error.message);
   if (error instanceof DataFolderError) exitWith(EXIT.damagedData, error.message);
+  if (error instanceof ShortWriteError) exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR.`);
   if (isFileFault(error))
     exitWith(EXIT.journalFailed, `${error.message}. Look at DATA_DIR, its permissions and its disk.`);
   exitWith(EXIT.fault, error instanceof Error ? (error.stack ?? error.message) : String(error));

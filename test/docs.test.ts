@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { EXIT } from '../src/exit-codes.ts';
 import { ROUTES } from '../src/http/admin/routes.ts';
 import { recordedCounts } from './faults/counts.ts';
 import { reliabilityPage } from './faults/render.ts';
@@ -145,6 +146,14 @@ function numberedEndpoints(): string[] {
       return `${method} ${whole}`;
     });
 }
+
+test('the page of commands has every exit code, and no other', () => {
+  const codes = linesOf('docs/operating-commands.md').flatMap((line) => /^\| (\d+) \|/.exec(line)?.[1] ?? []);
+  assert.deepEqual(
+    codes.map(Number),
+    Object.values(EXIT).toSorted((a, b) => a - b),
+  );
+});
 
 test('every test that the table of faults names exists', () => {
   const missing = FAULT_ROWS.flatMap(({ tests }) => tests).filter(({ file, title }) => {

@@ -99,6 +99,8 @@ import {
   HEADERS_MAX,
   resolveLimits,
   STREAMS_MAX,
+  UWS_BODY_BYTES_PER_SECOND_MIN,
+  UWS_READER_PAUSE_MS_MAX,
 } from '../../src/http/transport/transport-limits.ts';
 import { BULK_APPLICATIONS_MAX, BULK_COUNTS_MAX } from '../../src/http/usage/schemas.ts';
 import {
@@ -397,6 +399,16 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
       row(
         'time until a response has been read',
         seconds(transport.responseDeadlineMs),
+        'the connection is closed',
+      ),
+      row(
+        'pace of a body, on uWebSockets.js',
+        `at least ${bytes(UWS_BODY_BYTES_PER_SECOND_MIN)} a second over each 10 seconds`,
+        'the connection is closed',
+      ),
+      row(
+        'pause of a reader, on uWebSockets.js',
+        seconds(UWS_READER_PAUSE_MS_MAX),
         'the connection is closed',
       ),
     ],

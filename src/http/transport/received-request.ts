@@ -6,6 +6,7 @@
  * Content-Length, Host or Authorization, a length that is not plain digits, any Transfer-Encoding other than
  * `chunked`. Both engines use this class, because the parser of uWebSockets.js accepts such requests.
  */
+import { METHODS } from 'node:http';
 import type { TransportRequest } from './transport.ts';
 import { HEADER_BLOCK_BYTES_MAX, HEADERS_MAX } from './transport-limits.ts';
 
@@ -49,6 +50,15 @@ const LENGTH_PATTERN = /^[0-9]{1,15}$/;
 
 /** `close` as one of the options of a Connection header. */
 const CLOSE_PATTERN = /(^|,)[ \t]*close[ \t]*(,|$)/i;
+
+/** Those that the parser of Node knows; uWebSockets.js takes any bytes for a method, and none at all. */
+const METHODS_KNOWN = new Set(METHODS);
+
+/** Visible ASCII, which is all that a request line may hold (RFC 9112 §3.2). */
+const TARGET_PATTERN = /^[\x21-\x7e]*$/;
+
+/** DEL, and what uWebSockets.js makes of bytes that are no UTF-8. */
+const BAD_VALUE = /[\x7f\ufffd]/;
 
 /** Methods whose requests have no body in practice (RFC 9110 §9.2.1). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -116,6 +126,7 @@ export class ReceivedRequest implements TransportRequest {
   /** Adds the next header, its name in lower case, and records what is wrong with it. */
   addHeader(name: string, value: string): void {
     this.#headers.push(name, value);
+    if (BAD_VALUE.test(value)) this.refusal ??= MALFORMED;
     if (name === 'host') {
       if (this.#hasHost) this.refusal ??= TWO_HOSTS;
       this.#hasHost = true;
@@ -133,6 +144,12 @@ export class ReceivedRequest implements TransportRequest {
 
   /** The verdict, once all headers have been added. */
   judge(targetBytesMax: number): RequestRefusal | null {
+    if (
+      !METHODS_KNOWN.has(this.method) ||
+      !TARGET_PATTERN.test(this.path) ||
+      !TARGET_PATTERN.test(this.query)
+    )
+      return MALFORMED;
     if (!this.#hasHost) this.refusal ??= NO_HOST;
     if (this.#headers.length > 2 * HEADERS_MAX) this.refusal ??= TOO_MANY_HEADERS;
     if (this.chunked && this.contentLength >= 0) this.refusal ??= LENGTH_AND_ENCODING;

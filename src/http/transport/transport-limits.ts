@@ -55,6 +55,13 @@ export const DESCRIPTORS_RESERVED = 200;
 /** With no more descriptors than are reserved, serve a few connections rather than none. */
 const CONNECTIONS_MIN = 32;
 
+/**
+ * Built into uWebSockets.js, for which the deadlines of requests and responses hold besides: at so many bytes a second over each 10
+ * seconds a body must come, and so long a reader may take nothing. The connection is closed without a response.
+ */
+export const UWS_BODY_BYTES_PER_SECOND_MIN = 16 * 1024;
+export const UWS_READER_PAUSE_MS_MAX = 10_000;
+
 /** Of responses that clients have not read yet, over all connections. */
 export const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 

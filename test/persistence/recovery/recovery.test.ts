@@ -305,7 +305,10 @@ test('the record of where the log begins deleted together with the oldest segmen
   assert.deepEqual(whole.warnings, [], 'nothing before the first event can be missing');
   disk.take(SEGMENTS[0]!);
   const { warnings } = await recoverFrom(disk);
-  assert.match(warnings.join(), /log\.beginning is missing and is written anew; the journal begins with event 11/);
+  assert.match(
+    warnings.join(),
+    /log\.beginning is missing and is written anew; the journal begins with event 11/,
+  );
 });
 
 test('the whole journal gone, its mark included, is no fresh start', async () => {

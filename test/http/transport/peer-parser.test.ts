@@ -1,0 +1,127 @@
+/**
+ * Both engines beside each other: llhttp, which parses for node:http, is the peer. Requests are mutated, and hold another request in
+ * their bodies. What uWebSockets.js runs of those, llhttp runs too.
+ *
+ * Left out are header lines without a name, behind which uWebSockets.js sees no headers: docs/operating.md says what that means.
+ */
+import assert from 'node:assert/strict';
+import { METHODS } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
+import { type SeededRandom, seededRandom } from '../../support/seeded-random.ts';
+import { start, text, until } from './engines.ts';
+import { fetchRaw, post, RawConnection, request } from './raw-connection.ts';
+
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
+const CASES = Number(process.env['TEST_CASES'] ?? 400);
+
+const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: c\r\n\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked';
+const WELL_FORMED = [
+  request('/', { headers: ['Authorization: abc', 'Accept: */*'] }),
+  request('/', { method: 'HEAD' }),
+  request('/', { method: 'DELETE' }),
+  post('/', HIDDEN),
+  request('/', { headers: [`Content-Length: ${HIDDEN.length}`], body: HIDDEN }),
+  request('/', { method: 'POST', headers: [CHUNKED], body: '5\r\nhello\r\n0\r\n\r\n' }),
+  request('/', { method: 'PUT', headers: [CHUNKED], body: `21\r\n${HIDDEN}\r\n0\r\n\r\n` }),
+];
+const FRAGMENTS = [
+  ...[
+    '',
+    '\r\n',
+    '\r',
+    '\n',
+    ' ',
+    '\t',
+    ':',
+    '\0',
+    '\x7f',
+    '\x80',
+    '\xff',
+    ',',
+    ';',
+    '"',
+    '{',
+    '+5',
+    '0x5',
+    '-1',
+  ],
+  ...[
+    'get',
+    'PRI',
+    'Content-Length: 5\r\n',
+    `${CHUNKED}\r\n`,
+    'HTTP/1.0',
+    'HTTP/1.1',
+    'Host: b\r\n',
+    'chunked',
+  ],
+];
+
+function mutated(random: SeededRandom): string {
+  const pick = (list: readonly string[]): string => list[random.below(list.length)] ?? '';
+  let bytes = pick(WELL_FORMED);
+  for (let left = 1 + random.below(2); left > 0; left -= 1) {
+    const at = random.below(bytes.length);
+    const fragment = pick(FRAGMENTS);
+    // Put in, or in place of what was there; an empty one takes a byte away.
+    const replaced = fragment === '' ? 1 : random.below(2) * fragment.length;
+    bytes = bytes.slice(0, at) + fragment + bytes.slice(at + replaced);
+  }
+  return bytes;
+}
+
+const isNameless = (bytes: string): boolean => /\n[ \t]*:/.test(bytes);
+
+/** A server that tells what it ran, as method and path, for bytes that are sent on a connection of their own. */
+async function runner(t: TestContext, name: 'uws' | 'node'): Promise<(bytes: string) => Promise<string[]>> {
+  const ran: string[] = [];
+  const { port, transport } = await start(
+    t,
+    {
+      name,
+      create: async (options) =>
+        name === 'uws' ? createUwsTransport(options) : createNodeTransport(options),
+    },
+    {
+      handle: ({ method, path }, responder) => {
+        if (path !== '/alive') ran.push(`${method} ${path}`);
+        responder.send(text('ok'));
+      },
+    },
+  );
+  return async (bytes) => {
+    ran.length = 0;
+    const connection = await RawConnection.open(t, port);
+    connection.write(Buffer.from(bytes, 'latin1'));
+    // Whoever has answered this twice has read the bytes that came before, and has run what it meant to run later.
+    for (const _ of ['first', 'second']) {
+      await fetchRaw(t, port, request('/alive'));
+      await nextTurn();
+    }
+    connection.destroy();
+    await until(() => transport.openConnections === 0);
+    return [...ran];
+  };
+}
+
+test('whatever runs behind a mutated request on uWebSockets.js runs on llhttp too, and has a method that it knows', async (t) => {
+  const [onUws, onNode] = await Promise.all([runner(t, 'uws'), runner(t, 'node')]);
+  const random = seededRandom(SEED);
+  let hidden = 0;
+  for (let left = CASES; left > 0; left -= 1) {
+    const bytes = mutated(random);
+    if (isNameless(bytes)) continue;
+    const peer = await onNode(bytes);
+    const what = `seed ${SEED}: ${JSON.stringify(bytes)} runs more than ${JSON.stringify(peer)}`;
+    for (const ran of await onUws(bytes)) {
+      assert(METHODS.includes(ran.split(' ')[0] ?? ''), what);
+      if (ran.startsWith('GET /hidden')) assert(peer.includes(ran), what);
+    }
+    if (peer.includes('GET /hidden')) hidden += 1;
+  }
+  assert(hidden > 0, 'a mutation that ends the first request early runs the second on both');
+});

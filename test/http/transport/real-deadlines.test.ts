@@ -1,0 +1,107 @@
+/**
+ * Deadlines against real clocks, all at once: what uWebSockets.js has built in no simulated clock reaches. Nothing here says how soon a
+ * deadline is noticed; only that it is, with what response, and not before its time.
+ */
+import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createNodeTransport } from '../../../src/http/transport/node/node-transport.ts';
+import { NO_HEADERS, ResponseHeaders } from '../../../src/http/transport/response-headers.ts';
+import type { Transport, TransportOptions } from '../../../src/http/transport/transport.ts';
+import { createUwsTransport } from '../../../src/http/transport/uws/uws-transport.ts';
+import { text } from './engines.ts';
+import { RawConnection, request } from './raw-connection.ts';
+
+/** A body of more bytes than its sender gets through at its pace. */
+const LARGE_BYTES = 1024 * 1024;
+const PERIOD_MS = 250;
+
+/** More than what the kernel takes for a reader who does not read. */
+const UNREAD = Buffer.alloc(16 * 1024 * 1024, 'x');
+
+interface Ending {
+  readonly status: number | null;
+  readonly afterMs: number;
+}
+
+/** Sends the head of a POST, and then so many bytes a second until the connection ends or `durationMs` is over. */
+async function sendSlowly(
+  t: TestContext,
+  port: number,
+  { bytesPerSecond, durationMs }: { readonly bytesPerSecond: number; readonly durationMs: number },
+): Promise<Ending> {
+  const connection = await RawConnection.open(t, port);
+  const begunAt = performance.now();
+  const total = Math.min(LARGE_BYTES, Math.round((bytesPerSecond * durationMs) / 1000));
+  connection.write(request('/', { method: 'POST', headers: [`Content-Length: ${total}`] }));
+  const piece = Math.ceil((bytesPerSecond * PERIOD_MS) / 1000);
+  for (let sent = 0; sent < total && !connection.isClosed && connection.received === ''; sent += piece) {
+    connection.write('x'.repeat(Math.min(piece, total - sent)));
+    await wait(PERIOD_MS);
+  }
+  const status = await connection.nextResponse().then(
+    (response) => response.status,
+    () => null,
+  );
+  return { status, afterMs: performance.now() - begunAt };
+}
+
+/** Reads nothing of a large response for `pauseMs`, then all that comes; whether that was all of it. */
+async function readLate(t: TestContext, port: number, pauseMs: number): Promise<boolean> {
+  const connection = await RawConnection.open(t, port);
+  connection.stopReading();
+  connection.write(request('/unread'));
+  await wait(pauseMs);
+  connection.goOnReading();
+  return connection.nextResponse().then(
+    ({ body }) => body.length === UNREAD.length,
+    () => false,
+  );
+}
+
+async function silence(t: TestContext, port: number): Promise<number> {
+  const connection = await RawConnection.open(t, port);
+  const begunAt = performance.now();
+  await connection.closed();
+  return performance.now() - begunAt;
+}
+
+for (const name of ['uws', 'node'] as const)
+  describe(`deadlines by a real clock (${name})`, { timeout: 120_000 }, () => {
+    test('hold for slow bodies, late readers and silent connections, as docs/limits.md says', async (t) => {
+      const transport = await open(name);
+      t.after(() => transport.close());
+      const { port } = await transport.listen();
+      const [slow, steady, early, late, silentMs] = await Promise.all([
+        sendSlowly(t, port, { bytesPerSecond: 4_000, durationMs: 60_000 }),
+        sendSlowly(t, port, { bytesPerSecond: 40_000, durationMs: 20_000 }),
+        readLate(t, port, 5_000),
+        readLate(t, port, 25_000),
+        silence(t, port),
+      ]);
+      assert.deepEqual([steady.status, early], [200, true], 'what is fast enough is served');
+      assert(silentMs >= 8_000, `a silent connection was closed after ${silentMs} ms`);
+      if (name === 'node') {
+        assert.equal(slow.status, 408);
+        assert(slow.afterMs >= 29_000, `the body was refused after ${slow.afterMs} ms`);
+        assert(late, 'a reader may pause for 25 s');
+      } else {
+        assert.equal(slow.status, null, 'the engine closes the connection by itself');
+        assert(slow.afterMs >= 8_000, `the body was cut after ${slow.afterMs} ms`);
+        assert(!late, 'a reader may not pause for 25 s');
+      }
+    });
+  });
+
+async function open(name: 'uws' | 'node'): Promise<Transport> {
+  const options: TransportOptions = {
+    host: '127.0.0.1',
+    port: 0,
+    log: { warn: () => undefined, error: () => undefined },
+    refuse: (status, reason) => ({ status, headers: ResponseHeaders.of('x-refused', 'yes'), body: reason }),
+    handle: ({ path }, responder) =>
+      responder.send(path === '/unread' ? { status: 200, headers: NO_HEADERS, body: UNREAD } : text('ok')),
+  };
+  return name === 'uws' ? createUwsTransport(options) : createNodeTransport(options);
+}
