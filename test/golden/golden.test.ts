@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
+import { createLog, type Log } from '../../src/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';
@@ -52,6 +53,25 @@ function firstChanged(events: readonly EventShown[], { eventHashes, shapes }: Ex
   }
   return null;
 }
+
+for (const { name, folder } of GOLDEN_FOLDERS.filter((one) => one.name.startsWith('0.1.0/')))
+  it(`the first start on ${name} says that the older version will refuse the folder, and later starts do not`, async () => {
+    const copy = copyOf(folder);
+    const warned: boolean[] = [];
+    for (const start of ['first', 'second']) {
+      const warnings: string[] = [];
+      const log = Object.assign(Object.create(createLog('silent')) as Log, {
+        warn: (_: object, message: string) => warnings.push(message),
+      });
+      const server = await startTestServer({ folder: copy, log });
+      await server.call('POST', '/projects/default/features', { name: `after-the-${start}` });
+      await server.stop();
+      warned.push(
+        warnings.some((message) => message.startsWith('An older version of the server wrote this folder')),
+      );
+    }
+    assert.deepEqual(warned, [true, false]);
+  });
 
 /** Starts a server whose clock stands at the newest event, since idempotency keys are remembered for 24 hours only. */
 function serverOn(folder: string, events: readonly EventShown[]): Promise<TestServer> {

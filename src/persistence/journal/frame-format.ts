@@ -168,6 +168,10 @@ export const ownBody = (payload: Buffer): FrameBody => ({ payload, ...OWN_STAMP 
 export const isNewer = ({ contentVersion, rules }: PayloadStamp): boolean =>
   contentVersion > CONTENT_VERSION || rules > RULES_VERSION;
 
+/** Whether an older version wrote it, which would refuse what this one writes behind it. */
+export const isOlder = ({ contentVersion, rules }: PayloadStamp): boolean =>
+  contentVersion < CONTENT_VERSION || rules < RULES_VERSION;
+
 /** The format of this version, which the header of a segment named. */
 export function frameFormatOf(version: number): FrameFormat {
   assert(version === 1 || version === FORMAT_2.version, 'a format that this build reads');

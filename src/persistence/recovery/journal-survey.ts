@@ -12,6 +12,7 @@ import assert from 'node:assert/strict';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { type DeferredPart, lastFrameOf, type VouchedPart } from '../journal/deferred-part.ts';
 import type { Boundary } from '../journal/frame.ts';
+import { isOlder } from '../journal/frame-format.ts';
 import { FrameWalk, readLastEvent, type WalkStart } from '../journal/frame-walk.ts';
 import { SEGMENT_HEADER_BYTES, SEGMENT_VERSION, type SegmentHeader } from '../journal/segment.ts';
 import { judgeMissingHeader, judgeScanEnd, type SegmentEnd } from '../journal/segment-end.ts';
@@ -47,6 +48,8 @@ export interface JournalSurvey {
   readonly end: Boundary | null;
   /** Whether the last segment is of the format that this build writes. */
   readonly isEndAppendable: boolean;
+  /** Whether an older build wrote the last event, and could still read all of the journal. */
+  readonly isEndOlder: boolean;
   /**
    * Where the last batch begins in the last segment: what lies before it had been synced when it was written. 0 as long
    * as nothing proves that the header is on disk.
@@ -91,6 +94,7 @@ class Surveyor {
   #lastAt: number | null = null;
   #end: Boundary | null = null;
   #isEndAppendable = false;
+  #isEndOlder = false;
   #lastBatchAt = 0;
   #tail: SegmentTail | null = null;
   #damage: DataFolderError | null = null;
@@ -124,6 +128,7 @@ class Surveyor {
       lastAt: this.#lastAt,
       end: this.#end,
       isEndAppendable: this.#isEndAppendable,
+      isEndOlder: this.#isEndOlder,
       lastBatchAt: this.#lastBatchAt,
       tail: this.#tail,
       damage: this.#damage,
@@ -185,6 +190,7 @@ class Surveyor {
     assert(this.#lastId >= firstId - 1, 'a segment ends behind its beginning');
     this.#end = { segment: firstId, offset: end.offset, chain: end.chain };
     this.#isEndAppendable = header.format.version === SEGMENT_VERSION;
+    if (walk.last !== null) this.#isEndOlder = !this.#isEndAppendable || isOlder(walk.last);
     this.#lastBatchAt = walk.last?.batchStart ?? 0;
     assert(this.#lastBatchAt <= end.offset, 'the last batch begins before the end');
     this.#bytesDone += end.size;

@@ -155,6 +155,11 @@ function announce(label: RecoveryLabel, survey: FolderSurvey, log: RecoveryLog):
       'The durable mark cannot be read, so damage in the last batch could be mistaken for a torn tail.',
     );
   }
+  if (survey.journal.isEndOlder) {
+    const message =
+      'An older version of the server wrote this folder, and refuses it from the next change or snapshot on; a stop takes one. To go back, restore the backup that was made before the upgrade.';
+    log.warn({}, message);
+  }
   const beginning = beginningWarning(survey);
   if (beginning !== null) log.warn({}, beginning);
   for (const { path, problem, offset } of survey.badSnapshots) {
