@@ -1,5 +1,6 @@
 /** The long forms: the fault tests that take minutes, each in batches, so that a budget of time can end any of them. */
 import assert from 'node:assert/strict';
+import { failAllStarts, START_CALLS } from '../persistence/disk/failing-start.ts';
 import { MORE_MUTANTS, MUTANTS, runMutant } from '../simulation/mutants.ts';
 import { runSeeds } from '../simulation/run-seeds.ts';
 import { countsOf } from '../simulation/tally.ts';
@@ -7,7 +8,6 @@ import { compareWithUnleashClient } from '../support/evaluation/unleash-oracle.t
 import { searchWorst } from '../support/evaluation/worst-rules.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { failSyncs, isTraceable } from './failed-sync.ts';
-import { failAllStarts, START_CALLS } from './failing-start.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
 import { fillEverything } from './limits/everything-full.ts';

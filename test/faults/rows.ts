@@ -186,7 +186,7 @@ export const FAULT_ROWS: readonly FaultRow[] = [
   {
     fault: 'A call to the disk fails during a start',
     promise: 'The process ends with 74, or with 65 where the file seems damaged, and names the file.',
-    tests: [...named('faults/failing-start.test.ts')('ends with 74 and the name of the file when')],
+    tests: [...named('persistence/disk/failing-start.test.ts')('ends with 74 and the name of the file when')],
     longForms: ['failing start'],
   },
   {

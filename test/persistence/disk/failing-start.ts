@@ -1,5 +1,5 @@
 /**
- * Makes single calls to the disk fail while a server starts, by strace: `node --import tsx test/faults/run.ts failing-start`. Whatever
+ * Makes single calls to the disk fail while a server starts, by strace: `node --import tsx test/faults/run.ts 'failing start'`. Whatever
  * fails, the process ends with 74, or with 65 where it takes the file for damaged, and its one line names the file.
  */
 import assert from 'node:assert/strict';
@@ -7,8 +7,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT } from '../../src/exit-codes.ts';
-import { ROOT_FOLDER, spawnServer, temporaryFolder } from '../support/server.ts';
+import { EXIT } from '../../../src/exit-codes.ts';
+import { ROOT_FOLDER, spawnServer, temporaryFolder } from '../../support/server.ts';
 
 /** Calls of a start that reach the disk. */
 export const START_CALLS = [

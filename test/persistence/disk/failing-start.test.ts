@@ -1,7 +1,7 @@
-/** A start on a disk that fails; the long form, `node --import tsx test/faults/run.ts failing-start`, fails each call. */
+/** A start on a disk that fails; the long form, `node --import tsx test/faults/run.ts 'failing start'`, fails each call. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isTraceable } from './failed-sync.ts';
+import { isTraceable } from '../../faults/failed-sync.ts';
 import { failStart } from './failing-start.ts';
 
 describe('a start on a disk that fails', { skip: isTraceable() ? false : 'strace cannot trace here' }, () => {

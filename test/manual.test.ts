@@ -1,0 +1,251 @@
+/**
+ * What the manual claims, taken from its pages line by line, and checked against running servers: one of each HTTP engine, which all
+ * checks share. A claim that is not true any more is named with its page and line.
+ *
+ * Other tests have the rest of the manual: the pages that are generated, the walks, and the deadlines by real clocks
+ * (test/http/transport/real-deadlines.test.ts).
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { readConfig } from '../src/config.ts';
+import { ROUTES } from '../src/http/admin/routes.ts';
+import { ERROR_STATUS } from '../src/http/dispatch/errors.ts';
+import { METRICS_PATH } from '../src/http/probes/probes.ts';
+import { ConfigError } from '../src/settings.ts';
+import { flagstaff } from './support/operator.ts';
+import { ENGINES, ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
+
+interface Claim {
+  /** Page and line. */
+  readonly at: string;
+  readonly what: string;
+  /** Throws where it does not hold. */
+  check(server: TestServer): unknown;
+}
+
+interface Line {
+  readonly at: string;
+  readonly text: string;
+}
+
+function linesOf(...pages: readonly string[]): Line[] {
+  return pages.flatMap((page) =>
+    readFileSync(join(ROOT_FOLDER, page), 'utf8')
+      .split('\n')
+      .map((text, index) => ({ at: `${page}:${index + 1}`, text })),
+  );
+}
+
+const pagesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT_FOLDER, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`);
+
+const OPERATING = linesOf('docs/operating.md');
+
+/** Pages that name operations of this server. The one about compatibility names those of Unleash that it lacks, too. */
+const NAMING = linesOf(
+  'README.md',
+  ...pagesIn('docs/specification'),
+  ...pagesIn('docs').filter((page) => !/compatibility|migrate|cluster|reliability|limits/.test(page)),
+);
+
+/** Where paths stand that are not below `/api/admin`. */
+const OTHER_SURFACE =
+  /^\/(?:api|auth|invite|edge|ofrep|flagd|health|ready|internal-backstage|docs|logout)(?:\/|$)/;
+
+/** Without a token: those who have none ask for these. */
+const PUBLIC = /^\/(?:auth|invite|health|ready|internal-backstage|docs|edge|logout)(?:\/|$)/;
+
+/** The whole path that is meant, with something in place of each parameter; null where several could be. */
+function pathOf(method: string, named: string): string | null {
+  const written = named.replace(/[?].*$/, '').replaceAll(/\{(\w+)\}|<(\w+)>/g, ':$1$2');
+  const isPart = !written.startsWith('/');
+  const suffix = written.replace(/^…?\/?/, '/');
+  const route = isPart
+    ? ROUTES.find((one) => one.method === method && one.path.endsWith(suffix))?.path
+    : written;
+  if (route === undefined) return null;
+  const filled = route.replaceAll(/:\w+/g, 'nothing-here');
+  return OTHER_SURFACE.test(filled) ? filled : `/api/admin${filled}`;
+}
+
+function operationClaims(): Claim[] {
+  const named = /\b(GET|POST|PUT|PATCH|DELETE) `?((?:…|\/)[\w/:.{}<>*…-]*)/g;
+  return NAMING.flatMap(({ at, text }) =>
+    [...text.matchAll(named)].flatMap(([, method = '', path = '']) => {
+      // Nobody signs in at a provider here, so its paths are not there.
+      if (path.includes('*') || path.startsWith('/auth/oidc/')) return [];
+      const whole = pathOf(method, path);
+      if (whole === null) return [];
+      return [
+        {
+          at,
+          what: `${method} ${path} is there`,
+          check: (server: TestServer) => isThere(server, method, whole),
+        },
+        ...(PUBLIC.test(whole)
+          ? []
+          : [
+              {
+                at,
+                what: `${method} ${path} takes a token`,
+                check: (server: TestServer) => takesToken(server, method, whole),
+              },
+            ]),
+      ];
+    }),
+  );
+}
+
+async function ask(server: TestServer, method: string, path: string, token: boolean) {
+  const fetched = await fetch(`${server.origin}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: token ? { authorization: '*:*.test-secret' } : {},
+  });
+  // A stream would not end.
+  const isStream = fetched.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream) await fetched.body?.cancel();
+  return { status: fetched.status, text: isStream ? '' : await fetched.text() };
+}
+
+async function isThere(server: TestServer, method: string, path: string): Promise<void> {
+  const { status, text } = await ask(server, method, path, true);
+  assert(status !== 405 && !text.includes('There is nothing at the path'), `${status} ${text}`);
+  assert(status < 500, `${status} ${text}`);
+}
+
+async function takesToken(server: TestServer, method: string, path: string): Promise<void> {
+  const { status, text } = await ask(server, method, path, false);
+  assert.equal(status, 401, text);
+}
+
+function metricClaims(): Claim[] {
+  const documented = OPERATING.filter(({ text }) => text.startsWith('| `'))
+    .flatMap(({ at, text }) =>
+      [...(text.split(' | ')[0] ?? '').matchAll(/`((?:flagstaff|nodejs)_\w+)`/g)].map(([, name = '']) => ({
+        at,
+        name,
+      })),
+    )
+    .filter(({ name }) => !name.startsWith('flagstaff_cluster_'));
+  return documented.map(({ at, name }) => ({
+    at,
+    what: `there is a metric ${name}`,
+    check: async (server) => assert((await page(server)).includes(`\n${name}`), name),
+  }));
+}
+
+const page = async (server: TestServer): Promise<string> =>
+  (await fetch(`${server.origin}${METRICS_PATH}`)).text();
+
+/** Each variable that a table of settings names is read: a value that no setting takes is refused by its name. */
+function settingClaims(): Claim[] {
+  // Texts of any form, secrets, and what names a file or a folder.
+  const free = /^(?:HTTP_HOST|DATA_DIR|IMPORT_FILE|INIT_|OIDC_|OTEL_|REPLICATION_)/;
+  return linesOf('README.md')
+    .filter(({ text }) => /^\| `[A-Z_]+`/.test(text))
+    .flatMap(({ at, text }) =>
+      [...(text.split(' | ')[0] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => ({ at, name })),
+    )
+    .filter(({ name }) => !free.test(name))
+    .map(({ at, name }) => ({
+      at,
+      what: `${name} is a setting`,
+      check: () =>
+        assert.throws(
+          () => readConfig({ [name]: 'no value' }),
+          (error) => error instanceof ConfigError && error.message.includes(name),
+        ),
+    }));
+}
+
+/** Each message in the table of log lines stands in the code. */
+function messageClaims(): Claim[] {
+  const sources = readdirSync(join(ROOT_FOLDER, 'src'), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(ROOT_FOLDER, 'src', name), 'utf8'))
+    .join('\n');
+  const first = OPERATING.findIndex(({ text }) => text === '| message | what to do |');
+  const table = OPERATING.slice(first + 2);
+  return table
+    .slice(0, table.findIndex(({ text }) => !text.startsWith('|')) >>> 0)
+    .flatMap(({ at, text }) =>
+      [...(text.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, message = '']) => ({ at, message })),
+    )
+    .map(({ at, message }) => ({
+      at,
+      what: `the log can say "${message}"`,
+      check: () => {
+        for (const part of message.split('…').map((one) => one.trim())) {
+          const words = part.replace(/^[,.; ]+|[,.; ]+$/g, '').replace(/^log\.beginning /, '');
+          assert(sources.includes(words), `nothing in the code says "${words}"`);
+        }
+      },
+    }));
+}
+
+function errorClaims(): Claim[] {
+  return linesOf('docs/specification/common.md').flatMap(({ at, text }) => {
+    const [, status, name] = /^\| (\d{3}) \| `(\w+)` \|/.exec(text) ?? [];
+    if (name === undefined) return [];
+    const check = (): void => assert.equal(ERROR_STATUS[name as keyof typeof ERROR_STATUS], Number(status));
+    return [{ at, what: `${name} is ${status}`, check }];
+  });
+}
+
+function commandClaims(): Claim[] {
+  return linesOf('docs/operating-commands.md')
+    .filter(({ text }) => /^\| `/.test(text))
+    .flatMap(({ at, text }) =>
+      [...(text.split(' | ')[0] ?? '').matchAll(/`([a-z -]+)`/g)].map(([, command = '']) => ({
+        at,
+        command,
+      })),
+    )
+    .map(({ at, command }) => ({
+      at,
+      what: `flagstaff ${command} explains itself`,
+      check: async () => {
+        const words = command.replace(/ --.*$/, '').split(' ');
+        const { code, out } = await flagstaff([...words, '--help']);
+        assert.equal(code, 0);
+        assert(out.includes(`flagstaff ${words.join(' ')}`), out);
+      },
+    }));
+}
+
+const CLAIMS = [
+  ...operationClaims(),
+  ...metricClaims(),
+  ...settingClaims(),
+  ...messageClaims(),
+  ...errorClaims(),
+  ...commandClaims(),
+];
+
+for (const engine of ENGINES)
+  describe(`the manual (${engine})`, () => {
+    let server: TestServer;
+    before(async () => {
+      server = await startTestServer({ env: { HTTP_ENGINE: engine } });
+    });
+    after(() => server.stop());
+
+    it('claims nothing that is not so', async () => {
+      const wrong: string[] = [];
+      for (const { at, what, check } of CLAIMS) {
+        try {
+          await check(server);
+        } catch (error) {
+          wrong.push(`${at} claims: ${what}. ${(error as Error).message.slice(0, 300)}`);
+        }
+      }
+      assert.equal(wrong.join('\n'), '');
+      assert(CLAIMS.length >= 400, `only ${CLAIMS.length} claims were found`);
+    });
+  });
