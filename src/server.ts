@@ -39,7 +39,7 @@ import type { Log } from './log.ts';
 import { Passwords } from './passwords/passwords.ts';
 import { ScryptQueue } from './passwords/scrypt-queue.ts';
 import { dataFolder } from './persistence/disk/data-folder.ts';
-import { realFileSystem } from './persistence/disk/file-system.ts';
+import { createFileSystem, type FileSystem, realFileSystem } from './persistence/disk/file-system.ts';
 import { type FolderLock, FolderLockedError, lockFolder } from './persistence/disk/folder-lock.ts';
 import { WorkerLogReader } from './persistence/event-log/log-reader.ts';
 import { refuseUnfinishedImport } from './persistence/recovery/unfinished-import.ts';
@@ -98,8 +98,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const { port } = await transport.listen();
     await refuseUnfinishedImport(realFileSystem, config.dataDir);
     const commits = new CommitMeter();
-    const { store, cluster } = await openNode(options, { commits, lock, port });
-    const usage = await openUsage(store, options);
+    const patience = { isOver: false };
+    const fs = createFileSystem(() => !patience.isOver);
+    const { store, cluster } = await openNode(options, { commits, lock, port, fs });
+    const usage = await openUsage(store, fs, options);
     // Nobody hears of a change before the workers cannot show anything older; so far nobody could read at all.
     if (transport instanceof WorkersTransport) markChanges(transport.marks, store.engine, usage);
     const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
@@ -119,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     staleness.start();
     front.phase = 'ready';
     return serverOf({
-      ...{ port, store, cluster, usage, staleness, transport, front, control, lock },
+      ...{ port, store, cluster, usage, staleness, transport, front, control, lock, patience },
       shutdownTimeoutMs: config.shutdownTimeoutMs,
     });
   } catch (error) {
@@ -150,6 +152,7 @@ interface StoreParts {
   readonly lock: FolderLock;
   /** On which the server listens. */
   readonly port: number;
+  readonly fs: FileSystem;
 }
 
 /** The store with its first events: of a server that runs alone, or of a node that has joined its cluster. */
@@ -179,12 +182,12 @@ async function openNode(
 
 function open(
   options: ServerOptions,
-  { commits, lock }: StoreParts,
+  { commits, lock, fs }: StoreParts,
   hooks: Partial<StoreHooks> = {},
 ): Promise<Store> {
   return openStore({
     ...hooks,
-    fs: realFileSystem,
+    fs,
     folder: options.config.dataDir,
     clock: {
       now: Date.now,
@@ -210,12 +213,12 @@ function open(
 /** Free space below which what applications report is not saved: the reserve of the journal, and twice what it can take. */
 const USAGE_ROOM_BYTES = 256 * 1024 * 1024;
 
-async function openUsage({ engine }: Store, { config, log }: ServerOptions): Promise<Usage> {
+async function openUsage({ engine }: Store, fs: FileSystem, { config, log }: ServerOptions): Promise<Usage> {
   const usage = new Usage({
     world: engine.world,
     feed: engine.feed,
     folder: new UsageFolder({
-      fs: realFileSystem,
+      fs,
       folder: dataFolder(config.dataDir).usage,
       onDamaged: (details) =>
         log.warn(
@@ -361,12 +364,14 @@ interface Running extends Omit<Parts, 'commits'> {
   readonly staleness: StalenessCheck;
   readonly control: ControlServer;
   readonly lock: FolderLock;
+  /** While it is not over, files wait for descriptors that connections will give back. */
+  readonly patience: { isOver: boolean };
   readonly shutdownTimeoutMs: number;
 }
 
 function serverOf(running: Running): Server {
-  const { port, store, cluster, usage, staleness, transport, front, control, lock, shutdownTimeoutMs } =
-    running;
+  const { port, store, cluster, usage, staleness, transport, front, control, lock, patience } = running;
+  const { shutdownTimeoutMs } = running;
   const close = async (): Promise<void> => {
     front.phase = 'draining';
     await cluster?.handOver(shutdownTimeoutMs);
@@ -377,6 +382,7 @@ function serverOf(running: Running): Server {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
     }
     await transport.close();
+    patience.isOver = true;
     await usage.close();
     await staleness.close();
     await cluster?.stopFollowing();

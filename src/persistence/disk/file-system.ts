@@ -64,9 +64,12 @@ class RealFile implements OpenFile {
   /** A second one whose writes are synchronous; opened by the first durable write. */
   #synchronousFd: number | null = null;
 
-  constructor(path: string, fd: number) {
+  readonly #mayWait: () => boolean;
+
+  constructor(path: string, fd: number, mayWait: () => boolean) {
     this.#path = path;
     this.#fd = fd;
+    this.#mayWait = mayWait;
   }
 
   async read(target: Uint8Array, targetOffset: number, length: number, position: number): Promise<number> {
@@ -100,7 +103,7 @@ class RealFile implements OpenFile {
       await this.datasync();
       return written;
     }
-    this.#synchronousFd ??= await openDescriptor(this.#path, SYNCHRONOUS);
+    this.#synchronousFd ??= await openDescriptor(this.#path, SYNCHRONOUS, this.#mayWait);
     return this.#writeTo(this.#synchronousFd, source, sourceOffset, length, position);
   }
 
@@ -195,14 +198,14 @@ const DESCRIPTOR_RETRY_MS = 20;
 
 /**
  * Waits while all descriptors are taken: connections and readers give theirs back soon, and nothing has been written yet,
- * so that to wait is safe where to fail would end the process.
+ * so that to wait is safe where to fail would end the process. A process that stops has closed its connections, and waits no more.
  */
-async function openDescriptor(path: string, flags: string | number): Promise<number> {
+async function openDescriptor(path: string, flags: string | number, mayWait: () => boolean): Promise<number> {
   for (let waitedMs = 0; ; waitedMs += DESCRIPTOR_RETRY_MS) {
     try {
       return await tryToOpen(path, flags);
     } catch (error) {
-      if (!isOutOfDescriptors(error) || waitedMs >= DESCRIPTOR_WAIT_MS_MAX) throw error;
+      if (!isOutOfDescriptors(error) || waitedMs >= DESCRIPTOR_WAIT_MS_MAX || !mayWait()) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, DESCRIPTOR_RETRY_MS));
   }
@@ -219,9 +222,10 @@ function isOutOfDescriptors(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
 }
 
-export const realFileSystem: FileSystem = {
+/** `mayWait`: asked while all file descriptors are taken; where it says no, a file that cannot be opened fails at once. */
+export const createFileSystem = (mayWait: () => boolean): FileSystem => ({
   async open(path, mode) {
-    return new RealFile(path, await openDescriptor(path, FLAGS[mode]));
+    return new RealFile(path, await openDescriptor(path, FLAGS[mode], mayWait), mayWait);
   },
 
   async exists(path) {
@@ -250,7 +254,7 @@ export const realFileSystem: FileSystem = {
   remove: promises.unlink,
 
   async syncFolder(folder) {
-    const handle = new RealFile(folder, await openDescriptor(folder, 'r'));
+    const handle = new RealFile(folder, await openDescriptor(folder, 'r', mayWait), mayWait);
     try {
       await handle.sync();
     } finally {
@@ -262,7 +266,9 @@ export const realFileSystem: FileSystem = {
     const { bavail, bsize } = await promises.statfs(folder);
     return bavail * bsize;
   },
-};
+});
+
+export const realFileSystem: FileSystem = createFileSystem(() => true);
 
 /** Whether a call failed because the name does not exist. */
 export function isMissing(error: unknown): boolean {
