@@ -373,6 +373,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/people',
       'domain/state',
       'domain/usage',
+      'http/admin/requests',
       'http/dispatch',
       'http/transport',
     ],
