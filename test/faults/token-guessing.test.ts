@@ -45,6 +45,12 @@ for (const http of ENGINES) {
       t.diagnostic(`${ROUTES.length * Object.keys(tokens).length} guesses`);
     });
 
+    it('with bytes outside ASCII are refused, as are all headers with them where the engine trims such bytes', async () => {
+      const token = ADMIN_TOKEN.replace('secret', 'secr\u00e9t');
+      const { status } = await server.call('GET', '/projects/default', undefined, { token });
+      assert.equal(status, http === 'uws' ? 400 : 401);
+    });
+
     it('that are one character off in any place are as unknown as any', async () => {
       for (let at = 0; at < ADMIN_TOKEN.length; at += 1) {
         const other = ADMIN_TOKEN[at] === 'x' ? 'y' : 'x';
@@ -75,8 +81,6 @@ async function badTokens(server: TestServer): Promise<Readonly<Record<string, st
     'of another case': ADMIN_TOKEN.toUpperCase(),
     expired: expired.token,
     revoked: ended.token,
-    // In the middle: one engine trims such bytes from the ends of a header, as it does spaces.
-    'with bytes outside ASCII': ADMIN_TOKEN.replace('secret', 'secr\u00e9t'),
     'of another scheme': `Basic ${ADMIN_TOKEN}`,
     'two of them': `${ADMIN_TOKEN}, ${ADMIN_TOKEN}`,
   };

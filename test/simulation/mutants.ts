@@ -93,8 +93,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     // No response shows it before a segment or strategy type is to be deleted: going through the state does.
     name: 'counts what strategies refer to only when a flag comes, goes or changes as a whole',
     file: 'domain/state/records.ts',
-    find: '  references.replace(before, after);\n  return memory.replace(before.environments',
-    replace: '  return memory.replace(before.environments',
+    find: '  references.replace(before, after);\n  served.replace(before, after);\n  return memory.replace(before.environments',
+    replace: '  served.replace(before, after);\n  return memory.replace(before.environments',
   },
   {
     name: 'leaves a project with the revision that it had before a change of a flag',

@@ -60,7 +60,7 @@ for (const http of ENGINES) {
       await makeLargeFlag(server.call, 'large');
       await addStrategy(server.call, 'large');
       for (const name of ['one', 'two']) assert.equal((await clone(server.call, name)).status, 201);
-      assert.deepEqual(await health(server), { status: 200, body: { health: 'GOOD' } });
+      assert.equal((await health(server)).body.health, 'GOOD');
       assert.equal(await cloneUntilRefused(server.call, 100), 2);
     });
     after(() => server.stop());

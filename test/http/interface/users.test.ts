@@ -54,7 +54,7 @@ describeInterface('users', (server) => {
         project: null,
         featureName: null,
         environment: null,
-        data: { ...before, name: 'Whole', email: 'Whole@Example.com', rootRole: 2 },
+        data: { ...before, name: 'Whole', email: 'Whole@Example.com', emailVouchedBy: 'admin', rootRole: 2 },
         preData: before,
         tags: [],
       },

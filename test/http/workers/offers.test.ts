@@ -16,7 +16,7 @@ import { createFlag, openTestEngine, settle } from '../../support/engine.ts';
 function offeredUntil(ofRoute: number | null, validUntil?: number): number | undefined {
   const offers: KeepTerms[] = [];
   const sender = { send: () => undefined };
-  const path = new ReadPath({ durableId: 1 } as Engine, sender as unknown as ResponseSender);
+  const path = new ReadPath({ durableId: 1, world: {} } as Engine, sender as unknown as ResponseSender);
   const response = taggedResponse('"1-a"', Buffer.from('{}'));
   const route = {
     keptUntil: () => ofRoute,
