@@ -102,7 +102,7 @@ function countsOf({
     flags: flags.size,
     segments: segments.size,
     contextFields: contextFields.size,
-    strategyTypes: strategyTypes.size,
+    strategyTypes: [...strategyTypes.values()].filter(({ editable }) => editable !== false).length,
     users: users.size,
   };
 }

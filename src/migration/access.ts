@@ -174,6 +174,7 @@ export function groupMembershipSteps(
     return [
       {
         ...step(subject, `make group "${group}" ${roles.join(', ')} of project "${project}"`, 'PUT', ''),
+        needs: `project ${project}`,
         path: (ids) => `/projects/${segment(project)}/groups/${ids.groups.get(group) ?? 0}/roles`,
         body: (ids) => ({ roles: roles.flatMap((role) => ids.roles.get(role) ?? []) }),
       },

@@ -7,21 +7,49 @@ import type { Configuration, Flag, Segment, Strategy, Variant } from './configur
 type Constraint = Strategy['constraints'][number];
 type Tell = (sentence: string) => void;
 
-export function adapted(source: Configuration): Configuration {
+export function adapted(source: Configuration, target: Configuration): Configuration {
   const told = new Set<string>();
   const tell = (sentence: string): void => {
     told.add(sentence);
   };
-  const segments = [...source.segments].map(
-    ([name, segment]) => [name, adaptedSegment(segment, tell)] as const,
-  );
-  const flags = [...source.flags].map(([name, flag]) => [name, adaptedFlag(flag, tell)] as const);
+  const isProject = (id: string): boolean => source.projects.has(id) || target.projects.has(id);
+  const segments = [...source.segments].flatMap(([name, segment]) => {
+    const { project } = segment;
+    if (project === null || isProject(project)) return [[name, adaptedSegment(segment, tell)] as const];
+    tell(`Segment "${name}" is for project "${project}", which is not there; it does not move.`);
+    return [];
+  });
+  const flags = [...source.flags].flatMap(([name, flag]) => {
+    if (isProject(flag.project))
+      return [[name, adaptedFlag(withKnownType(flag, target.lifetimes, tell), tell)] as const];
+    tell(`Flag "${name}" is in project "${flag.project}", which is not there; it does not move.`);
+    return [];
+  });
+  tellLifetimes(source, target, tell);
   return {
     ...source,
     segments: new Map(segments),
     flags: new Map(flags),
     remarks: [...source.remarks, ...told],
   };
+}
+
+/** Newer versions have more types, and what a flag is for applications does not depend on it. */
+function withKnownType(flag: Flag, known: Configuration['lifetimes'], tell: Tell): Flag {
+  if (known.has(flag.type)) return flag;
+  tell(`Flag "${flag.name}" has the type "${flag.type}", which is not there; it is brought as "release".`);
+  return { ...flag, type: 'release' };
+}
+
+function tellLifetimes(source: Configuration, target: Configuration, tell: Tell): void {
+  const days = (count: number | null): string => (count === null ? 'no end' : `${count} days`);
+  for (const [type, there] of target.lifetimes) {
+    const here = source.lifetimes.get(type);
+    if (here === undefined || here === there) continue;
+    tell(
+      `The lifetime of flags of the type "${type}" is ${days(here)} in the source and ${days(there)} in Flagstaff, where it is fixed; it decides when they count as potentially stale.`,
+    );
+  }
 }
 
 function adaptedSegment(segment: Segment, tell: Tell): Segment {

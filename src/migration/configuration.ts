@@ -138,6 +138,8 @@ export const SENT_SEGMENT = v.object({
   id: v.number(),
   name: v.string(),
   description: textOr(''),
+  /** The one whose strategies may use it; null: any. */
+  project: textOr(null),
   constraints: listOf(CONSTRAINT),
 });
 
@@ -188,6 +190,13 @@ export interface Flag extends v.InferOutput<typeof SENT_FLAG> {
 /** Where the source has no custom roles and no groups, or does not show them. */
 export const NO_ACCESS: Access = { customRoles: new Map(), groups: new Map(), groupIds: new Map() };
 
+export const PROJECT_SETTINGS = v.object({
+  mode: textOr('open'),
+  defaultStickiness: textOr('default'),
+});
+
+export type ProjectSettings = v.InferOutput<typeof PROJECT_SETTINGS>;
+
 export interface Membership {
   /** The login of the user: email, or username. */
   readonly user: string;
@@ -198,6 +207,8 @@ export interface Project {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  /** Null where the source does not say. */
+  readonly settings: ProjectSettings | null;
   readonly environments: readonly string[];
   readonly memberships: readonly Membership[];
   readonly groups: readonly GroupMembership[];
@@ -228,6 +239,8 @@ export interface Configuration {
   readonly userIds: ReadonlyMap<string, number>;
   readonly projects: ReadonlyMap<string, Project>;
   readonly flags: ReadonlyMap<string, Flag>;
+  /** The lifetimes of flags in days, by type; null for types without an end. Empty where the source does not say. */
+  readonly lifetimes: ReadonlyMap<string, number | null>;
   readonly tagTypes: ReadonlyMap<string, TagType>;
   readonly access: Access;
   /** Ids by name, of the roles that a user or a member can have. */

@@ -17,19 +17,22 @@ export interface Plan {
 }
 
 export function planMigration(wanted: Configuration, target: Configuration): Plan {
-  const source = adapted(wanted);
+  const source = adapted(wanted, target);
   const remarks: string[] = [...source.remarks];
   const flags = [...source.flags.values()];
+  const projects = [...source.projects.values()];
   const steps = [
     ...environmentSteps(source, target),
     ...strategyTypeSteps(source, target),
     ...contextFieldSteps(source, target),
+    ...projects.flatMap((project) => projectSteps(project, source, target)),
     ...segmentSteps(source, target),
     ...tagTypeSteps(source, target),
     ...roleSteps(source.access, target.access),
     ...userSteps(source, target, remarks),
     ...groupSteps(source.access, target.access),
-    ...[...source.projects.values()].flatMap((project) => projectSteps(project, source, target, remarks)),
+    ...projects.flatMap((project) => memberSteps(project, source, target, remarks)),
+    ...projects.flatMap((project) => defaultStrategySteps(project, target.projects.get(project.id))),
     ...flags.flatMap((flag) => flagSteps(flag, target.flags.get(flag.name), remarks)),
     ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
     ...flags.flatMap((flag) => archiveSteps(flag, target.flags.get(flag.name))),
@@ -59,6 +62,8 @@ function strategyTypeSteps(source: Configuration, target: Configuration): Step[]
   return [...source.strategyTypes.values()].flatMap((type) => {
     const subject = `strategy type ${type.name}`;
     const present = target.strategyTypes.get(type.name);
+    // SDKs evaluate those that are predefined on either side by themselves, whatever a server says of them.
+    if (!type.editable || present?.editable === false) return [];
     const { name, title, description, parameters, deprecated } = type;
     const body = { name, title, description, parameters };
     const deprecate = step(
@@ -99,10 +104,11 @@ function segmentSteps(source: Configuration, target: Configuration): Step[] {
     const { name } = wanted;
     const subject = `segment ${name}`;
     const present = target.segments.get(name);
-    if (present === undefined) return [createSegment(subject, wanted)];
+    const needs = wanted.project === null ? subject : `project ${wanted.project}`;
+    if (present === undefined) return [{ ...createSegment(subject, wanted), needs }];
     if (isDeepStrictEqual(present, wanted)) return [];
     const id = target.segmentIds.get(name);
-    return [step(subject, `change segment "${name}"`, 'PUT', `/segments/${id}`, wanted)];
+    return [{ ...step(subject, `change segment "${name}"`, 'PUT', `/segments/${id}`, wanted), needs }];
   });
 }
 
@@ -129,6 +135,7 @@ function defaultStrategySteps({ id, defaultStrategies }: Project, present: Proje
           'POST',
           `/projects/${segment(id)}/environments/${segment(environment)}/default-strategy`,
         ),
+        needs: `project ${id}`,
         body: (ids) => strategyBody(wanted, 0, ids),
       },
     ];
@@ -166,24 +173,14 @@ function userSteps(source: Configuration, target: Configuration, remarks: string
   });
 }
 
-function projectSteps(
-  project: Project,
-  source: Configuration,
-  target: Configuration,
-  remarks: string[],
-): Step[] {
-  const { id, name, description, environments } = project;
+function projectSteps(project: Project, source: Configuration, target: Configuration): Step[] {
+  const { id, name, description, settings, environments } = project;
   const subject = `project ${id}`;
   const path = `/projects/${segment(id)}`;
   const present = target.projects.get(id);
   if (present === undefined) {
-    const body = { id, name, description, environments };
-    return [
-      step(subject, `create project "${id}"`, 'POST', '/projects', body),
-      ...membershipSteps(project, present, remarks, target, source),
-      ...groupMembershipSteps(id, project.groups, []),
-      ...defaultStrategySteps(project, present),
-    ];
+    const body = { id, name, description, ...settings, environments };
+    return [step(subject, `create project "${id}"`, 'POST', '/projects', body)];
   }
   const changed = present.name !== name || present.description !== description;
   // An export has no names of projects, only their ids.
@@ -192,6 +189,20 @@ function projectSteps(
     ...(changed && known
       ? [step(subject, `change project "${id}"`, 'PUT', path, { name, description })]
       : []),
+    ...(settings === null || isDeepStrictEqual(present.settings, settings)
+      ? []
+      : [
+          {
+            ...step(
+              `${subject}: settings`,
+              `change the settings of project "${id}"`,
+              'PUT',
+              `${path}/settings`,
+              settings,
+            ),
+            needs: subject,
+          },
+        ]),
     ...environments
       .filter((one) => !present.environments.includes(one))
       .map((one) =>
@@ -199,21 +210,19 @@ function projectSteps(
           environment: one,
         }),
       ),
-    ...membershipSteps(project, present, remarks, target, source),
-    ...groupMembershipSteps(id, project.groups, present.groups),
-    ...defaultStrategySteps(project, present),
   ];
 }
 
-function membershipSteps(
-  { id, memberships }: Project,
-  present: Project | undefined,
-  remarks: string[],
-  target: Configuration,
+/** After users, roles and groups are there. */
+function memberSteps(
+  { id, memberships, groups }: Project,
   source: Configuration,
+  target: Configuration,
+  remarks: string[],
 ): Step[] {
+  const present = target.projects.get(id);
   const has = new Set(present?.memberships.map(({ user, role }) => `${user}\n${role}`));
-  return memberships.flatMap(({ user, role }): Step[] => {
+  const members = memberships.flatMap(({ user, role }): Step[] => {
     if (has.has(`${user}\n${role}`)) return [];
     if (!target.roles.has(role) && !source.access.customRoles.has(role)) {
       remarks.push(
@@ -224,6 +233,7 @@ function membershipSteps(
     return [
       {
         subject: `member ${user} of ${id}`,
+        needs: `project ${id}`,
         does: `make ${user} ${role} of project "${id}"`,
         method: 'POST',
         path: (ids) =>
@@ -231,4 +241,5 @@ function membershipSteps(
       },
     ];
   });
+  return [...members, ...groupMembershipSteps(id, groups, present?.groups ?? [])];
 }

@@ -91,7 +91,7 @@ export function readExport(document: unknown): Configuration {
     );
   return {
     environments: environmentsOf(sent),
-    strategyTypes: byName((sent.strategies ?? []).filter(({ editable }) => editable !== false)),
+    strategyTypes: byName(sent.strategies ?? []),
     contextFields: byName(sent.contextFields ?? []),
     segments: byName(whole),
     segmentIds: new Map(segments.map(({ id, name }) => [name, id])),
@@ -99,6 +99,7 @@ export function readExport(document: unknown): Configuration {
     userIds: new Map(),
     projects: projectsOf(sent, flags),
     flags: byName(flags),
+    lifetimes: new Map(),
     roles: new Map(),
     tagTypes: byName(sent.tagTypes ?? []),
     access: NO_ACCESS,
@@ -199,6 +200,7 @@ function projectsOf(sent: Export, flags: readonly Flag[]): Configuration['projec
           id,
           name: name ?? id,
           description: description ?? '',
+          settings: null,
           environments,
           memberships: [],
           groups: [],

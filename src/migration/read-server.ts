@@ -12,6 +12,7 @@ import {
   type FlagEnvironment,
   loginOf,
   type Membership,
+  PROJECT_SETTINGS,
   type Project,
   SENT_FLAG,
   SENT_SEGMENT,
@@ -79,6 +80,10 @@ const PROJECTS = v.object({
   projects: v.array(v.object({ id: v.string(), name: v.string(), description: v.nullish(v.string(), '') })),
 });
 
+const FLAG_TYPES = v.object({
+  types: v.array(v.object({ id: v.string(), lifetimeDays: v.nullish(v.number(), null) })),
+});
+
 const NAMES = v.object({ features: v.array(v.object({ name: v.string() })) });
 
 /** Every reading of `path` in the shape that the interface promises. Throws where the server sends something else. */
@@ -113,10 +118,11 @@ export async function readServer(
   const projects = await projectsOf(client, { logins, roles, segmentNames: namesOf(segments), major });
   const sentTypes = await client.get('/tag-types');
   const { tagTypes } = shaped('/tag-types', sentTypes, v.object({ tagTypes: v.array(TAG_TYPE) }));
+  const { types } = await read(client, '/feature-types', FLAG_TYPES);
   const flags = await flagsOf(client, { projectIds: [...projects.keys()], segments, major }, onFlag);
   return {
     environments: byName(environments),
-    strategyTypes: byName(strategies.filter(({ editable }) => editable !== false)),
+    strategyTypes: byName(strategies),
     contextFields: byName(fields),
     segments: byName(segments.map(({ id, ...segment }) => segment)),
     segmentIds: new Map(segments.map(({ id, name }) => [name, id])),
@@ -124,10 +130,11 @@ export async function readServer(
     userIds: new Map(people.map((user) => [loginOf(user), user.id])),
     projects,
     flags,
+    lifetimes: new Map(types.map(({ id, lifetimeDays }) => [id, lifetimeDays])),
     roles,
     tagTypes: byName(tagTypes),
     access,
-    remarks: [...remarks, ...(await remarksOf(client))],
+    remarks: [...remarks, ...(await remarksOf(client)), ...LEFT_BEHIND],
   };
 }
 
@@ -167,6 +174,7 @@ async function projectsOf(
   const { projects } = await read(client, '/projects', PROJECTS);
   // The open-source edition shows no members any more.
   const lacksAccess = major !== null && major >= 6;
+  const lacksOverview = major !== null && major < 6;
   const found: Project[] = [];
   for (const { id, name, description } of projects) {
     const path = encodeURIComponent(id);
@@ -189,10 +197,12 @@ async function projectsOf(
       ACCESS,
     );
     for (const role of access.roles) roles.set(role.name, role.id);
+    const overview = await client.getIfThere(`/projects/${path}/overview`, lacksOverview);
     found.push({
       id,
       name,
       description: description ?? '',
+      settings: overview === null ? null : shaped('overview', overview, PROJECT_SETTINGS),
       environments: used.environments.filter(({ visible }) => visible !== false).map((one) => one.name),
       memberships: membershipsOf(access, logins),
       groups: groupsIn(access),
@@ -346,6 +356,10 @@ const COUNTED: readonly { path: string; list: string; sentence: (count: number) 
       `${count} API tokens do not move. Give their secrets to a new data folder by INIT_CLIENT_API_TOKENS and INIT_FRONTEND_API_TOKENS, and applications keep them.`,
   },
   { path: '/addons', list: 'addons', sentence: (count) => `${count} integrations do not move.` },
+];
+
+const LEFT_BEHIND = [
+  'Creation dates, times of the last use, favourites and history do not move: flags, segments and users are as old as their arrival.',
 ];
 
 async function remarksOf(client: AdminClient): Promise<string[]> {

@@ -28,8 +28,10 @@ export async function fillUnleash(client: AdminClient, flagCount: number): Promi
   const segment = (await client.call('POST', '/segments', {
     name: 'beta-testers',
     description: 'Those who asked for it',
+    project: 'default',
     constraints: [{ contextName: 'userId', operator: 'IN', values: ['1', '2', '30'] }],
   })) as { id: number };
+  await client.call('PUT', '/feature-types/release/lifetime', { lifetimeDays: 33 });
   for (const [at, rootRole] of [1, 2, 3].entries()) {
     await client.call('POST', '/user-admin', {
       email: `person-${at}@example.com`,
@@ -146,7 +148,11 @@ export async function changeUnleash(client: AdminClient): Promise<number> {
     [
       'PUT',
       `/segments/${segments[0]?.id}`,
-      { name: 'beta-testers', constraints: [{ contextName: 'userId', operator: 'IN', values: ['1', '7'] }] },
+      {
+        name: 'beta-testers',
+        project: 'default',
+        constraints: [{ contextName: 'userId', operator: 'IN', values: ['1', '7'] }],
+      },
     ],
     [
       'PUT',

@@ -151,8 +151,45 @@ describe('flagstaff import-unleash', () => {
     assert.deepEqual(archived, features.map(({ name }) => name).toSorted());
   });
 
+  it('leaves alone the strategy types that Flagstaff predefines, and brings flags of a type that it lacks as releases', async () => {
+    const [list, first, archive] = [
+      '/strategies',
+      '/projects/default/features/flag-0000?variantEnvironments=true',
+      '/archive/features',
+    ].map((path) => recorded.admin[path] as Record<string, object[]>);
+    const old = {
+      name: 'gradualRolloutUserId',
+      description: 'Of Unleash 3',
+      editable: true,
+      deprecated: true,
+    };
+    const parameters = [{ name: 'percentage', type: 'percentage' }];
+    const { code, out } = await fromChanged({
+      ...recorded.admin,
+      '/strategies': { ...list, strategies: [...(list?.['strategies'] ?? []), { ...old, parameters }] },
+      '/projects/default/features/flag-0000?variantEnvironments=true': { ...first, type: 'sunset' },
+      '/archive/features': {
+        features: [...(archive?.['features'] ?? []), { name: 'elsewhere', project: 'archived-project' }],
+      },
+    });
+    assert.equal(code, 0, out);
+    assert.match(out, /^Note: Flag "flag-0000" has the type "sunset", .* as "release"\.$/m);
+    assert.match(out, /^Note: Flag "elsewhere" is in project "archived-project", which is not there/m);
+  });
+
+  it('says what of a source it does not bring', async () => {
+    const { out } = await run(unleash.url, '--dry-run');
+    assert.match(out, /^Note: Creation dates, times of the last use, favourites and history do not move/m);
+    assert.match(
+      out,
+      /^Note: The lifetime of flags of the type "release" is 33 days in the source and 40 days/m,
+    );
+    assert.doesNotMatch(out, /lifetime of flags of the type "operational"/);
+  });
+
   it('ends where the source does not show what its version has, and has changed nothing', async () => {
-    for (const path of ['/segments', '/archive/features', '/tag-types']) {
+    const overview = '/projects/default/overview';
+    for (const path of ['/segments', '/archive/features', '/tag-types', '/feature-types', overview]) {
       const { [path]: _, ...admin } = recorded.admin;
       const { code, err, archived } = await fromChanged(admin);
       assert.deepEqual([code, archived], [70, []], path);
@@ -160,7 +197,7 @@ describe('flagstaff import-unleash', () => {
     }
   });
 
-  it('brings roles, groups, tag types, default strategies and links from a server that has them', async () => {
+  it('brings roles, groups, tag types, segments and settings of projects, default strategies and links from a server that has them', async () => {
     const [from, to] = [await startTestServer(), await startTestServer()];
     try {
       const make = async (method: string, path: string, body?: unknown) => {
@@ -185,7 +222,14 @@ describe('flagstaff import-unleash', () => {
       await make('POST', `/projects/default/users/${user.id}/roles/${role.id}`);
       await make('POST', '/tag-types', { name: 'team', description: 'Who owns it', color: '#123456' });
       await make('POST', '/segments', { name: 'other', constraints: [] });
-      const segment = await make('POST', '/segments', { name: 'nordic', constraints: [] });
+      await make('POST', '/projects', { id: 'north', name: 'North', mode: 'protected' });
+      await make('PUT', '/projects/default/settings', { defaultStickiness: 'userId' });
+      await make('POST', '/segments', { name: 'of-north', project: 'north', constraints: [] });
+      const segment = await make('POST', '/segments', {
+        name: 'nordic',
+        project: 'default',
+        constraints: [],
+      });
       await make('POST', '/projects/default/environments/production/default-strategy', {
         name: 'flexibleRollout',
         parameters: { rollout: '10' },
@@ -207,6 +251,19 @@ describe('flagstaff import-unleash', () => {
       assert.equal(code, 0, out);
       assert.match((await migrate()).out, /^Everything is equal already\.$/m);
       const there = async (path: string) => (await to.call('GET', path)).body;
+      assert.deepEqual(
+        (await there('/segments')).segments.map(({ name, project }: Record<string, unknown>) => [
+          name,
+          project,
+        ]),
+        [
+          ['other', undefined],
+          ['of-north', 'north'],
+          ['nordic', 'default'],
+        ],
+      );
+      assert.equal((await there('/projects/default/overview')).defaultStickiness, 'userId');
+      assert.equal((await there('/projects/north/overview')).mode, 'protected');
       const known = (await there('/roles')).roles as { id: number; name: string }[];
       const idOf = (name: string) => known.find((one) => one.name === name)?.id;
       assert.deepEqual(
@@ -292,15 +349,15 @@ describe('flagstaff import-unleash', () => {
 
   it('goes on after a refusal, names it, and ends with 65', async () => {
     const file = join(temporaryFolder(), 'refused.json');
-    const flags = [{ name: 'bad', type: 'beta' }, { name: 'good' }];
-    const featureStrategies = [{ featureName: 'bad', environment: 'development', strategyName: 'default' }];
+    const flags = [{ name: 'b/d' }, { name: 'good' }];
+    const featureStrategies = [{ featureName: 'b/d', environment: 'development', strategyName: 'default' }];
     const featureEnvironments = flags.map(({ name }) => ({ featureName: name, environment: 'development' }));
     writeFileSync(file, JSON.stringify({ features: flags, featureStrategies, featureEnvironments }));
     const { code, out } = await run(file);
     assert.equal(code, 65);
-    assert.match(out, /^- refused: create flag "bad" in project "default": POST .*: 400 .*type/m);
+    assert.match(out, /^- refused: create flag "b\/d" in project "default": POST .*: 400 .*name/m);
     const left =
-      /^- left out: set the strategies of flag "bad" in development: It builds on this: create flag "bad"/m;
+      /^- left out: set the strategies of flag "b\/d" in development: It builds on this: create flag "b\/d"/m;
     assert.match(out, left);
     assert.equal((await server.call('GET', '/projects/default/features/good')).status, 200);
   });
