@@ -673,8 +673,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   migration: {
-    purpose: 'from a server of the Unleash Admin API to another: read, compare, take the steps between',
-    imports: ['domain/access'],
+    purpose:
+      'from a server of the Unleash Admin API to another: read, compare, take the steps between; whether applications get the same',
+    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
   },
   cli: {
     purpose: 'the commands of `flagstaff`',

@@ -10,11 +10,10 @@ import { readServer } from '../migration/read-server.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { jsonText } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';
+import { type ProveOptions, proveImport } from './prove-import.ts';
 
-interface ImportOptions {
-  readonly to: string;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
+interface ImportOptions extends ProveOptions {
+  readonly prove?: boolean;
 }
 
 export const addImportUnleash: AddCommand = (program, context) => {
@@ -26,6 +25,10 @@ export const addImportUnleash: AddCommand = (program, context) => {
     .argument('<source>', 'the address of an Unleash server, or the file of an export')
     .option('--to <url>', 'the address of the Flagstaff server', 'http://localhost:4242')
     .option('--dry-run', 'show what would be done, and change nothing')
+    .option('--prove', 'change nothing, and say which flags applications would get differently')
+    .option('--contexts <count>', 'with --prove: contexts drawn for each flag', '1000')
+    .option('--seed <number>', 'with --prove: what the contexts are drawn from', '1')
+    .option('--settle <seconds>', 'with --prove: when to read again what differs', '3')
     .option('--json', 'print JSON, for scripts')
     .addHelpText(
       'after',
@@ -34,14 +37,19 @@ Admin tokens of both servers stand in the environment: UNLEASH_TOKEN and FLAGSTA
 alone, so the command can be run again, to take in what has changed since or what was refused. What only Flagstaff has
 stays as it is. It ends with 65 if the server refused a step.
 
+--prove reads what SDKs read, with client tokens in UNLEASH_CLIENT_TOKENS and, where they are others, in
+FLAGSTAFF_CLIENT_TOKENS: one for each environment, separated by commas. It ends with 65 if a flag differs.
+
 Examples:
   flagstaff import-unleash https://unleash.example.com --dry-run
+  flagstaff import-unleash https://unleash.example.com --prove
   flagstaff import-unleash export.json --to http://localhost:4242`,
     )
     .action((source: string, options: ImportOptions) => importUnleash(context, source, options));
 };
 
 async function importUnleash(context: CommandContext, source: string, options: ImportOptions): Promise<void> {
+  if (options.prove) return proveImport(context, source, options);
   const { terminal } = context;
   try {
     const client = new AdminClient({ url: options.to, token: tokenOf(context, 'FLAGSTAFF_TOKEN') });

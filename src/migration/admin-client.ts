@@ -1,4 +1,4 @@
-/** Calls of the Unleash Admin API, as both servers of a migration understand them. */
+/** Calls of the Unleash Admin API, and of the one for SDKs, as both servers of a migration understand them. */
 
 /** Of one response; the largest list of a server with tens of thousands of flags stays below it. */
 const RESPONSE_BYTES_MAX = 256 * 1024 * 1024;
@@ -9,6 +9,8 @@ export interface AdminClientOptions {
   /** Where the server is reached, with its base path: `https://flags.example.com/unleash`. */
   readonly url: string;
   readonly token: string;
+  /** `admin` unless it is given. */
+  readonly surface?: 'admin' | 'client';
 }
 
 /** What a server says instead of doing it. The message is the server's own where it has one. */
@@ -27,8 +29,8 @@ export class AdminClient {
   readonly #base: string;
   readonly #token: string;
 
-  constructor({ url, token }: AdminClientOptions) {
-    this.#base = `${url.replace(/\/+$/, '').replace(/\/api(?:\/admin)?$/, '')}/api/admin`;
+  constructor({ url, token, surface = 'admin' }: AdminClientOptions) {
+    this.#base = `${url.replace(/\/+$/, '').replace(/\/api(?:\/admin)?$/, '')}/api/${surface}`;
     this.#token = token;
   }
 
@@ -86,6 +88,8 @@ export class AdminClient {
             authorization: this.#token,
             accept: 'application/json',
             'content-type': 'application/json',
+            // Segments come as a list, once, and not in each strategy.
+            'unleash-client-spec': '5.2.0',
           },
           body: body === undefined ? null : JSON.stringify(body),
           redirect: 'error',

@@ -6,23 +6,23 @@ import * as v from 'valibot';
 import type { Access, GroupMembership } from './access.ts';
 
 /** Values that old servers leave out, and newer ones send as null. */
-const textOr = <T extends string | null>(initial: T) =>
+export const textOr = <T extends string | null>(initial: T) =>
   v.pipe(
     v.nullish(v.string(), null),
     v.transform((text) => text ?? initial),
   );
-const yesNo = v.pipe(
+export const yesNo = v.pipe(
   v.nullish(v.boolean(), false),
   v.transform((value) => value ?? false),
 );
-const listOf = <S extends v.GenericSchema>(item: S) =>
+export const listOf = <S extends v.GenericSchema>(item: S) =>
   v.pipe(
     v.nullish(v.array(item), []),
     v.transform((list) => list ?? []),
   );
 
 /** Unleash keeps parameters as strings, and has stored numbers at times. */
-const PARAMETERS = v.pipe(
+export const PARAMETERS = v.pipe(
   v.nullish(v.record(v.string(), v.unknown()), {}),
   v.transform((record) =>
     Object.fromEntries(
@@ -49,7 +49,7 @@ export const CONSTRAINT = v.pipe(
   v.transform(({ value, ...rest }) => (value === null || value === '' ? rest : { ...rest, value })),
 );
 
-const PAYLOAD = v.object({ type: v.string(), value: v.string() });
+export const PAYLOAD = v.object({ type: v.string(), value: v.string() });
 
 export const VARIANT = v.pipe(
   v.object({

@@ -21,23 +21,32 @@ export const recordedUnleash = (): RecordedUnleash => JSON.parse(readFileSync(RE
 
 export const RECORDED_TOKEN = '*:*.recorded';
 
+/** A client token for production. */
+export const RECORDED_CLIENT_TOKEN = '*:production.recorded';
+
 export interface PlayedUnleash {
   readonly url: string;
+  /** Methods and paths of the requests so far. */
+  readonly received: readonly string[];
   close(): void;
 }
 
 /** Any other token gets 401, and what was not recorded 404, as the real one answers. */
-export async function playUnleash({ admin }: RecordedUnleash): Promise<PlayedUnleash> {
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').replace('/api/admin', '');
-    const isKnown = request.headers.authorization === RECORDED_TOKEN;
-    const status = isKnown ? (path in admin ? 200 : 404) : 401;
+export async function playUnleash({ admin, client }: RecordedUnleash): Promise<PlayedUnleash> {
+  const received: string[] = [];
+  const server = createServer(({ method, url = '', headers }, response) => {
+    received.push(`${method} ${url}`);
+    const isClient = url.startsWith('/api/client/');
+    const known: Readonly<Record<string, unknown>> = isClient ? { '/api/client/features': client } : admin;
+    const path = url.replace('/api/admin', '');
+    const isAllowed = headers.authorization === (isClient ? RECORDED_CLIENT_TOKEN : RECORDED_TOKEN);
+    const status = isAllowed ? (path in known ? 200 : 404) : 401;
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(
-      JSON.stringify(status === 200 ? admin[path] : { name: 'Error', message: `It is a ${status}.` }),
+      JSON.stringify(status === 200 ? known[path] : { name: 'Error', message: `It is a ${status}.` }),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return { url: `http://127.0.0.1:${port}`, received, close: () => server.close() };
 }
