@@ -211,7 +211,7 @@ describe('the engine', () => {
   });
 
   it('writes all events of a command as one frame', async () => {
-    const { execute, store, manual } = await openTestEngine();
+    const { execute, store } = await openTestEngine();
     await execute(createFlag('f'));
     for (let index = 0; index < 3; index += 1) await execute(strategy('x'));
     const firstId = store.engine.lastId + 1;
@@ -223,7 +223,6 @@ describe('the engine', () => {
       replaceGroupId: false,
     } as const;
     await execute(clone);
-    manual.runFreely();
     const frame = await store.engine.eventLog.readFrame(store.engine.lastId);
     assert.equal(frame?.id, firstId);
     assert.deepEqual(
