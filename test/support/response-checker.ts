@@ -24,7 +24,7 @@ const BEFORE_OPERATIONS = new Set([400, 404, 405, 408, 413, 414, 431, 501, 503, 
 export class ResponseChecker {
   readonly #document: Json;
   readonly #components: Json;
-  readonly #ajv = schemaCompiler();
+  readonly #compile: SchemaCompiler;
   readonly #matcher = compileRoutes<DescribedRoute>(
     DESCRIBED.map((described) => ({ ...described, method: described.route.method, value: described })),
   );
@@ -38,6 +38,7 @@ export class ResponseChecker {
     this.#document = JSON.parse(JSON.stringify(described));
     const { schemas, ...others } = this.#document['components'] as Json;
     this.#components = { ...others, schemas: closed(schemas) };
+    this.#compile = schemaCompiler(this.#components);
   }
 
   /** Throws, saying what is wrong, for a response that is not described. */
@@ -90,25 +91,36 @@ export class ResponseChecker {
     const validate = this.#validator(what, schemaOf);
     if (validate === null) assert.equal(body, undefined, `${what} is described without a body`);
     else if (method === 'HEAD') assert.equal(body, undefined, 'HEAD answers without a body');
-    else assert(validate(body), `${what} is not as described: ${this.#ajv.errorsText(validate.errors)}`);
+    else assert(validate(body), `${what} is not as described: ${errorsOf(validate)}`);
   }
 
   #validator(what: string, schemaOf: () => Json | null): ValidateFunction | null {
     const known = this.#validators.get(what);
     if (known !== undefined) return known;
     const schema = schemaOf();
-    // References start with #/components: the components are part of every schema that is compiled.
-    const validate = schema === null ? null : this.#ajv.compile({ ...schema, components: this.#components });
+    const validate = schema === null ? null : this.#compile(schema);
     this.#validators.set(what, validate);
     return validate;
   }
 }
 
-export function schemaCompiler(): Ajv2020 {
+export type SchemaCompiler = (schema: object) => ValidateFunction;
+
+/**
+ * Compiles schemas that refer to `components`. Those are a schema of their own, so that each of them is compiled once, however many
+ * schemas refer to it.
+ */
+export function schemaCompiler(components: object): SchemaCompiler {
   const ajv = new Ajv2020({ allErrors: true, strict: true, strictRequired: false, allowUnionTypes: true });
   addFormats.default(ajv);
-  return ajv.addVocabulary(['components', 'example']);
+  ajv.addVocabulary(['components', 'example']);
+  ajv.addSchema({ $id: 'all', components });
+  const absolute = (schema: object): object =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"all#/components/'));
+  return (schema) => ajv.compile(absolute(schema));
 }
+
+export const errorsOf = ({ errors }: ValidateFunction): string => new Ajv2020().errorsText(errors);
 
 /** Objects that name their fields have no others: a field that a response has and the description lacks is a fault. */
 export function closed<T>(value: T): T {

@@ -14,7 +14,7 @@ import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
 import { SURFACES } from '../../../src/http/surfaces.ts';
 import { VERSION } from '../../../src/installation.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
-import { closed, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
+import { closed, errorsOf, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
 
 const ROUTES = DESCRIBED.map(({ route }) => route);
 
@@ -127,14 +127,13 @@ describe('the OpenAPI document', () => {
 
 describe('the examples', () => {
   const document = described();
-  const ajv = schemaCompiler();
   // Closed: an example with a field that no schema names is none, although clients have to accept such fields.
   const schemas = closed(document.components.schemas);
-  const components = { ...document.components, schemas };
-  const compile = (schema: object) => ajv.compile({ ...(closed(schema) as object), components });
+  const compileClosed = schemaCompiler({ ...document.components, schemas });
+  const compile = (schema: object) => compileClosed(closed(schema));
 
   /** Errors are of two schemas at once, each of which would refuse the fields of the other. */
-  const open = (schema: object) => ajv.compile({ ...schema, components: document.components });
+  const open = schemaCompiler(document.components);
 
   it('with a field that no schema names would be found', () => {
     const validate = compile({ $ref: '#/components/schemas/CreateUser' });
@@ -147,7 +146,7 @@ describe('the examples', () => {
     assert.deepEqual(Object.keys(COMPONENT_EXAMPLES).toSorted(), Object.keys(schemas).toSorted());
     for (const [name, example] of Object.entries(COMPONENT_EXAMPLES)) {
       const validate = compile({ $ref: `#/components/schemas/${name}` });
-      assert(validate(example), `${name}: ${ajv.errorsText(validate.errors)}`);
+      assert(validate(example), `${name}: ${errorsOf(validate)}`);
     }
   });
 
@@ -156,7 +155,7 @@ describe('the examples', () => {
       for (const { schema, example } of jsonContents(described)) {
         assert.notEqual(example, undefined, `${described.operationId} has examples`);
         const validate = compile(schema);
-        assert(validate(example), `${described.operationId}: ${ajv.errorsText(validate.errors)}`);
+        assert(validate(example), `${described.operationId}: ${errorsOf(validate)}`);
       }
     }
   });
@@ -177,7 +176,7 @@ describe('the examples', () => {
       if (content === undefined) continue;
       const validate = open(content.schema);
       for (const { value } of Object.values<Document>(content.examples)) {
-        assert(validate(value), `${name}: ${ajv.errorsText(validate.errors)}`);
+        assert(validate(value), `${name}: ${errorsOf(validate)}`);
       }
     }
   });
