@@ -18,10 +18,12 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example?: unknown }>> };
 }
 
+const { paths } = describeInterface({ surfaces: SURFACES, version: VERSION, basePath: '', open: true }) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+
 /** Bodies that pass every check, from the description of the interface. */
 function exampleBody({ method, path }: Route): unknown {
-  const document = describeInterface({ surfaces: SURFACES, version: VERSION, basePath: '', open: true });
-  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   const named = path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
   const operation = Object.entries(paths).find(([key]) => key.endsWith(`/api/admin${named}`))?.[1][
     method.toLowerCase()
