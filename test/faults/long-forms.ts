@@ -34,10 +34,10 @@ export interface LongForm {
 /** A broken build has to show within so many seeds. */
 const SEEDS_PER_MUTANT = 3_000;
 
-const KILLS_AT_ONCE = 20;
+const KILLS_AT_ONCE = 10;
 
 /** Microseconds for which no evaluation holds the event loop. A slice takes 5 ms before its last step. */
-const TURN_MAX = 15_000;
+const TURN_MAX = 20_000;
 
 const SOAK_MINUTES = 30;
 
@@ -90,7 +90,7 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'restart races',
     total: 50,
-    batch: 10,
+    batch: 5,
     run: async (rounds) => ({ ...(await raceRestarts({ rounds })) }),
   },
   {
@@ -132,7 +132,7 @@ export const LONG_FORMS: readonly LongForm[] = [
   {
     name: 'slow rules',
     total: 10_000,
-    batch: 100,
+    batch: 20,
     run: async (flags, first) => {
       const { slowestTurn, what, ...counts } = searchWorst(seededRandom(first), flags);
       assert(slowestTurn <= TURN_MAX, `${what} took ${slowestTurn} µs in one turn, seed ${first}`);
