@@ -18,7 +18,7 @@ interface PageOptions {
   readonly offsetPhrase: string;
 }
 
-interface PageParameters {
+export interface PageParameters {
   /** For the description. */
   readonly parameters: Readonly<Record<keyof Page, QueryParameter>>;
   /** The refusal is a 400 that names the parameter. */
