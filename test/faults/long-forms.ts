@@ -41,6 +41,8 @@ const TURN_MAX = 20_000;
 
 const SOAK_MINUTES = 30;
 
+const IS_BUDGETED = process.env.FAULTS_BUDGET_SECONDS !== undefined;
+
 const ALL_MUTANTS = [...MUTANTS, ...MORE_MUTANTS];
 
 /** Seeds of the random ones that are not simulated follow from the number of the batch: every run is the same. */
@@ -55,6 +57,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     name: 'everything full',
     total: 5,
     batch: 1,
+    skipped: () => (IS_BUDGETED ? 'one round takes minutes; the short form is among the tests' : null),
     run: async (rounds) => ({
       ...(await fillEverything({ heapMib: 512, filters: 100, streams: 1_000, unread: 20, rounds })),
     }),
@@ -109,7 +112,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     // In minutes: all on one folder, or as many as there is time for, each on its own.
     name: 'soak',
     total: SOAK_MINUTES,
-    batch: process.env.FAULTS_BUDGET_SECONDS === undefined ? SOAK_MINUTES : 1,
+    batch: IS_BUDGETED ? 1 : SOAK_MINUTES,
     run: async (minutes, first) => {
       const seconds = minutes * 60;
       const { hostile, ...counts } = await soak({ seconds, kills: minutes, seed: first, say: console.log });
