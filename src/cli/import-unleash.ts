@@ -6,7 +6,7 @@ import type { Configuration } from '../migration/configuration.ts';
 import { type FailedStep, type MigrationResult, takeSteps } from '../migration/migrate.ts';
 import { type Plan, planMigration } from '../migration/plan.ts';
 import { readExport } from '../migration/read-export.ts';
-import { readServer } from '../migration/read-server.ts';
+import { readServer, withWholeFlags } from '../migration/read-server.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { jsonText } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';
@@ -53,7 +53,8 @@ async function importUnleash(context: CommandContext, source: string, options: I
   const { terminal } = context;
   try {
     const client = new AdminClient({ url: options.to, token: tokenOf(context, 'FLAGSTAFF_TOKEN') });
-    const [from, target] = [await sourceOf(context, source), await readServer(client)];
+    const from = await sourceOf(context, source);
+    const target = await targetOf(client, from);
     const plan = planMigration(from, target);
     const result = options.dryRun ? null : await takeSteps(plan, target, client);
     terminal.out(
@@ -72,6 +73,19 @@ function tokenOf({ terminal }: CommandContext, variable: string): string {
   const token = terminal.env[variable];
   if (token !== undefined && token !== '') return token;
   throw misuse(`Set ${variable} to an admin token of that server.`);
+}
+
+/** With all of the archived flags that are to be revived. */
+async function targetOf(client: AdminClient, from: Configuration): Promise<Configuration> {
+  const target = await readServer(client);
+  const revived = [...target.flags.values()].filter(
+    ({ name, archived }) => archived && from.flags.get(name)?.archived === false,
+  );
+  return withWholeFlags(
+    client,
+    target,
+    revived.map(({ name }) => name),
+  );
 }
 
 async function sourceOf(context: CommandContext, source: string): Promise<Configuration> {

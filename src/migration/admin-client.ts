@@ -5,6 +5,11 @@ const RESPONSE_BYTES_MAX = 256 * 1024 * 1024;
 
 const TIMEOUT_MS = 60_000;
 
+/** Of one request. Unleash 8 takes 15 searches a minute, and one finds 100 archived flags. */
+const WAITS_MAX = 10;
+/** Seconds, whatever a server asks for. */
+const WAIT_MAX = 60;
+
 export interface AdminClientOptions {
   /** Where the server is reached, with its base path: `https://flags.example.com/unleash`. */
   readonly url: string;
@@ -63,7 +68,7 @@ export class AdminClient {
   /** Resolves with the parsed body, null for none. Throws `AdminCallError`. */
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const url = `${this.#base}${path}`;
-    const response = await this.#sent(method, url, body);
+    const response = await this.#sentInTime(method, url, body);
     const text = await textOf(response);
     if (!response.ok)
       throw new AdminCallError(response.status, `${method} ${path}: ${response.status} ${messageOf(text)}`);
@@ -75,6 +80,17 @@ export class AdminClient {
         response.status,
         `${method} ${url} did not answer with JSON; is ${this.#base} the address of an Unleash server?`,
       );
+    }
+  }
+
+  /** What was sent too soon after others has not been looked at, so it is sent again, changes too. */
+  async #sentInTime(method: string, url: string, body: unknown): Promise<Response> {
+    for (let waits = 0; ; waits += 1) {
+      const response = await this.#sent(method, url, body);
+      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+      if (response.status !== 429 || Number.isNaN(seconds) || waits === WAITS_MAX) return response;
+      await response.body?.cancel();
+      await new Promise((resolve) => setTimeout(resolve, Math.min(Math.max(seconds, 0), WAIT_MAX) * 1000));
     }
   }
 

@@ -150,7 +150,8 @@ export function definitionOf(flag: ClientFlag, document: ClientDocument): string
   const isForAll = only?.name === 'default' && only.constraints?.length === 0 && only.variants.length === 0;
   return JSON.stringify({
     impressionData,
-    dependencies: dependencies.map((one) => JSON.stringify(sortedEntries(one))).toSorted(),
+    // Unleash 6 may name a parent twice.
+    dependencies: [...new Set(dependencies.map((one) => JSON.stringify(sortedEntries(one))))].toSorted(),
     strategies: isForAll && strategies.length === 1 ? [] : strategies,
     variants: flag.variants.map(variantEssence),
   });

@@ -230,6 +230,8 @@ export const loginOf = ({ email, username }: Pick<User, 'email' | 'username'>): 
 
 /** Everything that moves. Keys are names; those of projects are ids, which people choose. */
 export interface Configuration {
+  /** Of a running server. An export may leave out what is there. */
+  readonly isWhole: boolean;
   readonly environments: ReadonlyMap<string, Environment>;
   readonly strategyTypes: ReadonlyMap<string, StrategyType>;
   readonly contextFields: ReadonlyMap<string, ContextField>;

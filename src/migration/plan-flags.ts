@@ -18,12 +18,9 @@ export function flagSteps(flag: Flag, present: Flag | undefined, remarks: string
     );
     return [];
   }
-  if (present?.archived === true) {
-    if (!flag.archived)
-      remarks.push(`Flag "${flag.name}" is archived there; revive or delete it, and run again.`);
-    return [];
-  }
+  if (present?.archived === true && flag.archived) return [];
   return [
+    ...reviveSteps(flag, present),
     ...metadataSteps(flag, present),
     ...tagSteps(flag, present),
     ...linkSteps(flag, present),
@@ -31,6 +28,13 @@ export function flagSteps(flag: Flag, present: Flag | undefined, remarks: string
       environmentSteps(flag, name, wanted, present?.environments.get(name)),
     ),
   ];
+}
+
+/** A revived flag is off everywhere until the steps behind this one. */
+function reviveSteps(flag: Flag, present: Flag | undefined): Step[] {
+  if (present?.archived !== true) return [];
+  const path = `/archive/revive/${segment(flag.name)}`;
+  return [step(subjectOf(flag), `revive flag "${flag.name}"`, 'POST', path)];
 }
 
 function metadataSteps(flag: Flag, present: Flag | undefined): Step[] {
@@ -171,6 +175,22 @@ export function strategyBody({ segments, ...strategy }: Strategy, at: number, id
     return id;
   });
   return { ...strategy, sortOrder: at, segments: known };
+}
+
+/** Before any is added, because a parent can have no parents, and only where the source says all: what is left would keep the flag off. */
+export function independenceSteps(flag: Flag, present: Flag | undefined): Step[] {
+  const wanted = new Set(flag.dependencies.map(({ feature }) => feature));
+  return (present?.dependencies ?? [])
+    .filter(({ feature }) => !wanted.has(feature))
+    .map(({ feature }) => ({
+      ...step(
+        `${subjectOf(flag)}: parent ${feature}`,
+        `let flag "${flag.name}" no longer depend on "${feature}"`,
+        'DELETE',
+        `${pathOf(flag)}/dependencies/${segment(feature)}`,
+      ),
+      needs: subjectOf(flag),
+    }));
 }
 
 /** After all flags are there, because a parent must be. */

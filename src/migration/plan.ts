@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { groupMembershipSteps, groupSteps, roleSteps } from './access.ts';
 import { adapted } from './adapt.ts';
 import type { Configuration, Project, Segment } from './configuration.ts';
-import { archiveSteps, dependencySteps, flagSteps, strategyBody } from './plan-flags.ts';
+import { archiveSteps, dependencySteps, flagSteps, independenceSteps, strategyBody } from './plan-flags.ts';
 import { idOf, type Step, segment, step, type TargetIds } from './step.ts';
 
 export interface Plan {
@@ -34,6 +34,9 @@ export function planMigration(wanted: Configuration, target: Configuration): Pla
     ...projects.flatMap((project) => memberSteps(project, source, target, remarks)),
     ...projects.flatMap((project) => defaultStrategySteps(project, target.projects.get(project.id))),
     ...flags.flatMap((flag) => flagSteps(flag, target.flags.get(flag.name), remarks)),
+    ...(source.isWhole ? flags : [])
+      .filter(({ archived, project, name }) => !archived && target.flags.get(name)?.project === project)
+      .flatMap((flag) => independenceSteps(flag, target.flags.get(flag.name))),
     ...flags.flatMap((flag) => dependencySteps(flag, target.flags.get(flag.name))),
     ...flags.flatMap((flag) => archiveSteps(flag, target.flags.get(flag.name))),
   ];

@@ -90,6 +90,7 @@ export function readExport(document: unknown): Configuration {
       `The export has only the names of the segments ${bare.join(', ')}; those of the target are used.`,
     );
   return {
+    isWhole: false,
     environments: environmentsOf(sent),
     strategyTypes: byName(sent.strategies ?? []),
     contextFields: byName(sent.contextFields ?? []),

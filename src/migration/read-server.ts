@@ -1,7 +1,7 @@
 /** Reads the configuration of a running server of the Unleash Admin API: Unleash 4.3 to 8, or Flagstaff. */
 import * as v from 'valibot';
 import { type GroupMembership, readAccess } from './access.ts';
-import type { AdminClient } from './admin-client.ts';
+import { AdminCallError, type AdminClient } from './admin-client.ts';
 import {
   byName,
   CONTEXT_FIELD,
@@ -107,7 +107,6 @@ export async function readServer(
   const { strategies } = await read(client, '/strategies', v.object({ strategies: v.array(STRATEGY_TYPE) }));
   const fields = await read(client, '/context', v.array(CONTEXT_FIELD));
   const major = await client.majorVersion();
-  const segments = await segmentsOf(client, major);
   const { users, rootRoles } = await read(client, '/user-admin', USERS);
   const roleNames = new Map(rootRoles.map(({ id, name }) => [id, name]));
   const people = users.filter((user) => loginOf(user) !== '' && (user.accountType ?? 'User') === 'User');
@@ -115,12 +114,16 @@ export async function readServer(
   const roles = new Map(rootRoles.map(({ id, name }) => [name, id]));
   const remarks: string[] = [];
   const access = await readAccess(client, logins, roles, remarks);
-  const projects = await projectsOf(client, { logins, roles, segmentNames: namesOf(segments), major });
+  const segmentNames = namesOf(await segmentsOf(client, major));
+  const projects = await projectsOf(client, { logins, roles, segmentNames, major });
   const sentTypes = await client.get('/tag-types');
   const { tagTypes } = shaped('/tag-types', sentTypes, v.object({ tagTypes: v.array(TAG_TYPE) }));
   const { types } = await read(client, '/feature-types', FLAG_TYPES);
-  const flags = await flagsOf(client, { projectIds: [...projects.keys()], segments, major }, onFlag);
+  const flags = await flagsOf(client, { projectIds: [...projects.keys()], major }, onFlag);
+  // Those that flags began to use meanwhile are among them.
+  const segments = await segmentsOf(client, major);
   return {
+    isWhole: true,
     environments: byName(environments),
     strategyTypes: byName(strategies),
     contextFields: byName(fields),
@@ -129,7 +132,7 @@ export async function readServer(
     users: new Map(people.map((user) => [loginOf(user), userOf(user, roleNames)])),
     userIds: new Map(people.map((user) => [loginOf(user), user.id])),
     projects,
-    flags,
+    flags: flags(namesOf(segments)),
     lifetimes: new Map(types.map(({ id, lifetimeDays }) => [id, lifetimeDays])),
     roles,
     tagTypes: byName(tagTypes),
@@ -239,34 +242,51 @@ function groupsIn({ groups, roles }: v.InferOutput<typeof ACCESS>): readonly Gro
   }));
 }
 
+const pathOf = (project: string, name: string): string =>
+  `/projects/${encodeURIComponent(project)}/features/${encodeURIComponent(name)}`;
+
 interface FlagSource {
   readonly projectIds: readonly string[];
-  readonly segments: readonly SentSegment[];
   /** The version of the server. */
   readonly major: number | null;
 }
 
-async function flagsOf(
-  client: AdminClient,
-  { projectIds, segments, major }: FlagSource,
-  onFlag: (done: number, total: number) => void,
-): Promise<ReadonlyMap<string, Flag>> {
+async function pathsOf(client: AdminClient, projectIds: readonly string[]): Promise<readonly string[]> {
   const paths: string[] = [];
   for (const id of projectIds) {
     const listed = await read(client, `/projects/${encodeURIComponent(id)}/features`, NAMES);
-    for (const { name } of listed.features)
-      paths.push(`/projects/${encodeURIComponent(id)}/features/${encodeURIComponent(name)}`);
+    for (const { name } of listed.features) paths.push(pathOf(id, name));
   }
-  const segmentNames = namesOf(segments);
-  const flags: Flag[] = [];
+  return paths;
+}
+
+async function flagsOf(
+  client: AdminClient,
+  { projectIds, major }: FlagSource,
+  onFlag: (done: number, total: number) => void,
+): Promise<WithSegments<ReadonlyMap<string, Flag>>> {
+  const paths = await pathsOf(client, projectIds);
+  const flags: WithSegments<Flag>[] = [];
+  const missed = new Map<string, AdminCallError>();
   const waiting = paths.values();
   const worker = async (): Promise<void> => {
     for (const path of waiting) {
-      flags.push(await flagOf(client, path, segmentNames));
-      onFlag(flags.length, paths.length);
+      const found = await flagOf(client, path).catch((error: unknown) => {
+        if (!(error instanceof AdminCallError) || error.status !== 404) throw error;
+        missed.set(path, error);
+        return null;
+      });
+      if (found !== null) flags.push(found);
+      onFlag(flags.length + missed.size, paths.length);
     }
   };
   await Promise.all(Array.from({ length: READS_AT_ONCE }, worker));
+  // Archived or deleted since they were listed: then they are listed no more.
+  const listed = missed.size === 0 ? [] : await pathsOf(client, projectIds);
+  for (const path of listed) {
+    const error = missed.get(path);
+    if (error !== undefined) throw error;
+  }
   const gone: Flag[] = (await archivedOf(client, major)).map((flag) => ({
     ...flag,
     archived: true,
@@ -274,7 +294,32 @@ async function flagsOf(
     dependencies: [],
     environments: new Map(),
   }));
-  return byName([...flags, ...gone].toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+  return (segmentNames) => {
+    // A flag that was archived after it was read is archived.
+    const all = byName([...flags.map((one) => one(segmentNames)), ...gone]);
+    return byName([...all.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+  };
+}
+
+/** What was read, once the names of the segments are known. */
+type WithSegments<T> = (names: ReadonlyMap<number, string>) => T;
+
+/** With the whole of these flags, of which the archive shows little; they are off everywhere, as they would be once revived. */
+export async function withWholeFlags(
+  client: AdminClient,
+  configuration: Configuration,
+  names: readonly string[],
+): Promise<Configuration> {
+  const flags = new Map(configuration.flags);
+  const segmentNames = new Map([...configuration.segmentIds].map(([name, id]) => [id, name]));
+  for (const name of names) {
+    const { project } = configuration.flags.get(name) ?? {};
+    if (project === undefined) continue;
+    const flag = (await flagOf(client, pathOf(project, name)))(segmentNames);
+    const off = [...flag.environments].map(([at, place]) => [at, { ...place, enabled: false }] as const);
+    flags.set(name, { ...flag, archived: true, environments: new Map(off) });
+  }
+  return { ...configuration, flags };
 }
 
 const ARCHIVE = v.object({ features: v.array(SENT_FLAG) });
@@ -299,11 +344,7 @@ async function archivedOf(
   }
 }
 
-async function flagOf(
-  client: AdminClient,
-  path: string,
-  segmentNames: ReadonlyMap<number, string>,
-): Promise<Flag> {
+async function flagOf(client: AdminClient, path: string): Promise<WithSegments<Flag>> {
   // Without the parameter, Unleash leaves the variants of the environments out.
   const sent = await read(client, `${path}?variantEnvironments=true`, WHOLE_FLAG);
   const { environments, dependencies, ...flag } = sent;
@@ -312,22 +353,24 @@ async function flagOf(
     `/features/${encodeURIComponent(flag.name)}/tags`,
     v.object({ tags: v.array(TAG) }),
   );
-  const found = new Map<string, FlagEnvironment>();
-  for (const { name, enabled, strategies: unordered, variants } of environments ?? []) {
-    const strategies = inOrder(unordered ?? []);
-    found.set(name, {
+  const found: [string, WithSegments<FlagEnvironment>][] = [];
+  for (const { name, enabled, strategies, variants: sentVariants } of environments ?? []) {
+    const variants =
+      sentVariants ?? (await variantsOf(client, `${path}/environments/${encodeURIComponent(name)}`));
+    const place: WithSegments<FlagEnvironment> = (segmentNames) => ({
       enabled: enabled ?? false,
-      strategies: strategies.map((strategy) => strategyOf(strategy, segmentNames)),
-      variants: variants ?? (await variantsOf(client, `${path}/environments/${encodeURIComponent(name)}`)),
+      strategies: inOrder(strategies ?? []).map((strategy) => strategyOf(strategy, segmentNames)),
+      variants,
     });
+    found.push([name, place]);
   }
-  return {
+  return (segmentNames) => ({
     ...flag,
     archived: false,
     tags: tags.tags,
     dependencies: dependencies ?? [],
-    environments: found,
-  };
+    environments: new Map(found.map(([name, place]) => [name, place(segmentNames)])),
+  });
 }
 
 async function variantsOf(client: AdminClient, path: string): Promise<readonly Variant[]> {

@@ -6,6 +6,33 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { AdminClient } from '../../src/migration/admin-client.ts';
 
+it('what a server has put off is sent again when it said, changes too, and its refusal is told where it goes on', async () => {
+  let busy = 3;
+  let received = 0;
+  const server = createServer((request, response) => {
+    received += 1;
+    busy -= 1;
+    request.resume();
+    response.writeHead(busy >= 0 ? 429 : 200, { 'retry-after': '0' }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const client = new AdminClient({ url: `http://127.0.0.1:${port}`, token: 'any' });
+    assert.deepEqual(await client.get('/search/features'), {});
+    busy = 1;
+    assert.deepEqual(await client.call('POST', '/projects', {}), {});
+    assert.equal(received, 6);
+    busy = Number.POSITIVE_INFINITY;
+    await assert.rejects(client.get('/search/features'), /429/);
+    assert.equal(received, 17);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
 it('a read is sent again once when its connection ends without a response, and a change never is', async () => {
   const received: string[] = [];
   let left = 0;

@@ -187,6 +187,21 @@ describe('flagstaff import-unleash', () => {
     assert.doesNotMatch(out, /lifetime of flags of the type "operational"/);
   });
 
+  it('reads a source in which flags vanish meanwhile, and ends where one is listed and cannot be read', async () => {
+    const list = '/projects/default/features';
+    const { features } = recorded.admin[list] as { features: readonly object[] };
+    const withOneMore = { features: [...features, { name: 'vanished' }] };
+    let reads = 0;
+    const admin = Object.defineProperty({ ...recorded.admin }, list, {
+      get: () => (reads++ === 0 ? withOneMore : { features }),
+    });
+    const { code, out, archived } = await fromChanged(admin);
+    assert.deepEqual([code, archived.length], [0, 2], out);
+    const broken = await fromChanged({ ...recorded.admin, [list]: withOneMore });
+    assert.equal(broken.code, 70);
+    assert.match(broken.err, /GET \/projects\/default\/features\/vanished.*: 404/);
+  });
+
   it('ends where the source does not show what its version has, and has changed nothing', async () => {
     const overview = '/projects/default/overview';
     for (const path of ['/segments', '/archive/features', '/tag-types', '/feature-types', overview]) {
@@ -286,6 +301,44 @@ describe('flagstaff import-unleash', () => {
       );
       const { links } = await there('/projects/default/features/linked');
       assert.deepEqual([links[0].url, links[0].title], ['https://tracker.example/1', 'Ticket']);
+    } finally {
+      await Promise.all([from.stop(), to.stop()]);
+    }
+  });
+
+  it('takes a parent away and revives a flag where the source did so, and one more run finds everything equal', async () => {
+    const [from, to] = [await startTestServer(), await startTestServer()];
+    try {
+      const features = '/projects/default/features';
+      const migrate = () =>
+        flagstaff(['import-unleash', from.origin, '--to', to.origin], {
+          env: { UNLEASH_TOKEN: ADMIN_TOKEN, FLAGSTAFF_TOKEN: ADMIN_TOKEN },
+        });
+      for (const name of ['first', 'second', 'child', 'gone']) await from.call('POST', features, { name });
+      const place = `${features}/gone/environments/production`;
+      await from.call('POST', `${place}/strategies`, { name: 'default' });
+      await from.call('POST', `${place}/on`);
+      await from.call('POST', `${features}/child/dependencies`, { feature: 'first' });
+      await migrate();
+      await from.call('DELETE', `${features}/gone`);
+      await from.call('DELETE', `${features}/child/dependencies/first`);
+      await from.call('POST', `${features}/first/dependencies`, { feature: 'second' });
+      assert.equal((await migrate()).code, 0);
+      const parentsOf = async (name: string): Promise<string[]> =>
+        (await to.call('GET', `${features}/${name}`)).body.dependencies.map(
+          ({ feature }: { feature: string }) => feature,
+        );
+      assert.deepEqual([await parentsOf('child'), await parentsOf('first')], [[], ['second']]);
+      await from.call('POST', '/archive/revive/gone');
+      await from.call('POST', `${place}/on`);
+      const { out } = await migrate();
+      assert.match(out, /^2 of 2 steps were taken\.$/m);
+      const { archived, environments } = (await to.call('GET', `${features}/gone`)).body;
+      assert.deepEqual(
+        [archived, environments.map(({ enabled }: { enabled: boolean }) => enabled)],
+        [false, [false, true]],
+      );
+      assert.match((await migrate()).out, /^Everything is equal already\.$/m);
     } finally {
       await Promise.all([from.stop(), to.stop()]);
     }
@@ -427,6 +480,13 @@ describe('flagstaff import-unleash', () => {
       const variants = [334, 333, 333].map((weight, at) => ({ name: `v${2 - at}`, weight })).toReversed();
       const file = exported({ 'split-up': { production: [{}] } }, { variants });
       assert.equal((await run(file)).code, 0);
+      assert.match((await run(file)).out, /^Everything is equal already\.$/m);
+    });
+
+    it('switches a flag on whose strategies are all disabled, as it is in the source, and then finds it equal', async () => {
+      const file = exported({ 'all-disabled': { production: [{ disabled: true }] } });
+      assert.equal((await run(file)).code, 0);
+      assert.deepEqual(await found('all-disabled', 'production'), [true, 1]);
       assert.match((await run(file)).out, /^Everything is equal already\.$/m);
     });
 

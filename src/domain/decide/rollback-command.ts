@@ -63,11 +63,14 @@ export function plannedRollback(world: World, command: RollbackFlag): Decision {
 }
 
 /** Restores the strategies before the switch, so that no environment is ever enabled without strategies. */
-export function environmentChanges(flag: Flag, target: FlagEnvironment): DomainEvent[] {
+export function environmentChanges(
+  flag: Flag,
+  target: FlagEnvironment,
+  isEnabled = isEnabledAfter(environmentOf(flag, target.name), target),
+): DomainEvent[] {
   const current = environmentOf(flag, target.name);
   const events = strategyChanges(flag, current, target);
-  const position = isEnabledAfter(current, target) ? 'ON' : 'OFF';
-  const next = nextSwitch(current.enabled, position, target.strategies.length);
+  const next = nextSwitch(current.enabled, isEnabled ? 'ON' : 'OFF', target.strategies.length);
   if (next === 'refused' || !next.changed) return events;
   return [...events, switched(flag, target.name, next.enabled)];
 }

@@ -212,7 +212,8 @@ function partEvents(flag: Flag, { command, context, segments }: Into, imported: 
       ? flag.tags
       : [...new Map(imported.tags.map((tag) => [tagKey(tag), tag])).values()];
   return [
-    ...environmentChanges(flag, after),
+    // As the file says, also where all strategies are disabled: it is off for applications either way.
+    ...environmentChanges(flag, after, after.enabled),
     ...variantChange(flag, before, after),
     ...tagChanges(flag, { tags }),
   ];
