@@ -20,7 +20,10 @@ describeInterface('tag types', (server) => {
     assert.deepEqual((await call('POST', '/tag-types', team)).body, team);
     assert.equal((await call('PUT', '/tag-types/team', { icon: null })).status, 200);
     await server().restart();
-    assert.deepEqual((await call('GET', '/tag-types/team')).body, { ...team, icon: null });
+    assert.deepEqual((await call('GET', '/tag-types/team')).body, {
+      version: 1,
+      tagType: { ...team, icon: null },
+    });
     const names = async () =>
       (await call('GET', '/tag-types')).body.tagTypes.map(({ name }: { name: string }) => name);
     assert.deepEqual(await names(), ['simple', 'team']);
@@ -39,7 +42,7 @@ describeInterface('tag types', (server) => {
     const path = '/tag-types/simple';
     await refused(server(), 409, 'InvalidOperationError', { method: 'DELETE', path });
     assert.equal((await server().call('PUT', path, { description: 'Plain' })).status, 200);
-    assert.equal((await server().call('GET', path)).body.description, 'Plain');
+    assert.equal((await server().call('GET', path)).body.tagType.description, 'Plain');
   });
 });
 

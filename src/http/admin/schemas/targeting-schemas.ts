@@ -101,6 +101,11 @@ export const TagTypeSchema = v.pipe(
   v.title('TagType'),
 );
 
+export const FoundTagTypeSchema = v.pipe(
+  v.object({ version: v.literal(1), tagType: TagTypeSchema }),
+  v.title('FoundTagType'),
+);
+
 export const TagTypesSchema = v.pipe(
   v.object({ version: v.literal(1), tagTypes: v.array(TagTypeSchema) }),
   v.title('TagTypes'),

@@ -6,7 +6,12 @@ import { tagTypes } from '../../../domain/state/targeting.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
-import { TagTypeCheckSchema, TagTypeSchema, TagTypesSchema } from '../schemas/targeting-schemas.ts';
+import {
+  FoundTagTypeSchema,
+  TagTypeCheckSchema,
+  TagTypeSchema,
+  TagTypesSchema,
+} from '../schemas/targeting-schemas.ts';
 import { recorded, settledResponse } from '../views/responses.ts';
 
 const TYPES = '/tag-types';
@@ -67,8 +72,8 @@ export const tagTypeRoutes: readonly Route[] = [
     summary: 'Read a tag type.',
     permission: 'read',
     locate: locate.tagType,
-    success: { status: 200, schema: TagTypeSchema },
-    read: (context, type) => settledResponse(context, type),
+    success: { status: 200, schema: FoundTagTypeSchema },
+    read: (context, tagType) => settledResponse(context, { version: 1, tagType }),
   }),
   writeRoute({
     method: 'PUT',
