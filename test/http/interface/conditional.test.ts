@@ -111,6 +111,18 @@ describeInterface('conditional requests', (server) => {
     const pin = { headers: { 'if-match': access } };
     assert.equal((await call('PUT', `${member}/4`, undefined, pin)).status, 200);
     assert.equal((await call('DELETE', `${member}/4`, undefined, pin)).status, 412);
+    const all = { roles: [{ id: 4, users: [user.id], groups: [] }] };
+    const some = { roles: [4], users: [user.id], groups: [] };
+    assert.equal((await call('PUT', '/projects/pinned/access', all, pin)).status, 412);
+    assert.equal((await call('POST', '/projects/pinned/access', some, pin)).status, 412);
+    const settings = (await call('GET', '/projects/pinned/overview')).headers.get('etag') ?? '';
+    const former = { headers: { 'if-match': settings } };
+    assert.equal((await call('PUT', '/projects/pinned', { name: 'newer' })).status < 300, true);
+    const environments = '/projects/pinned/environments';
+    const added = await call('POST', environments, { environment: 'pinned' }, former);
+    assert.equal(added.status, 412);
+    const removed = await call('DELETE', `${environments}/development`, undefined, former);
+    assert.equal(removed.status, 412);
   });
 
   it('a write whose If-Match holds is carried out, once', async () => {

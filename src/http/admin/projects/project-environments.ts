@@ -4,6 +4,7 @@ import { StrategyInputSchema } from '../../../domain/flags/strategy.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
+import * as pins from '../requests/pins.ts';
 import { ProjectEnvironmentsSchema } from '../schemas/directory-schemas.ts';
 import { DefaultStrategySchema } from '../schemas/schemas.ts';
 import { projectEnvironmentViews } from '../views/directory-views.ts';
@@ -41,6 +42,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
     locate: locate.project,
+    pinned: pins.project,
     body: AddEnvironmentBody,
     success: { status: 200, schema: null },
     refusals: ['NameExistsError'],
@@ -60,6 +62,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['UPDATE_PROJECT'],
     locate: locate.projectEnvironment,
+    pinned: pins.project,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
     command: ({ params: { projectId, environment } }) => ({
@@ -78,6 +81,7 @@ export const projectEnvironmentRoutes: readonly Route[] = [
     permission: 'project:write',
     needs: ['PROJECT_DEFAULT_STRATEGY_WRITE'],
     locate: locate.projectEnvironment,
+    pinned: pins.project,
     body: StrategyInputSchema,
     success: { status: 200, schema: DefaultStrategySchema },
     command: ({ params: { projectId, environment }, body }) => ({
