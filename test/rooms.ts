@@ -335,6 +335,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'the administrative interface: who may call it, and the table of its routes',
     imports: [
       'domain/access',
+      'domain/decide',
       'domain/state',
       'http/admin/flags',
       'http/admin/playground',
@@ -398,6 +399,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'http/admin/projects': {
     purpose: 'routes about projects and their members',
     imports: [
+      'domain/decide',
       'domain/flags',
       'domain/json',
       'domain/state',

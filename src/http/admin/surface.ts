@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import { type Asked, type Caller, mayDo } from '../dispatch/access.ts';
 import { COMMON_ERRORS } from '../dispatch/errors.ts';
 import type { Surface } from '../dispatch/surface.ts';
+import { refuseCommand } from './command-rights.ts';
 import { API_PREFIX, ROUTES } from './routes.ts';
 
 const WHO_MAY: Readonly<Record<Right, string>> = {
@@ -28,6 +29,7 @@ export const adminSurface: Surface = {
     ),
     refuse: (world, caller, need, asked) =>
       mayDo(world, caller, need, asked) ? null : noAccess(caller, need, asked),
+    refuseCommand,
     whoMay,
     takesSessions: true,
     credentials: 'An admin API token `*:*.<secret>`, or a personal token `user:<secret>`.',

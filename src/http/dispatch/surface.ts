@@ -3,6 +3,7 @@
  * list of them; what they have in common, the order of the checks above all, is the dispatcher's alone.
  */
 import type { Need } from '../../domain/access/permissions.ts';
+import type { Command } from '../../domain/decide/decide.ts';
 import { type Refusal, refuse } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Asked, Caller } from './access.ts';
@@ -43,6 +44,8 @@ export interface SurfaceAccess {
   readonly unauthenticated: Refusal;
   /** Whether `caller` may use a route that needs this, where its path says; null: it may. */
   refuse(world: World, caller: Caller, need: Need, asked: Asked): Refusal | null;
+  /** The same of a command, with what its body and the state make of it. Asked in the command's turn; absent: nothing more is asked. */
+  refuseCommand?(world: World, caller: Caller, command: Command): Refusal | null;
   /** For the description: in a few words, who may use a route that needs this. */
   whoMay(need: Need): string;
   /** Whether the session of a browser may stand in for the header Authorization (session-cookie.ts). */

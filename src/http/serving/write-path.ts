@@ -64,25 +64,22 @@ export class WritePath {
   }
 
   /**
-   * Asks again, when the turn of a command has come, whether anybody still waits for it and its caller may still do it:
-   * reading what a command needs, and its mailbox, may have taken seconds.
+   * Asks, when the turn of a command has come, whether anybody still waits for it and its caller may do all that it needs:
+   * reading what a command needs, and its mailbox, may have taken seconds since the route let the caller in.
    */
-  #starter(call: Call, bound: BoundRoute, route: WriteRoute, params: readonly string[]): MayStart {
-    return () => {
+  #starter(call: Call, bound: BoundRoute, { route, params }: PreparedWrite, command: Command): MayStart {
+    return (world) => {
       call.trace?.begun();
       if (!call.responder.isAwaited) return NOT_WANTED;
       const caller = this.#callers.identify(call.request, bound, route, params);
-      return isRefusal(caller) ? caller : null;
+      if (isRefusal(caller)) return caller;
+      return bound.surface.access?.refuseCommand?.(world, caller, command) ?? null;
     };
   }
 
-  #submit(
-    call: Call,
-    bound: BoundRoute,
-    { route, context, params }: PreparedWrite,
-    command: Command | Refusal,
-  ): void {
+  #submit(call: Call, bound: BoundRoute, prepared: PreparedWrite, command: Command | Refusal): void {
     if (isRefusal(command)) return this.#sender.refuseSettled(call, command);
+    const { route, context } = prepared;
     const { request } = call;
     const retry = retryOf(request, context.caller, route);
     if (isRefusal(retry)) return this.#sender.refuseSettled(call, retry);
@@ -93,7 +90,7 @@ export class WritePath {
     this.#engine.submit({
       command,
       actor: route.actor?.(this.#engine.world, command) ?? context.caller.actor,
-      mayStart: this.#starter(call, bound, route, params),
+      mayStart: this.#starter(call, bound, prepared, command),
       retry,
       precondition,
       respond: responseMaker(call, route, context, command),

@@ -263,7 +263,7 @@ describe('custom roles', () => {
       for (const [method, path, sent] of requests(role)) {
         const { status, body } = await server.call(method, path, sent, { token });
         assert.equal(status, FORBIDDEN, `${method} ${path}`);
-        assert.match(body.message, new RegExp(`give no role .* "here" but .* role ${role} is none`));
+        assert.match(body.message, new RegExp(`give and take no role .* "here" but .* role ${role} is none`));
       }
     }
     assert.equal(engine.lastId, lastId);
@@ -273,6 +273,99 @@ describe('custom roles', () => {
     }
     const removed = await server.call('DELETE', `${here}/users/${other.id}/roles`, undefined, { token });
     assert.equal(removed.status, 200);
+  });
+
+  it('let those who change members by one of them take no role away but those that they hold there', async () => {
+    const token = await holderOf(['PROJECT_USER_ACCESS_WRITE', 'PROJECT_SETTINGS_WRITE'], 'here', []);
+    const owner = await addUser(server, 3);
+    const group = (await server.call('POST', '/groups', { name: 'Owners' })).body.id;
+    const here = '/projects/here';
+    const self = (await server.call('GET', '/user', undefined, { token })).body.user.id;
+    const everybody = { roles: [4], users: [owner.id], groups: [group] };
+    assert.equal((await server.call('POST', `${here}/access`, everybody)).status, 200);
+    const { users } = (await server.call('GET', `${here}/access`)).body;
+    const own = users.find(({ id }: { id: number }) => id === self).roleId;
+    const requests = [
+      ['DELETE', `${here}/users/${owner.id}/roles/4`],
+      ['DELETE', `${here}/users/${owner.id}/roles`],
+      ['DELETE', `${here}/groups/${group}/roles`],
+      ['PUT', `${here}/users/${owner.id}/roles/${own}`],
+      ['PUT', `${here}/users/${owner.id}/roles`, { roles: [own] }],
+      ['PUT', `${here}/groups/${group}/roles`, { roles: [own] }],
+      ['POST', `${here}/access`, { roles: [own], users: [owner.id], groups: [] }],
+      ['PUT', `${here}/access`, { roles: [{ id: own, users: [self], groups: [] }] }],
+    ] as const;
+    const { engine } = server.server.store;
+    const { lastId } = engine;
+    for (const [method, path, sent] of requests) {
+      const { status, body } = await server.call(method, path, sent, { token });
+      assert.equal(status, FORBIDDEN, `${method} ${path}`);
+      assert.match(body.message, /take no role .* "here" but .* is none/);
+    }
+    assert.equal(engine.lastId, lastId);
+    const left = await server.call('DELETE', `${here}/users/${self}/roles/${own}`, undefined, { token });
+    assert.equal(left.status, 200, left.body?.message);
+  });
+
+  it('move a flag only for those who may change, in both projects, what it is in each environment', async () => {
+    const NAMES = ['MOVE_FEATURE_TOGGLE', 'DELETE_FEATURE'] as const;
+    const inEnvironments = [
+      'UPDATE_FEATURE_ENVIRONMENT',
+      'CREATE_FEATURE_STRATEGY',
+      'DELETE_FEATURE_STRATEGY',
+    ] as const;
+    const mover = await holderOf(NAMES, 'here', []);
+    const operator = await holderOf([...NAMES, ...inEnvironments], 'here', ['production']);
+    for (const token of [mover, operator]) {
+      const { id } = (await server.call('GET', '/user', undefined, { token })).body.user;
+      assert.equal((await server.call('POST', `/projects/default/users/${id}/roles/5`)).status, 200);
+    }
+    const flag = '/features/moves.to.and.fro';
+    assert.equal(
+      (await server.call('POST', '/projects/here/features', { name: 'moves.to.and.fro' })).status,
+      201,
+    );
+    const moved = async (from: string, newProjectId: string, token: string) => {
+      const path = `/projects/${from}${flag}/changeProject`;
+      return server.call('POST', path, { newProjectId }, { token });
+    };
+    assert.equal((await moved('here', 'default', mover)).status, 200, 'it is nothing anywhere yet');
+    const production = `/projects/default${flag}/environments/production`;
+    assert.equal((await server.call('POST', `${production}/strategies`, { name: 'default' })).status, 200);
+    assert.equal((await server.call('POST', `${production}/on`)).status, 200);
+    const back = await moved('default', 'here', mover);
+    assert.equal(back.status, FORBIDDEN);
+    assert.match(
+      back.body.message,
+      /UPDATE_FEATURE_ENVIRONMENT in the environment "production" of the project "here"/,
+    );
+    assert.equal((await moved('default', 'here', operator)).status, 200);
+    assert.equal((await moved('here', 'default', mover)).status, FORBIDDEN, 'it would leave production');
+    assert.equal((await server.call('GET', `/projects/here${flag}`)).status, 200);
+  });
+
+  it('are asked again in the turn of a command, for all that its body asks for', async () => {
+    const token = await holderOf(['MOVE_FEATURE_TOGGLE', 'CREATE_FEATURE'], 'here', []);
+    const { id } = (await server.call('GET', '/user', undefined, { token })).body.user;
+    assert.equal((await server.call('POST', `/projects/default/users/${id}/roles/5`)).status, 200);
+    assert.equal((await server.call('POST', '/projects/here/features', { name: 'moves.late' })).status, 201);
+    const { engine } = server.server.store;
+    const { submit } = engine;
+    // Between the checks of the request and its turn, the caller loses the role in the other project.
+    engine.submit = (submission) => {
+      engine.submit = submit;
+      const from = { userId: id };
+      engine.submit({
+        command: { type: 'revoke-project-access', project: 'default', from },
+        actor: submission.actor,
+        respond: () => null,
+        done: () => engine.submit(submission),
+      });
+    };
+    const path = '/projects/here/features/moves.late/changeProject';
+    const late = await server.call('POST', path, { newProjectId: 'default' }, { token });
+    assert.equal(late.status, FORBIDDEN);
+    assert.equal((await server.call('GET', '/projects/here/features/moves.late')).status, 200);
   });
 
   it('are held by groups as by users, and end at once with the role, the group and the membership', async () => {

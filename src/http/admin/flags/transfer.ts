@@ -113,6 +113,15 @@ function missingPermissions(
   return missing;
 }
 
+export function refuseImport(world: World, caller: Caller, command: ImportFlags): Refusal | null {
+  const missing = missingPermissions(world, caller, command);
+  if (missing.length === 0 || isRefusal(locateImport(world, command))) return null;
+  return refuse(
+    'NoAccessError',
+    `The user "${caller.actor.name}" lacks permissions in the project "${command.project}" that the import needs: ${missing.join(', ')}.`,
+  );
+}
+
 export const transferRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -182,15 +191,7 @@ export const transferRoutes: readonly Route[] = [
     body: ImportBody,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError', 'NoAccessError', 'PayloadTooLargeError'],
-    command: ({ world, caller, body }) => {
-      const command = importCommand(body);
-      const missing = missingPermissions(world, caller, command);
-      if (missing.length === 0 || isRefusal(locateImport(world, command))) return command;
-      return refuse(
-        'NoAccessError',
-        `The user "${caller.actor.name}" lacks permissions in the project "${command.project}" that the import needs: ${missing.join(', ')}.`,
-      );
-    },
+    command: ({ body }) => importCommand(body),
     respond: () => emptyResponse(200),
   }),
 ];

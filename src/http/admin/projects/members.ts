@@ -3,7 +3,6 @@ import { emptyResponse } from '../../dispatch/json-response.ts';
 import { type Method, type Route, writeRoute } from '../../dispatch/route.ts';
 import * as locate from '../requests/locators.ts';
 import * as pins from '../requests/pins.ts';
-import { refuseForeignRoles } from './given-roles.ts';
 
 interface MemberRoute {
   readonly method: Method;
@@ -24,14 +23,8 @@ const memberRoute = ({ method, operationId, summary, command }: MemberRoute): Ro
     locate: locate.membership,
     pinned: pins.access,
     success: { status: 200, schema: null },
-    refusals:
-      command === 'remove-member' ? ['MembershipRuleError'] : ['MembershipRuleError', 'NoAccessError'],
-    command: (context) => {
-      const ids = locate.membershipIds(context.params);
-      if (command === 'remove-member') return { type: command, ...ids };
-      const refusal = refuseForeignRoles(context, { project: ids.project, members: [ids], groups: [] });
-      return refusal ?? { type: command, ...ids };
-    },
+    refusals: ['MembershipRuleError', 'NoAccessError'],
+    command: ({ params }) => ({ type: command, ...locate.membershipIds(params) }),
     respond: () => emptyResponse(200),
   });
 

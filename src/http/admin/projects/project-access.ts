@@ -12,7 +12,6 @@ import * as pins from '../requests/pins.ts';
 import { ProjectAccessSchema } from '../schemas/access-schemas.ts';
 import { projectAccessView } from '../views/directory-views.ts';
 import { pinnedResponse } from '../views/responses.ts';
-import { refuseForeignRoles } from './given-roles.ts';
 
 const ACCESS = '/projects/:projectId/access';
 
@@ -89,7 +88,7 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
     permission: 'project:write',
     needs: ['PROJECT_USER_ACCESS_WRITE'],
     success: { status: 200, schema: null },
-    refusals: ['MembershipRuleError'],
+    refusals: GIVING_REFUSALS,
     locate: (world: World, params: Params): object | Refusal => {
       const project = locate.project(world, params);
       if (isRefusal(project)) return project;
@@ -105,16 +104,14 @@ function roleRoutes(kind: 'users' | 'groups'): readonly Route[] {
       operationId: `setRolesFor${noun}`,
       summary: `Give a ${noun.toLowerCase()} a role in a project, in place of the one that it has there.`,
       body: SetRolesBody,
-      refusals: GIVING_REFUSALS,
-      command: (context) => {
-        const { params, body } = context;
+      command: ({ params, body }) => {
         const given = { roleId: body.roles, path: '/body/roles/0' };
-        const grant = {
+        return {
+          type: 'grant-project-access',
           project: params.projectId,
           members: kind === 'users' ? [{ userId: idOf(params), ...given }] : [],
           groups: kind === 'groups' ? [{ groupId: idOf(params), ...given }] : [],
         };
-        return refuseForeignRoles(context, grant) ?? { type: 'grant-project-access', ...grant };
       },
       respond: () => emptyResponse(200),
     }),
@@ -163,19 +160,16 @@ export const projectAccessRoutes: readonly Route[] = [
     body: SetAccessBody,
     success: { status: 200, schema: ProjectAccessSchema },
     refusals: GIVING_REFUSALS,
-    command: (context) => {
-      const { params, body } = context;
-      const access = {
-        project: params.projectId,
-        members: body.roles.flatMap(({ id: roleId, users }, role) =>
-          users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
-        ),
-        groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
-          groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
-        ),
-      };
-      return refuseForeignRoles(context, access) ?? { type: 'set-project-access', ...access };
-    },
+    command: ({ params, body }) => ({
+      type: 'set-project-access',
+      project: params.projectId,
+      members: body.roles.flatMap(({ id: roleId, users }, role) =>
+        users.map((userId, at) => ({ userId, roleId, path: `/body/roles/${role}/users/${at}` })),
+      ),
+      groups: body.roles.flatMap(({ id: roleId, groups }, role) =>
+        groups.map((groupId, at) => ({ groupId, roleId, path: `/body/roles/${role}/groups/${at}` })),
+      ),
+    }),
     respond: ({ world, params, usage }) => {
       const project = locate.present(locate.project(world, params));
       return jsonResponse(200, projectAccessView(world, project, usage.signIns));
@@ -194,15 +188,12 @@ export const projectAccessRoutes: readonly Route[] = [
     body: AddAccessBody,
     success: { status: 200, schema: null },
     refusals: GIVING_REFUSALS,
-    command: (context) => {
-      const { roles: roleId, users, groups } = context.body;
-      const grant = {
-        project: context.params.projectId,
-        members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
-        groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
-      };
-      return refuseForeignRoles(context, grant) ?? { type: 'grant-project-access', ...grant };
-    },
+    command: ({ params, body: { roles: roleId, users, groups } }) => ({
+      type: 'grant-project-access',
+      project: params.projectId,
+      members: [...new Set(users)].map((userId, at) => ({ userId, roleId, path: `/body/users/${at}` })),
+      groups: [...new Set(groups)].map((groupId, at) => ({ groupId, roleId, path: `/body/groups/${at}` })),
+    }),
     respond: () => emptyResponse(200),
   }),
   ...roleRoutes('users'),

@@ -1,12 +1,13 @@
 /** API tokens: credentials of programs. */
 import * as v from 'valibot';
-import type { PermissionName } from '../../../domain/access/permissions.ts';
+import type { Need, PermissionName } from '../../../domain/access/permissions.ts';
+import type { Command } from '../../../domain/decide/decide.ts';
 import { ALL } from '../../../domain/decide/token-commands.ts';
 import { list } from '../../../domain/json/list-schema.ts';
 import { defaultEnvironment } from '../../../domain/state/locate.ts';
 import { invalid, isRefusal, type Refusal, refuse } from '../../../domain/state/refusal.ts';
 import type { ApiToken, World } from '../../../domain/state/world.ts';
-import { mayDo } from '../../dispatch/access.ts';
+import { type Caller, mayDo } from '../../dispatch/access.ts';
 import { makeSecret, secretOf } from '../../dispatch/fresh-secret.ts';
 import { emptyResponse, jsonResponse } from '../../dispatch/json-response.ts';
 import { type RequestContext, type Route, readRoute, writeRoute } from '../../dispatch/route.ts';
@@ -107,8 +108,13 @@ const needsFor = (act: Act): readonly PermissionName[] => [
   `${act}_FRONTEND_API_TOKEN`,
 ];
 
+interface Asker {
+  readonly world: World;
+  readonly caller: Caller;
+}
+
 /** Whether the caller may do this with tokens of the type. Those of admins are for Admins alone. */
-function mayWith({ world, caller }: RequestContext<unknown>, act: Act, type: ApiToken['type']): boolean {
+function mayWith({ world, caller }: Asker, act: Act, type: ApiToken['type']): boolean {
   const needs: readonly PermissionName[] =
     type === 'admin' ? [] : [`${act}_${type === 'client' ? 'CLIENT' : 'FRONTEND'}_API_TOKEN`];
   return mayDo(world, caller, { permission: 'admin', needs }, { projectId: null, environment: null });
@@ -128,11 +134,33 @@ function tokensFor(context: RequestContext<unknown>, isWanted: (token: ApiToken)
   return listResponse(context, { name: 'tokens', items: tokens, view });
 }
 
-/** The digest of the token that the path names, whether or not there is one. */
-function digestFor(context: RequestContext<unknown>, act: Act): string | Refusal {
-  const digest = locate.tokenDigest(context.world, context.params);
-  const type = context.world.directory.apiTokens.get(digest)?.type;
-  return type === undefined || mayWith(context, act, type) ? digest : noRight(type);
+type TokenCommand = Extract<
+  Command,
+  { readonly type: 'create-api-token' | 'update-api-token' | 'delete-api-token' }
+>;
+
+const ACTS = {
+  'create-api-token': 'CREATE',
+  'update-api-token': 'UPDATE',
+  'delete-api-token': 'DELETE',
+} as const satisfies Readonly<Record<TokenCommand['type'], Act>>;
+
+/** Why the caller may not do this with a token of its type; null also for a token that does not exist, to which nothing happens. */
+export function refuseToken(world: World, caller: Caller, command: TokenCommand): Refusal | null {
+  const token =
+    command.type === 'create-api-token' ? command.token : world.directory.apiTokens.get(command.digest);
+  const act = ACTS[command.type];
+  if (token === undefined || mayWith({ world, caller }, act, token.type)) return null;
+  return mayInProject({ world, caller }, act, token) ? null : noRight(token.type);
+}
+
+/** Whether the token is of one project alone, whose tokens the caller may make and delete. */
+function mayInProject({ world, caller }: Asker, act: Act, { type, projects }: TokenFields): boolean {
+  const [projectId, ...others] = projects;
+  if (type === 'admin' || projectId === undefined || others.length > 0) return false;
+  if (act !== 'CREATE' && act !== 'DELETE') return false;
+  const need: Need = { permission: 'project:write', needs: [`${act}_PROJECT_API_TOKEN`] };
+  return world.projects.has(projectId) && mayDo(world, caller, need, { projectId, environment: null });
 }
 
 export const apiTokenRoutes: readonly Route[] = [
@@ -175,7 +203,6 @@ export const apiTokenRoutes: readonly Route[] = [
     refusals: ['InvalidOperationError'],
     secretField: 'secret',
     command: (context) => {
-      if (!mayWith(context, 'CREATE', context.body.type)) return noRight(context.body.type);
       const fields = tokenFields(context.world, context.body);
       if (isRefusal(fields)) return fields;
       const digest = makeSecret(context, secretPrefix(fields));
@@ -199,11 +226,11 @@ export const apiTokenRoutes: readonly Route[] = [
     body: UpdateTokenBody,
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: (context) => {
-      const digest = digestFor(context, 'UPDATE');
-      if (isRefusal(digest)) return digest;
-      return { type: 'update-api-token', digest, expiresAt: context.body.expiresAt };
-    },
+    command: ({ world, params, body }) => ({
+      type: 'update-api-token',
+      digest: locate.tokenDigest(world, params),
+      expiresAt: body.expiresAt,
+    }),
     respond: () => emptyResponse(200),
   }),
   writeRoute({
@@ -217,10 +244,10 @@ export const apiTokenRoutes: readonly Route[] = [
     needsOneOf: needsFor('DELETE'),
     success: { status: 200, schema: null },
     refusals: ['InvalidOperationError'],
-    command: (context) => {
-      const digest = digestFor(context, 'DELETE');
-      return isRefusal(digest) ? digest : { type: 'delete-api-token', digest };
-    },
+    command: ({ world, params }) => ({
+      type: 'delete-api-token',
+      digest: locate.tokenDigest(world, params),
+    }),
     respond: () => emptyResponse(200),
   }),
 ];
