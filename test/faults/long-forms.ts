@@ -11,6 +11,7 @@ import { failSyncs, isTraceable } from './failed-sync.ts';
 import { fillDisks, isMountable, SIZES_KIB } from './full-disk.ts';
 import { runKills } from './kill.ts';
 import { fillEverything } from './limits/everything-full.ts';
+import { FILLINGS, FILLINGS_EACH, migrateFromUnleash, whyNoUnleash } from './migration.ts';
 import { raceRestarts } from './restart-races.ts';
 import { shutDown } from './shutdown.ts';
 import { stallReaders } from './slow-readers.ts';
@@ -107,6 +108,13 @@ export const LONG_FORMS: readonly LongForm[] = [
       const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first, env });
       return { kills, cleanStops, acknowledged };
     },
+  },
+  {
+    name: 'migration from Unleash',
+    total: FILLINGS,
+    batch: FILLINGS_EACH,
+    skipped: whyNoUnleash,
+    run: async (count, first) => ({ ...(await migrateFromUnleash(count, first)) }),
   },
   {
     // In minutes: all on one folder, or as many as there is time for, each on its own.

@@ -593,6 +593,19 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     longForms: ['soak'],
   },
   {
+    fault: 'A migration from Unleash is killed at any step, or the source changes while it is read',
+    promise:
+      'No flag is on for fewer than before or than in the source; run again, it takes what is left, and then finds everything equal.',
+    tests: [
+      ...named('migration/random-runs.test.ts')('makes nothing less on, and ends equal'),
+      ...named('migration/migrate.test.ts')(
+        'leaves a flag on that is on where what it should become is refused',
+        'reads a source in which flags vanish meanwhile',
+      ),
+    ],
+    longForms: ['migration from Unleash'],
+  },
+  {
     fault: 'A data folder is put back in place, or copied, and goes on from there',
     promise: 'Its new events have other ETags: no stale 304, and no lost update under If-Match.',
     tests: named('http/interface/conditional.test.ts')(
