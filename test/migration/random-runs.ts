@@ -88,7 +88,9 @@ export async function migrateAtRandom(options: RandomRuns): Promise<RunCounts> {
   try {
     for (let at = 0; at < kills; at += 1) {
       const before = await readTarget();
-      await runAndKill(source.origin, target.origin, { env, random });
+      const dry = ['import-unleash', source.origin, '--to', target.origin, '--dry-run', '--json'];
+      const { steps } = (await flagstaff(dry, { env })).json as { steps: readonly string[] };
+      await runAndKill(source.origin, target.origin, { env, random, steps: steps.length });
       assertNotLess(before, await readTarget(), await readServer(admin), `seed ${seed}, kill ${at}`);
       counts.changesInSource += (await unleash.change(3)).made;
     }
@@ -180,11 +182,17 @@ async function switchEvents(call: Call, from: number): Promise<string[]> {
 interface KillOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly random: SeededRandom;
+  /** That the run would take. */
+  readonly steps: number;
 }
 
 /** Runs the command in a process of its own, and kills it at a change that it sends: before the server has got it, or before it hears of it. */
-async function runAndKill(source: string, target: string, { env, random }: KillOptions): Promise<void> {
-  const [at, isBefore] = [random.below(60), random.chance(0.5)];
+async function runAndKill(
+  source: string,
+  target: string,
+  { env, random, steps }: KillOptions,
+): Promise<void> {
+  const [at, isBefore] = [random.below(steps), random.chance(0.5)];
   let writes = 0;
   let child: ReturnType<typeof spawn> | null = null;
   const proxy = createServer((received, response) => {
