@@ -97,6 +97,7 @@ export const TARGETING_EXAMPLES: Readonly<Record<string, unknown>> = {
   CreateStrategyType: { name: 'onWeekdays', ...STRATEGY_TYPE_INPUT },
   UpdateStrategyType: STRATEGY_TYPE_INPUT,
   TagType: TAG_TYPE,
+  FoundTagType: { version: 1, tagType: TAG_TYPE },
   TagTypes: { version: 1, tagTypes: [TAG_TYPE] },
   TagTypeCheck: { valid: true, tagType: TAG_TYPE },
   CreateTagType: TAG_TYPE,
