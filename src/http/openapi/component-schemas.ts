@@ -133,6 +133,8 @@ function conversion(side: Side): ConversionConfig {
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       // A custom schema says its JSON type in its metadata, which are added to what stands here.
       if (valibotSchema.type === 'custom') return {};
+      // Generators of clients read no type from a constant.
+      if (valibotSchema.type === 'literal') return { type: typeof jsonSchema.const, ...jsonSchema };
       if (side === 'input' || !('entries' in valibotSchema)) return undefined;
       return { ...jsonSchema, required: presentFields(valibotSchema.entries as v.ObjectEntries) };
     },

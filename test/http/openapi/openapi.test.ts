@@ -79,6 +79,12 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('names the type of each constant, which generators of clients ask for', () => {
+    const constants = JSON.stringify(described()).match(/\{[^{}]*"const":[^{}]*\}/g) ?? [];
+    assert(constants.length > 0);
+    for (const schema of constants) assert.match(schema, /"type":"(?:string|number|boolean)"/);
+  });
+
   it('is refused by that validator once it is broken', async () => {
     const document = described();
     document.paths['/api/admin/projects/{projectId}'].get.parameters = 'none';
