@@ -1,6 +1,5 @@
 /** The search of the event log by query parameters (docs/specification/events.md#search-by-parameters). */
 import { shown } from '../../../domain/json/issues.ts';
-import { isEventType } from '../../../domain/state/event-types.ts';
 import { invalid, isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
 import type { World } from '../../../domain/state/world.ts';
 import type { EventQuery } from '../../../persistence/event-log/event-log.ts';
@@ -41,7 +40,7 @@ function eventQuery(context: RequestContext<unknown>): EventQuery | Refusal {
   const { type, project, feature, createdBy, from, to } = conditions;
   const authors = createdBy && authorsOf(context.world, createdBy);
   const [first, last] = [from && dayOf('from', from), to && dayOf('to', to)];
-  for (const one of [type && refuseUnknownType(type), authors, first, last]) if (isRefusal(one)) return one;
+  for (const one of [authors, first, last]) if (isRefusal(one)) return one;
   const query = context.query('query');
   return {
     ...(type === null ? {} : { type: type.values }),
@@ -53,12 +52,6 @@ function eventQuery(context: RequestContext<unknown>): EventQuery | Refusal {
     ...(query === '' ? {} : { query }),
     ...{ limit: page.limit, skip: page.offset, offset: 0 },
   };
-}
-
-function refuseUnknownType({ values }: OneOrAny): Refusal | null {
-  const unknown = values.find((value) => !isEventType(value));
-  if (unknown === undefined) return null;
-  return invalid(`The query parameter type must name types of events, not ${shown(unknown)}.`, '/query/type');
 }
 
 /** Events hold the name under which somebody acted; the condition holds ids. */

@@ -2,7 +2,9 @@
 import * as v from 'valibot';
 import { EVENT_TYPES } from '../../../domain/state/event-types.ts';
 import { isRefusal, type Refusal } from '../../../domain/state/refusal.ts';
+import type { World } from '../../../domain/state/world.ts';
 import type { EventPage, EventQuery } from '../../../persistence/event-log/event-log.ts';
+import { type Caller, mayDo } from '../../dispatch/access.ts';
 import { etagOf } from '../../dispatch/etag.ts';
 import { taggedResponse } from '../../dispatch/json-response.ts';
 import { type ReadResponse, type RequestContext, type Route, readRoute } from '../../dispatch/route.ts';
@@ -85,18 +87,42 @@ interface PageFrame {
   readonly tail: Readonly<Record<string, unknown>>;
 }
 
+/** Types of events whose data name people and tokens. */
+const ABOUT_CREDENTIALS = /^(?:user|pat|api-token|public-signup-token|service-account)-/;
+
+const FOR_ALL_READERS = EVENT_TYPES.filter((type) => !ABOUT_CREDENTIALS.test(type));
+
+/** Whether the caller may list all users and tokens, so that their events tell nothing else. */
+const seesCredentials = (world: World, caller: Caller): boolean =>
+  mayDo(world, caller, { permission: 'admin' }, { projectId: null, environment: null });
+
+/** The types among those wanted that everybody may see. Leaving the events out, and not their data, hides them from a search for text too. */
+function typesForAll(wanted: EventQuery['type']): readonly string[] {
+  if (wanted === undefined) return FOR_ALL_READERS;
+  const types: readonly string[] = typeof wanted === 'string' ? [wanted] : wanted;
+  return types.filter((type) => !ABOUT_CREDENTIALS.test(type));
+}
+
+/** In the tag of pages that leave them out. */
+const WITHOUT_CREDENTIALS_TAG = '-o';
+
 /** The events are bytes already, and large: they are not parsed to write the rest around them. */
 export async function eventPage(
-  { world, engine, reads, asker }: RequestContext<unknown>,
+  { world, caller, engine, reads, asker }: RequestContext<unknown>,
   query: EventQuery,
   frameOf: (page: EventPage) => PageFrame,
 ): Promise<ReadResponse | Refusal> {
   const revision = engine.durableId;
-  const page = await reads.search(query, revision, asker);
+  const seesAll = seesCredentials(world, caller);
+  const shown = seesAll ? query : { ...query, type: typesForAll(query.type) };
+  const page = await reads.search(shown, revision, asker);
   if (isRefusal(page)) return page;
   const { head, tail } = frameOf(page);
   const opening = `${JSON.stringify(head).slice(0, -1)}${Object.keys(head).length === 0 ? '' : ','}`;
   const closing = `,${JSON.stringify(tail).slice(1)}`;
   const body = Buffer.concat([Buffer.from(`${opening}"events":`), page.json, Buffer.from(closing)]);
-  return { revision, response: taggedResponse(etagOf(world, revision), body) };
+  return {
+    revision,
+    response: taggedResponse(etagOf(world, revision, seesAll ? '' : WITHOUT_CREDENTIALS_TAG), body),
+  };
 }
