@@ -66,9 +66,14 @@ export interface SliceOwner {
 /** What is done within this long needs no slices: it holds the event loop no longer than other requests do. */
 const AT_ONCE_MS = 2;
 
-/** Calls `advance` until it returns true, for a moment: false when that was not enough, and the rest is to be done in slices. */
+/**
+ * Calls `advance` until it returns true, for a moment: false when that was not enough, and the rest is to be done in slices. The
+ * first of them comes in a later round: one step alone may have taken as long as a slice.
+ */
 export function doneAtOnce(advance: () => boolean): boolean {
-  return runSlice(advance, Math.min(sliceMs, AT_ONCE_MS));
+  const isDone = runSlice(advance, Math.min(sliceMs, AT_ONCE_MS));
+  if (!isDone && !hasRun) begin();
+  return isDone;
 }
 
 /** Calls `advance` until it returns true. A single call must be short. Rejects once the owner's signal is aborted. */

@@ -9,7 +9,7 @@ import type { Engine } from '../../actors/engine.ts';
 import { surroundingsOf } from '../client-flags/client-document.ts';
 import { type ClientQuery, type Payer, projectsOf } from '../client-flags/client-query.ts';
 import type { FlagBlocks } from '../client-flags/flag-blocks.ts';
-import { inSlices } from '../dispatch/slices.ts';
+import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
 import { type EventEffects, effectsOf } from './event-effects.ts';
 import { Hydration } from './hydration.ts';
 import { QueryContent, type VisibleChange } from './query-content.ts';
@@ -23,17 +23,11 @@ export interface QueryWatchOptions {
   readonly logCharactersMax?: () => number;
 }
 
-/** So many flags are looked at in one go; more, in slices. Takes some 5 ms where all of them have changed. */
-const FLAGS_AT_ONCE = 500;
-
 /** Of the name of a flag and what it looks like, by reference: an entry of a map. */
 const FLAG_BYTES = 48;
 
 /** A watch takes some memory however few its flags are. */
 const WATCH_BYTES = 2 * 1024;
-
-/** Flags looked at between two looks at the clock. */
-const FLAGS_A_STEP = 32;
 
 export class QueryWatch {
   readonly query: ClientQuery;
@@ -93,10 +87,9 @@ export class QueryWatch {
     if (this.#looking !== null) return this.#looking;
     const { lastId } = this.#engine;
     if (lastId === this.#checkedId) return undefined;
-    const { flagCount, looks } = this.#looksDue();
-    const advance = (): boolean => this.#takeSome(looks);
-    if (flagCount <= FLAGS_AT_ONCE) {
-      while (!advance());
+    const looks = this.#looksDue();
+    const advance = (): boolean => this.#takeOne(looks);
+    if (doneAtOnce(advance)) {
       this.#tell(lastId);
       return undefined;
     }
@@ -112,8 +105,8 @@ export class QueryWatch {
     return this.#looking;
   }
 
-  /** What has to be looked at since the last time, and about how many flags that are. */
-  #looksDue(): { readonly flagCount: number; readonly looks: Iterator<readonly VisibleChange[]> } {
+  /** What has to be looked at since the last time. */
+  #looksDue(): Iterator<readonly VisibleChange[]> {
     const { lastId, feed } = this.#engine;
     const changes = this.#checkedId < 0 ? 'too-old' : feed.appliedSince(this.#checkedId);
     const effects = changes === 'too-old' ? null : effectsOf(changes, this.query);
@@ -123,22 +116,17 @@ export class QueryWatch {
       this.#seenAs = Math.max(this.#seenAs, newest);
       return this.#seenAs;
     };
-    if (effects !== null && effects.everything === null) {
-      return { flagCount: effects.flags.size, looks: looksAt(this.#content, effects, seenAs) };
-    }
+    if (effects !== null && effects.everything === null) return looksAt(this.#content, effects, seenAs);
     const everything = effects?.everything ?? lastId;
-    const looks = looksAtAll(this.#content, () => seenAs(everything));
-    return { flagCount: this.#flagCountInScope(), looks };
+    return looksAtAll(this.#content, () => seenAs(everything));
   }
 
   /** True when there is nothing further to look at. */
-  #takeSome(looks: Iterator<readonly VisibleChange[]>): boolean {
-    for (let count = 0; count < FLAGS_A_STEP; count += 1) {
-      const next = looks.next();
-      if (next.done === true) return true;
-      // Where nobody has been given anything yet, nobody has missed anything.
-      if (this.#log !== null) this.#found.push(...next.value);
-    }
+  #takeOne(looks: Iterator<readonly VisibleChange[]>): boolean {
+    const next = looks.next();
+    if (next.done === true) return true;
+    // Where nobody has been given anything yet, nobody has missed anything.
+    if (this.#log !== null) this.#found.push(...next.value);
     return false;
   }
 
@@ -165,12 +153,6 @@ export class QueryWatch {
     const revisions = Array.from(projectsOf(this.#engine.world, this.query), ({ revision }) => revision);
     const newestId = Math.max(directory.revision, directory.accessRevision, ...revisions);
     return new WatchLog(newestId, this.#logCharactersMax);
-  }
-
-  #flagCountInScope(): number {
-    let count = 0;
-    for (const { flags } of projectsOf(this.#engine.world, this.query)) count += flags.size;
-    return count;
   }
 }
 

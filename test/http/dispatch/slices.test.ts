@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { performance } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { inBriefSlices, inSlices, turn } from '../../../src/http/dispatch/slices.ts';
+import { doneAtOnce, inBriefSlices, inSlices, turn } from '../../../src/http/dispatch/slices.ts';
 import { LoopRounds } from './loop-rounds.ts';
 
 /** Longer than a slice, so that each call is one. */
@@ -46,6 +46,22 @@ describe('work in slices', () => {
     passed.stop();
     assert.equal(rounds.length, 21);
     assert.equal(new Set(rounds).size, 21, `two in one round: ${rounds}`);
+  });
+
+  it('leaves the first slice to a later round where work was not done at once', async () => {
+    // The slice of the test before was in an earlier round.
+    await new Promise((resolve) => setImmediate(resolve));
+    const passed = new LoopRounds();
+    const rounds: number[] = [];
+    const step = (): boolean => {
+      rounds.push(passed.count);
+      spin();
+      return rounds.length === 2;
+    };
+    assert.equal(doneAtOnce(step), false);
+    await inSlices(step);
+    passed.stop();
+    assert.equal(new Set(rounds).size, 2, `two steps in one round: ${rounds}`);
   });
 
   it('in brief slices begins in a later round, and yields after each step that takes long', async () => {

@@ -174,6 +174,21 @@ describe('a watch', () => {
     );
   });
 
+  it('looks at few flags in slices too, because each may be large', async () => {
+    const engine = await openTestEngine();
+    for (const name of ['a', 'b', 'c']) await engine.execute(createFlag(name));
+    const watch = watchOf(engine, EVERYTHING);
+    setSliceMs(0);
+    try {
+      const looking = watch.refresh();
+      assert(looking instanceof Promise, 'one step does not look at all of them');
+      await looking;
+    } finally {
+      setSliceMs();
+    }
+    assert.equal((await hydrate(watch)).flags.size, 3);
+  });
+
   it('finds everything anew when it missed more than the feed keeps', async () => {
     const engine = await openTestEngine();
     await engine.execute(createFlag('kept'));
