@@ -65,6 +65,8 @@ describeInterface('the search for flags', (server) => {
 
   const cases: readonly (readonly [query: string, expected: readonly string[]])[] = [
     ['query=CHECKOUT', ['alpha']],
+    ['query=CHECKOUT,team:web', ['alpha', 'beta']],
+    ['query=,nothing%20has%20this', []],
     ['query=team:web', ['alpha', 'beta']],
     ['project=IS:shop', ['delta']],
     ['project=IS_NOT:shop', ['alpha', 'beta', 'gamma']],

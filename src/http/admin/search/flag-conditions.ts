@@ -36,8 +36,14 @@ const OPERATORS = {
 /** Of environments and their switches that one request names. */
 const STATUSES_MAX = 50;
 
+/** Each is looked for in all that a flag says, within one slice. */
+const TEXTS_MAX = 50;
+
 export const CONDITION_PARAMETERS: Readonly<Record<string, QueryParameter>> = {
-  query: { description: 'Text to look for in the name, the description and the tags, whatever its case.' },
+  query: {
+    description:
+      'Text to look for in the name, the description and the tags, whatever its case; several with commas between them: any will do.',
+  },
   project: conditionParameter('Id of the project', IS),
   state: conditionParameter('active, stale or potentially-stale', IS),
   type: conditionParameter('Type of the flag', IS),
@@ -62,7 +68,8 @@ export function flagConditions(context: RequestContext<unknown>): FlagTest | Ref
   const { world } = context;
   const startMs = createdAt && dayOf('createdAt', createdAt);
   const switched = switchTest(context.queryAll('status'));
-  for (const one of [startMs, switched]) if (isRefusal(one)) return one;
+  const texts = textTest(context.query('query'));
+  for (const one of [startMs, switched, texts]) if (isRefusal(one)) return one;
   const nowMs = context.now();
   const isArchived = archived?.values[0] === 'true';
   const tests: (FlagTest | null)[] = [
@@ -75,7 +82,7 @@ export function flagConditions(context: RequestContext<unknown>): FlagTest | Ref
     segment && includesTest(segment, (flag) => segmentNames(world, flag)),
     createdAt && createdTest(createdAt, startMs as number),
     switched as FlagTest | null,
-    textTest(context.query('query')),
+    texts as FlagTest | null,
   ];
   const all = tests.filter((test) => test !== null);
   return (record) => all.every((test) => test(record));
@@ -131,11 +138,22 @@ function switchTest(texts: readonly string[]): FlagTest | null | Refusal {
     statuses.some((one) => environmentOf(flag, one?.[1] ?? '').enabled === (one?.[2] === 'enabled'));
 }
 
-function textTest(text: string): FlagTest | null {
-  const wanted = text.trim().toLowerCase();
-  if (wanted === '') return null;
-  return ({ flag: { name, description, tags } }) =>
-    [name, description ?? '', ...tags.map(({ type, value }) => `${type}:${value}`)].some((field) =>
-      field.toLowerCase().includes(wanted),
+function textTest(query: string): FlagTest | Refusal | null {
+  const wanted = query
+    .toLowerCase()
+    .split(',')
+    .map((text) => text.trim());
+  const texts = wanted.filter((text) => text !== '');
+  if (texts.length === 0) return null;
+  if (texts.length > TEXTS_MAX) {
+    return invalid(
+      `The query parameter query must hold at most ${TEXTS_MAX} texts with commas between them, not ${texts.length}.`,
+      '/query/query',
     );
+  }
+  return ({ flag: { name, description, tags } }) =>
+    [name, description ?? '', ...tags.map(({ type, value }) => `${type}:${value}`)].some((field) => {
+      const folded = field.toLowerCase();
+      return texts.some((text) => folded.includes(text));
+    });
 }
