@@ -55,6 +55,13 @@ export const GROWTH_LIMITS = {
     counted:
       'microseconds for which the strategies of a flag in one environment, with their segments, are evaluated at worst',
   }),
+  parameters: row({
+    setting: 'PARAMETERS_PER_STRATEGY_MAX',
+    initial: 100,
+    settingMax: 10_000,
+    unit: 'parameters',
+    counted: 'parameters of a strategy, with the names in their values where those are objects',
+  }),
   parameterBytes: row({
     setting: 'PARAMETERS_BYTES_MAX',
     initial: 64 * 1024,

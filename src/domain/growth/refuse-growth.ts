@@ -73,6 +73,14 @@ export function worstCost({ directory }: World, strategy: Strategy): number {
   return Math.ceil(sumOf([strategyCost(strategy), ...segments.map(segmentCost)]).worst);
 }
 
+/** Names of fields, at any depth. Each different one costs more to decode than its bytes. */
+function namesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let names = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const item of Object.values(value)) names += namesIn(item);
+  return names;
+}
+
 class GrowthCheck {
   readonly #world: World;
   readonly #limits: GrowthLimits;
@@ -209,6 +217,10 @@ class GrowthCheck {
         at: '/title',
         ...lengths(before?.title ?? null, after.title),
       }) ??
+      this.#beyond({
+        ...{ limit: 'parameters', subject, at: '/parameters' },
+        ...{ before: namesIn(before?.parameters), after: namesIn(after.parameters) },
+      }) ??
       this.#jsonBytes('parameterBytes', '/parameters', subject, [before?.parameters, after.parameters]) ??
       this.#jsonBytes('strategyBytes', '', subject, [before, after])
     );
@@ -217,7 +229,7 @@ class GrowthCheck {
   /** Whether no limit is in reach, as for nearly all strategies: what the rest takes shows in each change. */
   #isSmall(strategy: Strategy): boolean {
     const limits = this.#limits;
-    const { constraints, segments, title, variants } = strategy;
+    const { constraints, parameters, segments, title, variants } = strategy;
     const bytesMax = Math.min(limits.parameterBytes, limits.strategyBytes, limits.payloadBytes);
     return (
       constraints.length <= limits.constraints &&
@@ -225,6 +237,7 @@ class GrowthCheck {
       segments.length <= limits.segments &&
       variants.length <= limits.variants &&
       (title?.length ?? 0) <= limits.titleLength &&
+      namesIn(parameters) <= limits.parameters &&
       jsonSize(strategy) * BYTES_PER_SIZE_MAX <= bytesMax
     );
   }

@@ -78,6 +78,9 @@ const CASES: Readonly<
   constraints: strategyCase((count) => ({ constraints: Array.from({ length: count }, () => constraint(1)) })),
   values: strategyCase((count) => ({ constraints: [constraint(count)] })),
   segments: strategyCase((count) => ({ segments: Array.from({ length: count }, () => 1) })),
+  parameters: strategyCase((count) => ({
+    parameters: { p: Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [`p${index}`, ''])) },
+  })),
   parameterBytes: strategyCase((count) => ({ parameters: { p: '\u00e9'.repeat((count - 8) / 2) } })),
   strategyBytes: strategyCase((count) => ({ constraints: [{ ...constraint(1), values: valuesFor(count) }] })),
   titleLength: strategyCase((count) => ({ title: 'x'.repeat(count) })),
