@@ -9,8 +9,8 @@ import { costOf } from './constraint-test.ts';
 import { type Cost, NO_COST, sumOf } from './cost.ts';
 import { type Outcome, offOutcome, onOutcome, type Reason } from './outcome.ts';
 import { parameterReader } from './parameters.ts';
-import { type CompiledKind, compileKind } from './strategy-kind.ts';
-import { compileVariants, type VariantChoice } from './variant-choice.ts';
+import { type CompiledKind, compileKind, kindCost } from './strategy-kind.ts';
+import { choiceCost, compileVariants, type VariantChoice } from './variant-choice.ts';
 
 export interface CompiledStrategy {
   readonly source: Strategy;
@@ -112,19 +112,18 @@ function compileStrategy(flag: Flag, source: Strategy): CompiledStrategy {
   };
 }
 
-const strategyCosts = new WeakMap<Strategy, Cost>();
+const constraintsCosts = new WeakMap<Strategy['constraints'], Cost>();
 
 /** Of the tests of a strategy and the choice of its variants, its segments aside, told without compiling it. */
-export function strategyCost(strategy: Strategy): Cost {
-  let cost = strategyCosts.get(strategy);
+export function strategyCost({ name, constraints, parameters, variants }: Strategy): Cost {
+  const own = kindCost(name, parameters);
+  if (constraints.length === 0 && variants.length === 0) return own;
+  let cost = constraintsCosts.get(constraints);
   if (cost === undefined) {
-    const { name, constraints, parameters, variants } = strategy;
-    const choice = compileVariants({ variants, groupId: '', stickiness: '' });
-    const kind = compileKind(name, parameters)?.cost ?? NO_COST;
-    cost = sumOf([...constraints.map(costOf), kind, choice?.cost ?? NO_COST]);
-    strategyCosts.set(strategy, cost);
+    cost = sumOf(constraints.map(costOf));
+    constraintsCosts.set(constraints, cost);
   }
-  return cost;
+  return sumOf([own, cost, choiceCost(variants)]);
 }
 
 function choiceOf(flag: Flag, choice: VariantChoice | null): CompiledChoice | null {

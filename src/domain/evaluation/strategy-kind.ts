@@ -5,7 +5,7 @@ import { ADDRESS_COST, AddressList } from './address-list.ts';
 import { BUCKET_COST, type Bucket, rolloutBucket, stickyReader } from './buckets.ts';
 import { type Cost, costBy, NO_COST } from './cost.ts';
 import { parameterReader } from './parameters.ts';
-import type { Run, Steps, Test } from './run.ts';
+import type { Run, Steps } from './run.ts';
 
 /** A share of the users, in percent. */
 export interface Rollout {
@@ -33,7 +33,12 @@ export interface CompiledKind {
 
 /** Null for a kind that is not built in: its strategies are never on. */
 export function compileKind(name: string, parameters: JsonObject | null): CompiledKind | null {
-  return KINDS.get(name)?.(parameterReader(parameters)) ?? null;
+  return KINDS.get(name)?.compile(parameterReader(parameters)) ?? null;
+}
+
+/** That of the compiled kind, told without compiling it. */
+export function kindCost(name: string, parameters: JsonObject | null): Cost {
+  return KINDS.get(name)?.cost(parameterReader(parameters)) ?? NO_COST;
 }
 
 /** The test of a kind, where many rules are tested. */
@@ -51,34 +56,54 @@ export function isInRollout(bucket: number, percentage: number): boolean {
 
 type ReadParameter = (key: string) => string;
 
-const KINDS = new Map<string, (read: ReadParameter) => CompiledKind>([
-  [
-    'default',
-    () => ({ test: () => true, prepare: () => true, cost: NO_COST, rollout: null, constant: true }),
-  ],
-  ['userWithId', (read) => listedUsers(read('userIds'))],
-  ['remoteAddress', (read) => listedAddresses(read('IPs'))],
-  ['applicationHostname', (read) => listedHosts(read('hostNames').toLowerCase())],
-  ['flexibleRollout', flexibleRollout],
-  ['gradualRolloutUserId', (read) => gradualRollout(read, 'userId')],
-  ['gradualRolloutSessionId', (read) => gradualRollout(read, 'sessionId')],
-  ['gradualRolloutRandom', (read) => gradualRollout(read, 'random')],
-]);
+interface Kind {
+  compile(read: ReadParameter): CompiledKind;
+  cost(read: ReadParameter): Cost;
+}
+
+const rollout = (compile: Kind['compile']): Kind => ({ compile, cost: () => ROLLOUT_COST });
+
+/** A kind that is on for those whom one parameter lists, with commas between. */
+function listed(parameter: string, make: (list: string) => ListTest, costPerItem = 0): Kind {
+  const costOf = (list: string): Cost =>
+    costBy(() => 1 + list.length * LISTED_COST + (costPerItem === 0 ? 0 : itemCount(list) * costPerItem));
+  return {
+    cost: (read) => costOf(read(parameter)),
+    compile: (read) => {
+      const list = read(parameter);
+      return { prepare: () => true, ...make(list), cost: costOf(list), rollout: null, constant: null };
+    },
+  };
+}
+
+type ListTest = Pick<CompiledKind, 'test'> & Partial<Pick<CompiledKind, 'prepare'>>;
 
 /** Of each character of a list, which is taken apart when it is first needed. */
 const LISTED_COST = 0.05;
 
-function tested(list: string, test: Test, prepare: (() => boolean) | null = null): CompiledKind {
-  const addresses = prepare === null ? 0 : countOfCommas(list) + 1;
-  const cost = costBy(() => 1 + list.length * LISTED_COST + addresses * ADDRESS_COST);
-  return { test, prepare: prepare ?? (() => true), cost, rollout: null, constant: null };
-}
-
-function countOfCommas(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) count += 1;
+function itemCount(list: string): number {
+  let count = 1;
+  for (let at = list.indexOf(','); at !== -1; at = list.indexOf(',', at + 1)) count += 1;
   return count;
 }
+
+const EVERYBODY: CompiledKind = {
+  ...{ test: () => true, prepare: () => true },
+  ...{ cost: NO_COST, rollout: null, constant: true },
+};
+
+const ROLLOUT_COST = costBy((length) => 0.2 + length * BUCKET_COST);
+
+const KINDS = new Map<string, Kind>([
+  ['default', { compile: () => EVERYBODY, cost: () => NO_COST }],
+  ['userWithId', listed('userIds', listedUsers)],
+  ['remoteAddress', listed('IPs', listedAddresses, ADDRESS_COST)],
+  ['applicationHostname', listed('hostNames', listedHosts)],
+  ['flexibleRollout', rollout(flexibleRollout)],
+  ['gradualRolloutUserId', rollout((read) => gradualRollout(read, 'userId'))],
+  ['gradualRolloutSessionId', rollout((read) => gradualRollout(read, 'sessionId'))],
+  ['gradualRolloutRandom', rollout((read) => gradualRollout(read, 'random'))],
+]);
 
 /** The texts of a list, and what is made of them at its first use. */
 function listOf<T>(list: string, make: (texts: ReadonlySet<string | undefined>) => T): () => T {
@@ -89,29 +114,30 @@ function listOf<T>(list: string, make: (texts: ReadonlySet<string | undefined>) 
   };
 }
 
-function listedUsers(list: string): CompiledKind {
-  const listed = listOf(list, (texts) => texts);
-  return tested(list, ({ context }) => list !== '' && listed().has(context.userId));
+function listedUsers(list: string): ListTest {
+  const users = listOf(list, (texts) => texts);
+  return { test: ({ context }) => list !== '' && users().has(context.userId) };
 }
 
-function listedAddresses(list: string): CompiledKind {
-  const listed = listOf(list, (texts) => ({ texts, addresses: new AddressList([...texts] as string[]) }));
-  const test: Test = (run) => {
-    const { remoteAddress } = run.context;
-    if (!remoteAddress) return false;
-    if (listed().texts.has(remoteAddress)) return true;
-    const address = run.addresses.of(remoteAddress);
-    return address !== null && listed().addresses.covers(address);
+function listedAddresses(list: string): ListTest {
+  const parts = listOf(list, (texts) => ({ texts, addresses: new AddressList([...texts] as string[]) }));
+  return {
+    test: (run) => {
+      const { remoteAddress } = run.context;
+      if (!remoteAddress) return false;
+      if (parts().texts.has(remoteAddress)) return true;
+      const address = run.addresses.of(remoteAddress);
+      return address !== null && parts().addresses.covers(address);
+    },
+    prepare: () => parts().addresses.prepare(),
   };
-  return tested(list, test, () => listed().addresses.prepare());
 }
 
-function listedHosts(list: string): CompiledKind {
-  const listed = listOf(list, (texts) => texts);
-  return tested(
-    list,
-    ({ hostName }) => hostName !== null && hostName !== '' && listed().has(hostName.toLowerCase()),
-  );
+function listedHosts(list: string): ListTest {
+  const hosts = listOf(list.toLowerCase(), (texts) => texts);
+  return {
+    test: ({ hostName }) => hostName !== null && hostName !== '' && hosts().has(hostName.toLowerCase()),
+  };
 }
 
 function flexibleRollout(read: ReadParameter): CompiledKind {
@@ -147,8 +173,6 @@ function gradualRollout(read: ReadParameter, stickiness: 'userId' | 'sessionId' 
 }
 
 type RolloutParts = Omit<Rollout, 'bucket'>;
-
-const ROLLOUT_COST = costBy((length) => 0.2 + length * BUCKET_COST);
 
 /** Of one class and without closures, because an evaluation of many flags spends its time in waiting for memory. */
 class CompiledRollout implements CompiledKind, Rollout {

@@ -2,7 +2,7 @@
 import type { Variant } from '../flags/variant.ts';
 import { BUCKET_COST, stickyReader, variantBucket } from './buckets.ts';
 import { contextReader } from './context.ts';
-import { type Cost, costBy } from './cost.ts';
+import { type Cost, costBy, NO_COST } from './cost.ts';
 import type { Run, Test } from './run.ts';
 
 export interface VariantChoice {
@@ -49,10 +49,15 @@ export function compileVariants({
     const position = positionOf(bucket, variants);
     return position === -1 ? null : { position, bucket };
   };
+  return { variants, stickiness, groupId, totalWeight, cost: choiceCost(variants), pick };
+}
+
+/** That of the compiled choice, told without compiling it. */
+export function choiceCost(variants: readonly Variant[]): Cost {
+  if (variants.length === 0) return NO_COST;
   const overrideCount = variants.reduce((count, one) => count + (one.overrides?.length ?? 0), 0);
   const fixed = 0.5 + variants.length * 0.02 + overrideCount * 0.1;
-  const cost = costBy((length) => fixed + length * BUCKET_COST);
-  return { variants, stickiness, groupId, totalWeight, cost, pick };
+  return costBy((length) => fixed + length * BUCKET_COST);
 }
 
 function compileOverrides({ overrides }: Variant): Test | null {

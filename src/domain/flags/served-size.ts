@@ -3,7 +3,7 @@
  * and for ordinary flags a few per cent more, since fields that are left out where they are empty count all the same. Disabled
  * strategies count, because enabling one must not fail.
  */
-import { jsonSize } from '../json/json.ts';
+import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { Flag, FlagEnvironment } from './flag.ts';
 import type { Segment } from './segment.ts';
 import type { Strategy } from './strategy.ts';
@@ -29,34 +29,87 @@ const STRATEGY_FRAME =
   '{"name":,"title":,"sortOrder":-9007199254740991,"constraints":,"parameters":{},"variants":,"segments":},'
     .length;
 const SEGMENT_FRAME = '{"id":9007199254740991,"name":,"constraints":},'.length;
+/** As the frame has it. */
+const EMPTY_LIST = '[]'.length;
 /** Quotes around a number. */
 const QUOTES = 2;
 /** A colon and a comma. */
 const FIELD = 2;
 
-export type ServedMetadata = Pick<Flag, 'name' | 'type' | 'project' | 'description' | 'dependencies'>;
+/** A flag without dependencies may leave them out. */
+type ServedMetadata = Pick<Flag, 'name' | 'type' | 'project' | 'description'> &
+  Partial<Pick<Flag, 'dependencies'>>;
 
 /** The flag without what it has in an environment. */
-export function metadataBytes({ name, type, project, description, dependencies }: ServedMetadata): number {
-  return FLAG_FRAME + jsonSize([name, type, project, description, dependencies]);
+export function metadataBytes({
+  name,
+  type,
+  project,
+  description,
+  dependencies = NO_DEPENDENCIES,
+}: ServedMetadata): number {
+  const texts = jsonSize(name) + jsonSize(type) + jsonSize(project) + jsonSize(description);
+  return FLAG_FRAME + texts + jsonSize(dependencies);
+}
+
+const NO_DEPENDENCIES: Flag['dependencies'] = [];
+
+/** By how many bytes the metadata of `after` is larger. Most changes touch one of its fields, or none. */
+export function metadataGrowth(before: ServedMetadata, after: ServedMetadata): number {
+  return (
+    jsonGrowth(before.name, after.name) +
+    jsonGrowth(before.type, after.type) +
+    jsonGrowth(before.project, after.project) +
+    jsonGrowth(before.description, after.description) +
+    jsonGrowth(before.dependencies ?? NO_DEPENDENCIES, after.dependencies ?? NO_DEPENDENCIES)
+  );
 }
 
 /** What the flag has in an environment beside that, with ids of segments. */
 export function environmentBytes({ strategies, variants }: FlagEnvironment): number {
-  let bytes = jsonSize(variants);
+  let bytes = jsonSize(variants) - EMPTY_LIST;
   for (const strategy of strategies) bytes += strategyBytes(strategy);
   return bytes;
 }
 
 /** Without its segments. */
-export function strategyBytes(strategy: Strategy): number {
+function strategyBytes(strategy: Strategy): number {
   const { name, title, constraints, parameters, variants, segments } = strategy;
-  let bytes = STRATEGY_FRAME + jsonSize([name, title, constraints, variants, segments]);
+  const texts = jsonSize(name) + jsonSize(title);
+  const lists = jsonSize(constraints) + jsonSize(variants) + jsonSize(segments);
+  return STRATEGY_FRAME + texts + lists + parametersBytes(parameters);
+}
+
+function parametersBytes(parameters: Strategy['parameters']): number {
+  let bytes = 0;
   for (const key in parameters) {
     const value = parameters[key]!;
     const isStructure = typeof value === 'object' && value !== null;
     bytes += jsonSize(key) + jsonSize(isStructure ? JSON.stringify(value) : value) + QUOTES + FIELD;
   }
+  return bytes;
+}
+
+/** By how many bytes the strategies that come are larger than those that go. What both have of one id is compared field by field. */
+export function strategiesGrowth(gone: readonly Strategy[], come: readonly Strategy[]): number {
+  let bytes = 0;
+  for (const after of come) {
+    const before = gone.find(({ id }) => id === after.id);
+    bytes += before === undefined ? strategyBytes(after) : strategyGrowth(before, after);
+  }
+  for (const before of gone) if (!come.some(({ id }) => id === before.id)) bytes -= strategyBytes(before);
+  return bytes;
+}
+
+function strategyGrowth(before: Strategy, after: Strategy): number {
+  let bytes =
+    jsonGrowth(before.name, after.name) +
+    jsonGrowth(before.title, after.title) +
+    jsonGrowth(before.constraints, after.constraints) +
+    jsonGrowth(before.variants, after.variants) +
+    jsonGrowth(before.segments, after.segments);
+  if (before.parameters !== after.parameters)
+    bytes += parametersBytes(after.parameters) - parametersBytes(before.parameters);
   return bytes;
 }
 

@@ -179,10 +179,12 @@ class GrowthCheck {
     after: Strategy | null,
   ): void {
     const costOf = (strategy: Strategy | null) => (strategy === null ? 0 : worstCost(this.#world, strategy));
+    const change = costOf(after) - costOf(before);
+    const key = `${keyOf(event)} cost`;
+    if (change === 0) return;
     const known = [...this.#strategiesBefore(event).values()].reduce((sum, one) => sum + costOf(one), 0);
     const subject = `The flag ${inEnvironment(event)}`;
-    const initial: PartCount = { limit: 'evaluationCost', subject, at: '', before: known, after: known };
-    this.#count(`${keyOf(event)} cost`, initial, costOf(after) - costOf(before));
+    this.#count(key, { limit: 'evaluationCost', subject, at: '', before: known, after: known }, change);
   }
 
   #count(key: string, initial: PartCount, change: number): void {

@@ -5,19 +5,20 @@
  * A token for several projects is held to no more than each of them: to add them up for thousands of tokens would hold each
  * change up. Where they are too many together, the document says so before it is built (client-documents.ts).
  */
-import { environmentOf, type Flag, type FlagData } from '../flags/flag.ts';
+import { environmentOf, type Flag } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
 import {
   documentTooLarge,
   FLAG_BYTES_MAX,
   metadataBytes,
+  metadataGrowth,
   SDK_DOCUMENT_BYTES_MAX,
   segmentBytes,
-  strategyBytes,
+  strategiesGrowth,
 } from '../flags/served-size.ts';
 import type { Strategy } from '../flags/strategy.ts';
 import type { Variant } from '../flags/variant.ts';
-import { jsonSize } from '../json/json.ts';
+import { jsonGrowth, jsonSize } from '../json/json.ts';
 import type { DomainEvent, FlagEvent } from '../state/events.ts';
 import { type Refusal, refuse } from '../state/refusal.ts';
 import type { World } from '../state/world.ts';
@@ -47,6 +48,12 @@ const GROWING: ReadonlySet<DomainEvent['type']> = new Set([
   'feature-project-change',
   'segment-updated',
 ]);
+
+/**
+ * How many bytes of JSON what takes a byte of memory can have at most: a character of one byte is written as six, inside a
+ * parameter that is a list or an object as seven. Tells without a measure that a flag is far from its bound, as nearly all are.
+ */
+const JSON_PER_MEMORY_MAX = 8;
 
 /** By how many bytes the documents of a project grow. */
 interface Growth {
@@ -89,14 +96,18 @@ class ServedGrowth {
   }
 
   #flagRefusal(name: string, growth: FlagGrowth): Refusal | null {
-    const flag = this.#world.projects.get(growth.project)?.flags.get(name)?.flag;
-    if (growth.whole > 0) {
+    const record = this.#world.projects.get(growth.project)?.flags.get(name);
+    const flag = record?.flag;
+    const bytesAtMost = (record?.bytes ?? 0) * JSON_PER_MEMORY_MAX;
+    if (growth.whole > 0 && bytesAtMost + growth.whole > FLAG_BYTES_MAX) {
       const bytes = growth.whole + (flag === undefined ? 0 : this.#wholeBytes(flag));
       if (bytes > FLAG_BYTES_MAX) return flagTooLarge(`The flag "${name}"`, bytes);
     }
     for (const [environment, own] of growth.environments) {
-      if (own + growth.metadata <= 0) continue;
-      const bytes = own + growth.metadata + (flag === undefined ? 0 : this.#bytesIn(flag, environment));
+      const grown = own + growth.metadata;
+      const inlined = flag === undefined ? 0 : this.#inlinedIn(flag, environment);
+      if (grown <= 0 || bytesAtMost + inlined + grown <= FLAG_BYTES_MAX) continue;
+      const bytes = grown + inlined + (flag === undefined ? 0 : this.#bytesIn(flag, environment));
       const what = `The flag "${name}", as applications get it in the environment "${environment}" with its segments,`;
       if (bytes > FLAG_BYTES_MAX) return flagTooLarge(what, bytes);
     }
@@ -127,8 +138,8 @@ class ServedGrowth {
         return this.#created(event);
       case 'feature-metadata-updated': {
         const { data, preData } = event;
-        this.#growMetadata(event, bytesOfData(data) - bytesOfData(preData));
-        this.#flagGrowth(event).whole += jsonSize(data.links) - jsonSize(preData.links);
+        this.#growMetadata(event, metadataGrowth(preData, data));
+        this.#flagGrowth(event).whole += jsonGrowth(preData.links, data.links);
         return;
       }
       case 'feature-strategy-add':
@@ -156,7 +167,7 @@ class ServedGrowth {
   }
 
   #created(event: Extract<FlagEvent, { type: 'feature-created' }>): void {
-    this.#growMetadata(event, bytesOfData(event.data));
+    this.#growMetadata(event, metadataBytes(event.data));
     this.#flagGrowth(event).whole += jsonSize(event.data.links);
     for (const { name, variants } of event.hidden?.environments ?? [])
       this.#growIn(event, name, { bytes: jsonSize(variants) });
@@ -192,7 +203,7 @@ class ServedGrowth {
   }
 
   #growIn(event: FlagEvent, environment: string, { bytes = 0, come = [], gone = [] }: Exchange): void {
-    const own = bytes + sum(come, strategyBytes) - sum(gone, strategyBytes);
+    const own = bytes + strategiesGrowth(gone, come);
     const inlined = this.#inlinedBytes(come) - this.#inlinedBytes(gone);
     const flag = this.#flagGrowth(event);
     flag.whole += own;
@@ -238,11 +249,15 @@ class ServedGrowth {
     return metadataBytes(flag) + jsonSize(flag.links) + jsonSize(flag.children) + sum(sizes, (size) => size);
   }
 
+  /** Without segments. */
   #bytesIn(flag: Flag, environment: string): number {
     const at = flag.environments.findIndex(({ name }) => name === environment);
-    if (at === -1) return metadataBytes(flag);
-    const own = this.#world.served.sizesOf(flag.environments)[at]!;
-    return metadataBytes(flag) + own + this.#inlinedBytes(flag.environments[at]!.strategies);
+    const own = at === -1 ? 0 : this.#world.served.sizesOf(flag.environments)[at]!;
+    return metadataBytes(flag) + own;
+  }
+
+  #inlinedIn(flag: Flag, environment: string): number {
+    return this.#inlinedBytes(environmentOf(flag, environment).strategies);
   }
 
   #inlinedBytes(strategies: readonly Strategy[]): number {
@@ -290,8 +305,6 @@ function documentsWith(
   }
   return scopes;
 }
-
-const bytesOfData = (data: FlagData): number => metadataBytes({ ...data, dependencies: [] });
 
 function add(bytes: Map<string, number>, environment: string, more: number): void {
   bytes.set(environment, (bytes.get(environment) ?? 0) + more);

@@ -5,8 +5,16 @@
  */
 import type { Flag, FlagEnvironment } from '../flags/flag.ts';
 import type { Segment } from '../flags/segment.ts';
-import { environmentBytes, metadataBytes, segmentBytes, strategyBytes } from '../flags/served-size.ts';
+import {
+  environmentBytes,
+  metadataBytes,
+  metadataGrowth,
+  segmentBytes,
+  strategiesGrowth,
+} from '../flags/served-size.ts';
 import type { Strategy } from '../flags/strategy.ts';
+import type { Variant } from '../flags/variant.ts';
+import { jsonGrowth } from '../json/json.ts';
 
 /** Stands for all projects; no project has this id. */
 const ALL = '*';
@@ -30,6 +38,8 @@ const SMALL_BYTES_MAX = 4 * 1024;
 
 type Environments = readonly FlagEnvironment[];
 const NO_ENVIRONMENTS: Environments = [];
+const NO_STRATEGIES: readonly Strategy[] = [];
+const NO_VARIANTS: readonly Variant[] = [];
 
 export class ServedBytes {
   readonly #scopes = new Map<string, Scope>();
@@ -107,25 +117,35 @@ export class ServedBytes {
   }
 
   #exchange(project: string, before: Flag | null, after: Flag | null): void {
-    const metadata = (flag: Flag | null): number => (flag === null ? 0 : metadataBytes(flag));
-    this.#addMetadata(project, metadata(after) - metadata(before));
+    this.#addMetadata(project, metadataChange(before, after));
     const [old, fresh] = [before?.environments ?? NO_ENVIRONMENTS, after?.environments ?? NO_ENVIRONMENTS];
     if (old === fresh) return;
-    const oldSizes = this.sizesOf(old);
-    const freshSizes = this.#large.get(fresh) ?? this.#remembered(fresh, sizesAfter(old, oldSizes, fresh));
-    for (const [at, one] of old.entries())
-      if (!fresh.includes(one)) this.#exchangeShare(project, one, -oldSizes[at]!, fresh);
-    for (const [at, one] of fresh.entries())
-      if (!old.includes(one)) this.#exchangeShare(project, one, freshSizes[at]!, old);
+    const changes: number[] = [];
+    for (const one of fresh) changes.push(this.#exchangeShare(project, named(old, one.name), one));
+    for (const one of old) if (named(fresh, one.name) === null) this.#exchangeShare(project, one, null);
+    const sizes = this.#large.get(old);
+    if (sizes === undefined) return;
+    const sizeBefore = (name: string): number => sizes[old.findIndex((one) => one.name === name)] ?? 0;
+    this.#large.set(
+      fresh,
+      fresh.map(({ name }, at) => sizeBefore(name) + changes[at]!),
+    );
   }
 
-  /** Adds an environment that comes, or takes out one that goes, whose `bytes` are negative. Strategies that `others` have there too stay counted. */
-  #exchangeShare(project: string, environment: FlagEnvironment, bytes: number, others: Environments): void {
-    const { name, strategies } = environment;
+  /** By how many bytes the environment of a flag has grown. */
+  #exchangeShare(project: string, before: FlagEnvironment | null, after: FlagEnvironment | null): number {
+    const name = (after ?? before)?.name;
+    if (before === after || name === undefined) return 0;
+    const [gone, come] = [
+      exchanged(before?.strategies ?? NO_STRATEGIES, after?.strategies ?? NO_STRATEGIES),
+      exchanged(after?.strategies ?? NO_STRATEGIES, before?.strategies ?? NO_STRATEGIES),
+    ];
+    const variants = jsonGrowth(before?.variants ?? NO_VARIANTS, after?.variants ?? NO_VARIANTS);
+    const bytes = variants + strategiesGrowth(gone, come);
     this.#add(project, name, bytes);
-    const other = others.find((one) => one.name === name)?.strategies ?? [];
-    for (const { segments } of exchanged(strategies, other))
-      for (const id of segments) this.#count(project, name, id, bytes < 0 ? -1 : 1);
+    for (const { segments } of gone) for (const id of segments) this.#count(project, name, id, -1);
+    for (const { segments } of come) for (const id of segments) this.#count(project, name, id, 1);
+    return bytes;
   }
 
   #remembered(environments: Environments, sizes: readonly number[]): readonly number[] {
@@ -173,18 +193,12 @@ export class ServedBytes {
 /** A strategy whose segment does not exist is sent to nobody. */
 const sizeOf = (segment: Segment | undefined): number => (segment === undefined ? 0 : segmentBytes(segment));
 
-/** Bytes of `fresh`, of which most is what it was in `old`. */
-function sizesAfter(old: Environments, oldSizes: readonly number[], fresh: Environments): number[] {
-  return fresh.map((environment) => {
-    const at = old.findIndex(({ name }) => name === environment.name);
-    const before = old[at];
-    if (before === undefined || before.variants !== environment.variants)
-      return environmentBytes(environment);
-    let bytes = oldSizes[at]!;
-    for (const gone of exchanged(before.strategies, environment.strategies)) bytes -= strategyBytes(gone);
-    for (const come of exchanged(environment.strategies, before.strategies)) bytes += strategyBytes(come);
-    return bytes;
-  });
+const named = (environments: Environments, name: string): FlagEnvironment | null =>
+  environments.find((one) => one.name === name) ?? null;
+
+function metadataChange(before: Flag | null, after: Flag | null): number {
+  if (before !== null && after !== null) return metadataGrowth(before, after);
+  return (after === null ? 0 : metadataBytes(after)) - (before === null ? 0 : metadataBytes(before));
 }
 
 /** Strategies of `list` but for those that both lists have at their start and end. */
