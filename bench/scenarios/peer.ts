@@ -66,7 +66,7 @@ function operations(flags: number, connections: number): Asked[] {
     { what: `page: flags of a user, 1,000 in turn`, operation: evaluated },
     { what: 'read a flag', operation: constant({ method: 'GET', path: flagPath(0) }) },
     { what: 'switch a flag', operation: constant(...toggles(turn.map(environmentPath))) },
-    { what: 'create a flag', operation: constant(create) },
+    { what: 'create a flag', operation: withoutClientTokens({ requests: [create] }) },
   ];
 }
 
@@ -89,6 +89,22 @@ async function evaluated(target: Target): Promise<Operation> {
     return { method: 'GET', surface: '/api/frontend', path, headers: { authorization } };
   });
   return { requests };
+}
+
+/** The flags that are created would be more than one document for SDKs may hold, which is refused where a token reads it. */
+const withoutClientTokens =
+  (operation: Operation) =>
+  async (target: Target): Promise<Operation> => {
+    const listed = await request(target, { method: 'GET', path: '/api-tokens' });
+    const { tokens } = JSON.parse(listed.body.toString()) as { readonly tokens: readonly ApiToken[] };
+    for (const { secret } of tokens.filter(({ type }) => type === 'client' || type === 'backend'))
+      await request(target, { method: 'DELETE', path: `/api-tokens/${encodeURIComponent(secret)}` });
+    return operation;
+  };
+
+interface ApiToken {
+  readonly secret: string;
+  readonly type: string;
 }
 
 /** Unleash calls client tokens backend tokens since its version 7. */
