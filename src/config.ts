@@ -50,7 +50,6 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly httpEngine: HttpEngine;
   /** Threads that have the connections; 0: the main thread has them. */
-  readonly httpWorkers: number;
   /** Open connections of one address; null for no limit. Only node:http can count them. */
   readonly connectionsPerAddressMax: number | null;
   /** How long a stop waits for requests that are under way. */
@@ -238,13 +237,8 @@ export function ignoredVariables(env: Environment): readonly string[] {
 
 const CONNECTIONS_PER_ADDRESS_MAX = 1_000_000;
 
-/** Each takes memory, and a core if there is one. */
-const HTTP_WORKERS_MAX = 64;
-
 /** uWebSockets.js does not tell whose connection has ended, so a limit for each address takes the other engine. */
-function connectionSettings(
-  env: Environment,
-): Pick<Config, 'httpEngine' | 'httpWorkers' | 'connectionsPerAddressMax'> {
+function connectionSettings(env: Environment): Pick<Config, 'httpEngine' | 'connectionsPerAddressMax'> {
   const name = 'CONNECTIONS_PER_ADDRESS';
   const engine = oneOf(env, 'HTTP_ENGINE', HTTP_ENGINES, 'auto');
   const isLimited = text(env, name) !== undefined;
@@ -256,17 +250,8 @@ function connectionSettings(
   const httpEngine = isLimited ? 'node' : engine;
   return {
     httpEngine,
-    httpWorkers: workers(env, httpEngine),
     connectionsPerAddressMax: isLimited ? countOf(env, name, 1, CONNECTIONS_PER_ADDRESS_MAX) : null,
   };
-}
-
-function workers(env: Environment, engine: HttpEngine): number {
-  const count = countOf(env, 'HTTP_WORKERS', 0, HTTP_WORKERS_MAX, 0);
-  if (count === 0 || engine !== 'node') return count;
-  throw new ConfigError(
-    'HTTP_WORKERS takes uWebSockets.js: remove it, or HTTP_ENGINE=node and CONNECTIONS_PER_ADDRESS.',
-  );
 }
 
 /** All addresses are nobody's proxies: with them, everybody would say who they are. */

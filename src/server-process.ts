@@ -33,6 +33,11 @@ async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   const ignored = ignoredVariables(env);
   if (ignored.length > 0)
     log.warn({ ignored }, 'The DATABASE_ variables are ignored, because this server has no database');
+  if (env['HTTP_WORKERS'] !== undefined)
+    log.warn(
+      {},
+      'HTTP_WORKERS is ignored, because this version has no HTTP workers; for more readers, run followers (docs/cluster.md)',
+    );
   const startedAt = performance.now();
   const tracer = config.tracing === null ? null : await openTracer(config.tracing, log);
   const signals = stopOnSignals(

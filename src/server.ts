@@ -32,8 +32,6 @@ import { SessionCookies } from './http/session/session-cookie.ts';
 import { surfacesOf } from './http/surfaces.ts';
 import type { Tracer } from './http/tracing/tracer.ts';
 import type { Transport } from './http/transport/transport.ts';
-import { markChanges } from './http/workers/mark-changes.ts';
-import { WorkersTransport } from './http/workers/workers-transport.ts';
 import { VERSION } from './installation.ts';
 import type { Log } from './log.ts';
 import { Passwords } from './passwords/passwords.ts';
@@ -102,8 +100,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     const fs = createFileSystem(() => !patience.isOver);
     const { store, cluster } = await openNode(options, { commits, lock, port, fs });
     const usage = await openUsage(store, fs, options);
-    // Nobody hears of a change before the workers cannot show anything older; so far nobody could read at all.
-    if (transport instanceof WorkersTransport) markChanges(transport.marks, store.engine, usage);
     const api = createHandler({ store, cluster, usage, transport, commits, front }, options);
     front.handle = api.handle;
     front.admit = api.admit;
@@ -267,10 +263,7 @@ function createHandler(
       keeper,
       transport,
       commits,
-      routes: () => {
-        if (transport instanceof WorkersTransport) transport.addTo(meters);
-        return meters;
-      },
+      routes: () => meters,
       usage,
       replica,
       now: Date.now,
@@ -349,9 +342,6 @@ function createHandler(
     now: Date.now,
     monotonicMs: () => performance.now(),
     metered: config.metrics,
-    onOrigins: (origins) => {
-      if (transport instanceof WorkersTransport) transport.announce(all, origins);
-    },
     cluster: cluster?.access ?? null,
     tracer,
   });

@@ -236,8 +236,12 @@ describe('the process', () => {
 
   it('warns once about the variables of a database and starts all the same', async () => {
     const folder = temporaryFolder();
-    const server = await spawnServer(folder, { DATABASE_URL: 'postgres://user:hunter2@db/flags' });
+    const server = await spawnServer(folder, {
+      DATABASE_URL: 'postgres://user:hunter2@db/flags',
+      HTTP_WORKERS: '2',
+    });
     assert.match(server.output(), /DATABASE_URL/);
+    assert.match(server.output(), /HTTP_WORKERS is ignored/);
     assert.doesNotMatch(server.output(), /hunter2/);
     await server.terminate();
     rmSync(folder, { recursive: true });

@@ -234,30 +234,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/transport',
     ],
   },
-  'http/workers': {
-    purpose:
-      'engines in threads of their own, as one engine: what they may keep, and what they hand to the main thread',
-    imports: [
-      'actors',
-      'domain/state',
-      'http/dispatch',
-      'http/ofrep',
-      'http/transport',
-      'http/transport/uws',
-      'threads',
-    ],
-  },
-  'http/workers/thread': {
-    purpose: 'the thread of such an engine, which knows nothing of the state',
-    imports: [
-      'http/dispatch',
-      'http/logging',
-      'http/serving',
-      'http/transport',
-      'http/transport/uws',
-      'http/workers',
-    ],
-  },
   'http/session': {
     purpose: 'the cookie of a browser that is signed in',
     imports: [],
@@ -726,7 +702,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/sign-in',
       'http/tracing',
       'http/transport',
-      'http/workers',
       'passwords',
       'persistence/disk',
       'persistence/event-log',

@@ -14,7 +14,6 @@ export const TABLES = [
   'usage',
   'sdk-reads',
   'one-core',
-  'workers',
   'peer',
   'cluster',
   'micro',

@@ -21,7 +21,6 @@ import { streams } from './streams.ts';
 import { toggle } from './toggle.ts';
 import { usage } from './usage.ts';
 import { variantsPut } from './variants-put.ts';
-import { workers } from './workers.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   flagRead,
@@ -38,7 +37,6 @@ export const SCENARIOS: readonly Scenario[] = [
   streams,
   usage,
   sdkReads,
-  workers,
   // Where processes can be held to a processor.
   ...(process.platform === 'linux' ? [oneCore] : []),
   micro,

@@ -14,13 +14,6 @@ it('nothing acknowledged is lost when the process is killed under load, again an
   assert(acknowledged > 0);
 });
 
-it('nothing acknowledged is lost where HTTP workers have the connections', async (t) => {
-  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  t.diagnostic(`SEED=${seed}`);
-  const { kills } = await runKills({ rounds: 1, seed, env: { HTTP_WORKERS: '2' } });
-  assert.equal(kills, 1);
-});
-
 describe('the oracle of the kills', () => {
   let server: TestServer;
   let oracle: KillOracle;

@@ -30,24 +30,23 @@ export interface KillOptions {
   readonly rounds: number;
   readonly seed: number;
   /** Of each server. */
-  readonly env?: Readonly<Record<string, string>>;
   onRound?(round: number, acknowledged: number): void;
 }
 
 /** Throws, naming the seed and the round, when anything acknowledged is lost. */
-export async function runKills({ rounds, seed, env, onRound }: KillOptions): Promise<KillResult> {
+export async function runKills({ rounds, seed, onRound }: KillOptions): Promise<KillResult> {
   const random = seededRandom(seed);
   const oracle = new KillOracle(CLIENTS);
   const folder = temporaryFolder();
   let kills = 0;
   let cleanStops = 0;
-  let server = await spawnServer(folder, env);
+  let server = await spawnServer(folder);
   try {
     await oracle.prepare(server.call);
     while (kills < rounds) {
       if (await writeUntilStopped(server, oracle, random)) kills += 1;
       else cleanStops += 1;
-      server = await spawnServer(folder, env);
+      server = await spawnServer(folder);
       await oracle.check(server.call).catch((cause: unknown) => {
         throw new Error(`after ${kills} kills and ${cleanStops} clean stops of seed ${seed}, in ${folder}`, {
           cause,

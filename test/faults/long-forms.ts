@@ -102,10 +102,7 @@ export const LONG_FORMS: readonly LongForm[] = [
     total: 200,
     batch: KILLS_AT_ONCE,
     run: async (rounds, first) => {
-      // Half of them where HTTP workers have the connections.
-      const workers = String(2 * (Math.floor(first / KILLS_AT_ONCE) % 2));
-      const env = { HTTP_WORKERS: workers };
-      const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first, env });
+      const { kills, cleanStops, acknowledged } = await runKills({ rounds, seed: first });
       return { kills, cleanStops, acknowledged };
     },
   },

@@ -27,8 +27,7 @@ what was submitted, without a hole; what was not acknowledged is wholly in or wh
 state is that of the live one at the same event; nothing that was shown to anybody is taken back.
 
 **The simulation** (\`test/simulation\`) runs the whole engine on a simulated clock, scheduler and disk. From one seed
-come several lives of a process: commands of every type from several clients, with retries, reads and searches, some
-of them of what HTTP workers keep; kills, power cuts, failing calls, full disks, slow syncs and jumping clocks in between; and damage to the folder at the end.
+come several lives of a process: commands of every type from several clients, with retries, reads and searches; kills, power cuts, failing calls, full disks, slow syncs and jumping clocks in between; and damage to the folder at the end.
 A seed that fails is run again, to the last byte, by
 
     node --import tsx test/simulation/simulate.ts --seed N

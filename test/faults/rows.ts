@@ -53,7 +53,6 @@ export const FAULT_ROWS: readonly FaultRow[] = [
     promise: 'Nothing acknowledged is lost; what was not acknowledged is wholly in or wholly out.',
     tests: [
       ...named('faults/kill.test.ts')('nothing acknowledged is lost when the process is killed under load'),
-      ...named('http/workers/kill.test.ts')('whatever any HTTP worker showed is there after a kill'),
     ],
     longForms: ['kills'],
   },

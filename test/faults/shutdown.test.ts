@@ -8,8 +8,3 @@ it('nothing answered is lost when the process is asked to stop under load, once 
   t.diagnostic(JSON.stringify(result));
   assert(result.acknowledged >= 200);
 });
-
-it('the same where HTTP workers have the connections and it is asked twice', async () => {
-  const { acknowledged } = await shutDown({ rounds: 1, env: { HTTP_WORKERS: '2' } });
-  assert(acknowledged >= 100);
-});

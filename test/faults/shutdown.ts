@@ -21,19 +21,18 @@ export interface ShutdownResult {
 export interface ShutdownOptions {
   readonly rounds: number;
   /** Of each server. */
-  readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function shutDown({ rounds, env }: ShutdownOptions): Promise<ShutdownResult> {
+export async function shutDown({ rounds }: ShutdownOptions): Promise<ShutdownResult> {
   const folder = temporaryFolder();
   const acknowledged: string[] = [];
   let slowestMs = 0;
   for (let round = 1; round <= rounds; round += 1) {
-    const server = await spawnServer(folder, env);
+    const server = await spawnServer(folder);
     const signals = 1 + (round % 2);
     slowestMs = Math.max(slowestMs, await stopUnderLoad(server, { round, signals, acknowledged }));
   }
-  const server = await spawnServer(folder, env);
+  const server = await spawnServer(folder);
   for (const name of acknowledged) {
     assert.equal((await server.call('GET', `${FEATURES}/${name}`)).status, 200, `${name} was answered`);
   }

@@ -55,7 +55,6 @@ import {
   RESPONSES_BYTES_MAX,
   RESPONSES_MAX,
 } from '../../src/domain/state/idempotency-cache.ts';
-import { SHELF_FLAGS_MAX } from '../../src/domain/state/project-flags.ts';
 import { APPLICATIONS_MAX, INSTANCES_MAX } from '../../src/domain/usage/applications.ts';
 import { PAGE_BYTES_MAX as ARCHIVE_PAGE_BYTES_MAX } from '../../src/http/admin/flags/archive.ts';
 import {
@@ -113,14 +112,6 @@ import {
   NARROWED_STREAMED_PER_TOKEN_MAX,
 } from '../../src/http/watch/query-watches.ts';
 import { LOG_CHARACTERS_MAX, LOGS_CHARACTERS_MAX } from '../../src/http/watch/watch-log.ts';
-import { BLOCK_BYTES_MAX } from '../../src/http/workers/flag-publisher.ts';
-import {
-  CALLERS_MAX,
-  CONTEXT_LENGTH_MAX,
-  EVALUATIONS_BYTES_MAX,
-  KEPT_BODY_BYTES_MAX,
-  KEPT_BYTES_MAX,
-} from '../../src/http/workers/thread/kept-responses.ts';
 import { type AttemptLimit, ENTRIES_MAX } from '../../src/passwords/attempt-limits.ts';
 import { GOOD_SIGN_INS_MAX } from '../../src/passwords/good-sign-ins.ts';
 import {
@@ -266,24 +257,6 @@ reads, switches, archiving, reviving, deleting, and changes that make nothing la
         bytes(CACHE_BYTES_MAX),
         'the one that was used longest ago is forgotten, and looked up when it comes again',
       ),
-      row(
-        'responses that each HTTP worker keeps, beside some 30 MiB that its thread takes',
-        `${bytes(KEPT_BYTES_MAX)}, each of up to ${bytes(KEPT_BODY_BYTES_MAX)}; what workers share counts for each`,
-        'what was kept first is asked for again',
-        'HTTP_WORKERS',
-      ),
-      row(
-        'evaluations that each HTTP worker keeps beside these',
-        `${bytes(EVALUATIONS_BYTES_MAX)}, of contexts of up to ${number(CONTEXT_LENGTH_MAX)} characters; a list counts once for all contexts of a token that come to it`,
-        'what was kept first is asked for again',
-        'HTTP_WORKERS',
-      ),
-      row(
-        'flags that are sent to workers together',
-        `${number(SHELF_FLAGS_MAX)}, ${bytes(BLOCK_BYTES_MAX)}`,
-        'the others are asked for one by one',
-      ),
-      row('callers that each HTTP worker knows', number(CALLERS_MAX), 'the main thread is asked again'),
       row(
         'the cache: documents, deltas and texts of flags for SDKs, what evaluates flags, lists of evaluated flags, summaries of flags for overviews and lists of projects, and responses in compressed form',
         `a quarter of what V8 may use beside the budget of the state, and at least ${bytes(CACHE_BYTES_MIN)}; a quarter of the cache for what one caller can multiply, as by a query string`,

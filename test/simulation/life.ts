@@ -12,7 +12,6 @@ import { type Call, type CallKind, ioError, type MemoryFileSystem } from '../sup
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Client, Service } from './client.ts';
 import { FOLDER } from './folder.ts';
-import { HttpWorkers } from './http-workers.ts';
 import { isInjected } from './injected.ts';
 import type { CallNumber, LifePlan } from './life-plan.ts';
 import { SimulatedTime, settled } from './simulated-time.ts';
@@ -21,9 +20,6 @@ import type { Witness } from './witness.ts';
 
 /** What small things that no budget refuses may add to a state: times, and empty parts of flags. */
 const UNFORESEEN_BYTES_MAX = 10_000;
-
-/** Through HTTP workers. */
-const READERS = 2;
 
 const NEVER = (): Promise<never> => new Promise(() => undefined);
 
@@ -40,8 +36,6 @@ const CHANGES: ReadonlySet<CallKind> = new Set([
 /** What outlives a process. */
 export interface Surroundings {
   readonly random: SeededRandom;
-  /** Of HTTP workers and of those who read through them. */
-  readonly workersRandom: SeededRandom;
   readonly witness: Witness;
   readonly clients: readonly Client[];
   readonly tally: Tally;
@@ -135,7 +129,6 @@ export class Life implements Service {
       stateBytes(store.engine.world) <= memoryBudgetBytes + UNFORESEEN_BYTES_MAX,
       'it fits in the budget',
     );
-    const workers = this.#workersOf(store);
     this.#watchFeed(store.engine);
     await this.#recordFirstEvents(store);
     const { clients, random } = this.#around;
@@ -147,16 +140,9 @@ export class Life implements Service {
         await client.act(this);
       }
     });
-    const reading = Array.from({ length: READERS }, () => workers.read(() => this.#requestsLeft > 0));
-    await Promise.all([...acting, ...reading]);
+    await Promise.all(acting);
     this.#around.witness.look(store.engine);
     await store.close();
-  }
-
-  /** They hear of changes before anybody else does, as in a server. */
-  #workersOf({ engine }: Store): HttpWorkers {
-    const { workersRandom, witness, tally } = this.#around;
-    return new HttpWorkers({ engine, time: this.#time, random: workersRandom, witness, tally });
   }
 
   #open(): Promise<Store> {

@@ -73,22 +73,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: '    this.#pending.push({ change, bytes });',
     replace: '    this.#pending.push({ change, bytes });\n    this.#tell([change]);',
   },
-  {
-    name: 'does not tell HTTP workers of changes of single flags',
-    file: 'http/workers/mark-changes.ts',
-    find: '  marks.raise(subjectOfFlag(featureName));\n',
-    replace: '',
-  },
 ];
 
 /** More of them, for the long form. */
 export const MORE_MUTANTS: readonly Mutant[] = [
-  {
-    name: 'takes a response of an HTTP worker for one from when it came, and not from when it was asked for',
-    file: 'http/workers/thread/kept-responses.ts',
-    find: 'mark, wideSubject, wideMark, untilMs, inBlock: null }',
-    replace: 'mark: this.#marks.read(subject), wideSubject, wideMark, untilMs, inBlock: null }',
-  },
   {
     // No response shows it before a segment or strategy type is to be deleted: going through the state does.
     name: 'counts what strategies refer to only when a flag comes, goes or changes as a whole',

@@ -21,7 +21,6 @@ const CLIENTS = 3;
 /** Little more than the first events and a few flags take. */
 const SMALL_BUDGET_BYTES = 12_000;
 /** Makes another seed of the one of a simulation. */
-const WORKERS_SEED = 0x5eed;
 const STARTED_AT = Date.parse('2024-02-29T23:59:00Z');
 
 /** The lines of a trace that a failure shows. */
@@ -114,7 +113,6 @@ function surroundings(seed: number, observers: Observers): Surroundings {
     return names.toString(16).padStart(8, '0');
   };
   const memoryBudgetBytes = random.chance(0.3) ? SMALL_BUDGET_BYTES : Number.POSITIVE_INFINITY;
-  const workersRandom = seededRandom(seed ^ WORKERS_SEED);
-  const made = { random, workersRandom, witness, clients, newId, newName, memoryBudgetBytes };
+  const made = { random, witness, clients, newId, newName, memoryBudgetBytes };
   return { ...observers, ...made, wallMs: STARTED_AT };
 }

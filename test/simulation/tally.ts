@@ -20,8 +20,6 @@ export interface Tally {
   unavailable: number;
   retriesFromMemory: number;
   reads: number;
-  /** Of flags, by HTTP workers without asking the main thread. */
-  readsByWorkers: number;
   searches: number;
   snapshots: number;
   retentions: number;
@@ -54,7 +52,6 @@ export function emptyTally(): Tally {
     unavailable: 0,
     retriesFromMemory: 0,
     reads: 0,
-    readsByWorkers: 0,
     searches: 0,
     snapshots: 0,
     retentions: 0,

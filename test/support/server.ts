@@ -110,19 +110,8 @@ export interface TestServerOptions {
   readonly stop?: (error: Error) => void;
 }
 
-/**
- * How many HTTP workers servers have whose tests ask for none: with `TEST_HTTP_WORKERS=2`, any suite runs over workers where it would over
- * uWebSockets.js.
- */
-function workersFor(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const count = process.env['TEST_HTTP_WORKERS'] ?? '0';
-  const isPossible = env['HTTP_ENGINE'] !== 'node' && env['CONNECTIONS_PER_ADDRESS'] === undefined;
-  return count !== '0' && isPossible ? { HTTP_WORKERS: count } : {};
-}
-
 export function testConfig(folder: string, env: Readonly<Record<string, string>> = {}): Config {
   return readConfig({
-    ...workersFor(env),
     HTTP_HOST: '127.0.0.1',
     PORT: '0',
     DATA_DIR: folder,
@@ -173,9 +162,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   };
 }
 
-/** The engines that the interface is tested over: the same suite, the same counts. Only one of them has workers. */
-export const ENGINES: readonly ('uws' | 'node')[] =
-  process.env['TEST_HTTP_WORKERS'] === undefined ? ['uws', 'node'] : ['uws'];
+/** The engines that the interface is tested over: the same suite, the same counts. */
+export const ENGINES = ['uws', 'node'] as const;
 
 /** A suite over every HTTP engine, each with a server of its own. */
 export function describeInterface(
@@ -223,7 +211,6 @@ export async function spawnServer(
       PORT: '0',
       DATA_DIR: folder,
       INIT_ADMIN_API_TOKENS: ADMIN_TOKEN,
-      ...workersFor(env),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

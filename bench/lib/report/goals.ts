@@ -243,22 +243,6 @@ export const GOALS: readonly Goal[] = [
     isMet: atLeast(10_000),
   })),
   {
-    what: 'reads of 100,000 flags at random with two HTTP workers, for each second of processor time',
-    target: '≥ 90 % of without workers',
-    scenario: 'workers',
-    format: 'percent',
-    value: worstOf(Math.min, ['workers', 'reads, for each second of processor time', 100_000, 'ratio']),
-    isMet: atLeast(0.9),
-  },
-  {
-    what: 'durable switches beside these reads with two HTTP workers',
-    target: '≥ 80 % of without workers',
-    scenario: 'workers',
-    format: 'percent',
-    value: worstOf(Math.min, ['workers', 'switches a second beside reads', 100_000, 'ratio']),
-    isMet: atLeast(0.8),
-  },
-  {
     what: 'reads of a flag beside text searches, p99',
     target: '≤ 10 ms',
     scenario: 'growth-events',

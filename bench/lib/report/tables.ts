@@ -144,18 +144,6 @@ export const TABLE_VIEWS: readonly TableView[] = [
     ],
   },
   {
-    name: 'workers',
-    title: 'With HTTP workers',
-    note: 'Two servers on the same flags, one with two HTTP workers and one without, in runs that alternate; the ratio is the median over neighbouring pairs. Flags are read at random of all, each of which was read before by both workers, at 64 connections; switches take 16 connections and reads the other 48. The clients run on the same processors, so that more throughput takes processors that are idle otherwise. The bare servers send one and the same flag, from two threads and from one.',
-    what: 'operation',
-    at: 'flags',
-    columns: [
-      column('withWorkers', 'with 2 workers', 'rate'),
-      column('without', 'without', 'rate'),
-      column('ratio', 'ratio', 'ratio'),
-    ],
-  },
-  {
     name: 'one-core',
     title: 'On one processor',
     note: 'The server, and the limit of the same operation, are held to one processor with all their threads, in runs that alternate; the clients take the others. The share is the median over neighbouring pairs.',

@@ -22,20 +22,18 @@ export interface LimitProcessOptions {
   /** What it answers with. */
   readonly response: ReceivedResponse;
   readonly folder: string;
-  /** Threads that have the connections, of a bare one; the main thread has them when absent. */
-  readonly workers?: number;
 }
 
 export async function startLimitProcess(
   kind: LimitKind,
-  { response, folder, workers = 0 }: LimitProcessOptions,
+  { response, folder }: LimitProcessOptions,
 ): Promise<LimitProcess> {
   const port = await freePort();
   const bodyFile = join(folder, 'limit-body.bin');
   writeFileSync(bodyFile, response.body);
   const { status, headers } = response;
   const file = join(folder, 'limit.log');
-  const options: LimitOptions = { kind, workers, port, status, headers, bodyFile, file };
+  const options: LimitOptions = { kind, port, status, headers, bodyFile, file };
   const child = spawn(process.execPath, nodeArguments(LIMIT_SERVER_FILE, JSON.stringify(options)), {
     cwd: ROOT_FOLDER,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

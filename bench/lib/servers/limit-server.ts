@@ -2,7 +2,7 @@
  * The limits, measured in the same run as the server, as a process of their own: what uWebSockets.js alone can do on
  * this machine with the same bytes and headers.
  *
- * `bare` answers every request at once, in threads of their own where it is asked to, each with its share of the connections. `group-commit` appends 300 bytes for each request, what one small change takes
+ * `bare` answers every request at once; `group-commit` appends 300 bytes for each request, what one small change takes
  * in the journal, in one synchronous write as the journal does it, and then answers the whole batch; requests that arrive
  * meanwhile are the next batch.
  * No routing, no authentication, no parsing, no state: a server that does any work at all can only be slower.
@@ -10,20 +10,14 @@
 
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { constants, openSync, writev } from 'node:fs';
-import { Worker } from 'node:worker_threads';
-import { type EngineDescriptor, UwsAcceptor } from '../../../src/http/transport/uws/uws-acceptor.ts';
 import { listenOn, loadUws } from '../../../src/http/transport/uws/uws-module.ts';
-import { threadSource } from '../../../src/threads/thread-source.ts';
 import { type BareResponse, responderOf, serveBare } from './bare-app.ts';
 
 export type LimitKind = 'bare' | 'group-commit';
 
 export interface LimitOptions extends BareResponse {
   readonly kind: LimitKind;
-  /** Threads that have the connections, of a bare one; 0: the main thread has them. */
-  readonly workers: number;
   readonly port: number;
   /** Appended to by `group-commit`. */
   readonly file: string;
@@ -39,27 +33,13 @@ const port = await listen(options);
 assert(port === options.port, 'it listens where it was told to');
 process.send?.('listening');
 
-async function listen({ kind, workers, port: wished, file }: LimitOptions): Promise<number> {
+async function listen({ kind, port: wished, file }: LimitOptions): Promise<number> {
   const address = { host: '127.0.0.1', port: wished };
-  if (workers > 0) {
-    const acceptor = await UwsAcceptor.create();
-    const engines = await Promise.all(Array.from({ length: workers }, startWorker));
-    return (await acceptor.listen(engines, address)).port;
-  }
   const uws = await loadUws();
   const app = uws.App();
   if (kind === 'bare') serveBare(app, responderOf(options));
   else serveGroupCommit(app, responderOf(options), openSync(file, SYNCHRONOUS_APPEND));
   return (await listenOn(uws, app, address)).port;
-}
-
-async function startWorker(): Promise<EngineDescriptor> {
-  const source = threadSource(new URL('./limit-worker', import.meta.url).href);
-  const [descriptor] = await once(
-    new Worker(source, { eval: true, execArgv: [], workerData: options }),
-    'message',
-  );
-  return descriptor as EngineDescriptor;
 }
 
 interface Waiting {

@@ -42,7 +42,6 @@ export const clientFlagRoutes: readonly Route[] = [
     method: 'GET',
     path: '/features',
     operationId: 'getAllClientFeatures',
-    keptUntil: () => Number.POSITIVE_INFINITY,
     isPolled: true,
     tag: 'Client',
     summary: 'Read all flags that the token covers, as SDKs evaluate them.',

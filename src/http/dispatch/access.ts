@@ -319,8 +319,3 @@ export function rolesIn(
   const ids = [project.members.get(user.id), ...groups.map((group) => project.groups.get(group))];
   return ids.flatMap((id) => (id === undefined ? [] : [knownRole(world, id)]));
 }
-
-/** Whether the caller may read the flags of every project. */
-export function readsAll({ roles }: Caller): boolean {
-  return roles.some((role) => givesEverywhere(role, 'read'));
-}

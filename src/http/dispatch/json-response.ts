@@ -62,11 +62,6 @@ export function taggedResponse(
   return new TaggedResponse(etag, body, TAGGED_HEADERS.with('etag', etag, ...extraHeaders));
 }
 
-/** Another thread's, which has checked the tag. */
-export function taggedAgain(etag: string, body: HttpResponse['body']): TaggedResponse {
-  return new TaggedResponse(etag, body, ResponseHeaders.ofLines(`${TAGGED_HEADERS.lines}\r\netag: ${etag}`));
-}
-
 export function emptyResponse(status: number): HttpResponse {
   return { status, headers: EMPTY_HEADERS, body: null };
 }

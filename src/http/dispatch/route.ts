@@ -16,7 +16,7 @@ import type { Refusal, RefusalName } from '../../domain/state/refusal.ts';
 import type { World } from '../../domain/state/world.ts';
 import type { Passwords } from '../../passwords/passwords.ts';
 import type { ResponseHeaders } from '../transport/response-headers.ts';
-import type { HttpResponse, Neighbors, ResponseStream, TransportRequest } from '../transport/transport.ts';
+import type { HttpResponse, ResponseStream, TransportRequest } from '../transport/transport.ts';
 import type { Caller } from './access.ts';
 import type { Instance } from './instance.ts';
 import type { TaggedResponse } from './json-response.ts';
@@ -102,16 +102,9 @@ interface RouteBase extends Need {
 /** What a read gives: a response that is ready, and the newest event that it shows. */
 export interface ReadResponse {
   readonly revision: number;
-  /** Until when it shows what there is if nothing changes but the time, in milliseconds since 1970; absent for always. */
-  readonly validUntil?: number;
   /** A client that already has a tagged response gets 304. */
   readonly response: HttpResponse | TaggedResponse;
-  /** What HTTP workers may keep where `response` is a 304 already. */
-  readonly whole?: TaggedResponse | null;
 }
-
-/** Until when a response is valid that depends on chance, on the time, or on more of its caller than was sent. */
-export const FOR_ONE_REQUEST = 0;
 
 /** Where many items stand in a body. */
 export interface ItemsOfBody {
@@ -123,15 +116,8 @@ export interface ItemsOfBody {
 
 export interface ReadRoute<Body = unknown, Located = unknown> extends RouteBase {
   readonly kind: 'read';
-  /**
-   * Until when HTTP workers may give the response again if nothing changes, in milliseconds since 1970; Infinity for no such time, null
-   * for not at all. Of whatever changes it src/http/workers/mark-changes.ts has to know. Absent: not at all.
-   */
-  keptUntil?(context: RequestContext<Body>): number | null;
   /** SDKs ask for it again and again, nearly always in vain. Its path has no parameters. */
   readonly isPolled?: true;
-  /** What HTTP workers may keep as well once this response was asked for. */
-  neighbors?(context: RequestContext<Body>): Neighbors | null;
   /** For a POST: it responds 304 where If-None-Match names what the response would be, as every GET does. */
   readonly honoursIfNoneMatch?: true;
   /** True: it changes something that is no part of the state, so pages of other sites must not call it where nobody needs a token. */
@@ -216,9 +202,7 @@ const NO_FIELDS: Readonly<Record<Fields<AnyRoute>, undefined>> = {
   bodyIsOptional: undefined,
   success: undefined,
   refusals: undefined,
-  keptUntil: undefined,
   isPolled: undefined,
-  neighbors: undefined,
   isLarge: undefined,
   honoursIfNoneMatch: undefined,
   changesUsage: undefined,

@@ -4,7 +4,7 @@ import type { Outcome } from '../../domain/evaluation/outcome.ts';
 import { networkOf } from '../../domain/flags/address.ts';
 import { isRefusal, notFound, type Refusal } from '../../domain/state/refusal.ts';
 import type { TaggedResponse } from '../dispatch/json-response.ts';
-import { FOR_ONE_REQUEST, type ReadResponse, type RequestContext } from '../dispatch/route.ts';
+import type { ReadResponse, RequestContext } from '../dispatch/route.ts';
 import { doneAtOnce, inSlices } from '../dispatch/slices.ts';
 import type { HttpResponse } from '../transport/transport.ts';
 import type { OutcomeList } from './outcome-lists.ts';
@@ -37,7 +37,7 @@ export function evaluated(
     const evaluation = evaluator.evaluation(name, input);
     const read = () => {
       const response = respond(evaluation.result());
-      return { revision, validUntil: validUntil(input), response };
+      return { revision, response };
     };
     return doneAtOnce(() => evaluation.advance())
       ? read()
@@ -112,25 +112,11 @@ function knownList(
   { sent, options }: WantedList,
 ): ReadResponse | undefined {
   const known = repeated.get(`${key}\n${options.key}\n${sent.key}`);
-  return known === undefined
-    ? undefined
-    : readOf(known, { shown, options, validUntil: Number.POSITIVE_INFINITY });
+  return known === undefined ? undefined : readOf(known, shown, options);
 }
 
-interface ListSources {
-  readonly shown: ShownScope;
-  readonly options: ListOptions;
-  readonly validUntil: number;
-}
-
-function readOf(list: TaggedResponse, { shown, options, validUntil }: ListSources): ReadResponse {
-  const response = options.finish?.(list) ?? list;
-  return { revision: shown.revision, validUntil, response, whole: response === list ? null : list };
-}
-
-/** Another request gets the same only if no rule has looked at more than what was sent. */
-function validUntil({ isRepeatable }: RequestInput): number {
-  return isRepeatable ? Number.POSITIVE_INFINITY : FOR_ONE_REQUEST;
+function readOf(list: TaggedResponse, { revision }: ShownScope, { finish }: ListOptions): ReadResponse {
+  return { revision, response: finish?.(list) ?? list };
 }
 
 /** Flags evaluated one block after another, and put into a list. */
@@ -174,8 +160,7 @@ class EvaluatedList {
     const isNewest = this.#scope.shown === this.#shown;
     if (isNewest && this.#input.isRepeatable)
       repeated.keep(`${this.#scope.key}\n${this.#options.key}\n${sent.key}`, made);
-    const sources = { shown: this.#shown, options: this.#options, validUntil: validUntil(this.#input) };
-    return readOf(made, sources);
+    return readOf(made, this.#shown, this.#options);
   }
 }
 

@@ -49,7 +49,6 @@ export const toggleRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
     path: '',
-    keptUntil: () => Number.POSITIVE_INFINITY,
     isPolled: true,
     operationId: 'getFrontendFeatures',
     tag: 'Frontend',
@@ -63,7 +62,6 @@ export const toggleRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',
     path: '',
-    keptUntil: () => Number.POSITIVE_INFINITY,
     operationId: 'getFrontendFeaturesByContext',
     tag: 'Frontend',
     summary: 'Read the flags that are on for the context in the body.',

@@ -33,7 +33,6 @@ export const evaluateRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',
     path: '/evaluate/flags',
-    keptUntil: () => Number.POSITIVE_INFINITY,
     operationId: 'evaluateFlags',
     tag: 'OpenFeature',
     summary:
@@ -56,7 +55,6 @@ export const evaluateRoutes: readonly Route[] = [
   readRoute({
     method: 'POST',
     path: '/evaluate/flags/:featureName',
-    keptUntil: () => Number.POSITIVE_INFINITY,
     operationId: 'evaluateFlag',
     tag: 'OpenFeature',
     summary: 'Evaluate one flag.',

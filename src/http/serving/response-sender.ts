@@ -39,8 +39,6 @@ export interface SenderOptions {
   monotonicMs(): number;
   /** Whether responses are counted and timed. */
   readonly metered: boolean;
-  /** Told, at once and when they change, from which origins pages may call. */
-  onOrigins?(origins: readonly string[]): void;
 }
 
 /** `errorId`: where the response has left already, under this id. */
@@ -83,7 +81,6 @@ export class ResponseSender {
       configuredOrigins,
     );
     this.#crossOrigin = crossOriginOf(origins);
-    options.onOrigins?.(origins);
     // From events, which are durable by then: the state may be ahead of them (invariant 4).
     options.engine.feed.subscribe((changes) => {
       for (const { events } of changes) for (const event of events) this.#noteOrigins(event as DomainEvent);
@@ -99,7 +96,6 @@ export class ResponseSender {
     if (event.type !== 'setting-created' && event.type !== 'setting-updated') return;
     if (event.data.id !== FRONTEND_SETTING_ID) return;
     this.#crossOrigin = crossOriginOf(event.data.frontendApiOrigins);
-    this.#options.onOrigins?.(event.data.frontendApiOrigins);
   }
 
   surfaceOf(path: string): Surface | null {

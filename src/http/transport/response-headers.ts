@@ -23,10 +23,10 @@ const ASKED_FOR_ONE_RESPONSE = 2;
 
 /** Never changes once it is made, so that one can be kept and sent with many responses. */
 export class ResponseHeaders {
+  /** Flat: name, value, name, value. */
+  readonly pairs: readonly string[];
   /** As they stand in a response, with a line's end before each. */
   readonly lines: string;
-  /** Null until somebody asks, where they came as lines. */
-  #pairs: readonly string[] | null;
   /** The last start that was asked for, and its status. */
   #start = '';
   #status = 0;
@@ -34,20 +34,9 @@ export class ResponseHeaders {
   #asked = 0;
 
   /** Pairs that have been checked. */
-  private constructor(pairs: readonly string[] | null, lines: string) {
-    this.#pairs = pairs;
+  private constructor(pairs: readonly string[], lines: string) {
+    this.pairs = pairs;
     this.lines = lines;
-  }
-
-  /** Those of another thread, which has checked them. */
-  static ofLines(lines: string): ResponseHeaders {
-    return new ResponseHeaders(null, lines);
-  }
-
-  /** Flat: name, value, name, value. */
-  get pairs(): readonly string[] {
-    this.#pairs ??= pairsIn(this.lines);
-    return this.#pairs;
   }
 
   /** Takes name, value, name, value; throws where they must not be sent. */
@@ -119,13 +108,6 @@ export function isBodiless(status: number): boolean {
 /** The same string as one piece of memory instead of a tree of pieces, which each use would have to walk. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-function pairsIn(lines: string): string[] {
-  return lines.split('\r\n').flatMap((line) => {
-    const at = line.indexOf(': ');
-    return at === -1 ? [] : [line.slice(0, at), line.slice(at + 2)];
-  });
 }
 
 function checkedLines(pairs: readonly string[]): string {

@@ -47,46 +47,9 @@ export interface HttpResponse {
   readonly body: ResponseBody;
 }
 
-/** A success that may be given again. */
-export interface OfferedResponse extends HttpResponse {
-  /** In quotes; among the headers too. Absent where a client cannot ask for it by a tag. */
-  readonly etag?: string;
-}
-
-/** To whom what is kept may be given, and how long. */
-export interface KeepTerms {
-  /** In milliseconds since 1970; Infinity: until it changes. */
-  readonly untilMs: number;
-  /** When the caller's token expires, in milliseconds since 1970; Infinity for never. */
-  readonly expiresAt: number;
-  /** Whether the caller may read the flags of every project, and sees them as everybody does. */
-  readonly readsAll: boolean;
-}
-
-/** What stands beside a response that may be kept, under the same path but for its last part, and will probably be asked for as well. */
-export interface Neighbors {
-  /** The same for all that stand together. */
-  readonly group: object;
-  /** Those that are at hand, as they are now; of durable state alone. Each may be given like the response that they stand beside. */
-  now(): readonly Neighbor[];
-}
-
-export interface Neighbor extends Pick<KeepTerms, 'untilMs'> {
-  /** The last part of its path; of a flag. */
-  readonly name: string;
-  readonly etag: string;
-  readonly body: Uint8Array;
-}
-
 export interface StreamHead {
   readonly status: number;
   readonly headers: ResponseHeaders;
-}
-
-/** Who brings what is written to streams to their clients, where that is another thread. */
-export interface StreamCarrier {
-  /** In how many milliseconds, in all, it had something to bring while requests came to it. */
-  sharedMs(): number;
 }
 
 export interface ResponseStream {
@@ -104,8 +67,6 @@ export interface ResponseStream {
   readonly isOpen: boolean;
   /** Bytes that wait for the client. */
   readonly bufferedBytes: number;
-  /** The same for many streams; absent where writing brings it there. */
-  readonly carrier?: StreamCarrier;
   /** Calls back each time that everything which had to wait has been taken. */
   onDrain(callback: () => void): void;
   /** Calls back once if the stream ends without the owner's `close`: the client left or was too slow, or a stop. */
@@ -113,11 +74,6 @@ export interface ResponseStream {
 }
 
 export interface Responder {
-  /**
-   * Offers the response before it is sent, to whoever has the connection, to be given again until what it shows changes. Only durable
-   * state may be offered. Absent where nobody keeps anything.
-   */
-  keep?(response: OfferedResponse, terms: KeepTerms, neighbors: Neighbors | null): void;
   /** Sends the response. For HEAD it is the same as for GET, and the engine leaves out the body. */
   send(response: HttpResponse): void;
   /**
@@ -165,8 +121,6 @@ export interface TransportOptions {
    */
   readonly refuse: (status: number, reason: string, head: TransportRequestHead | null) => HttpResponse;
   readonly log: TransportLog;
-  /** Told each time that a connection was opened or closed; by uWebSockets.js only. */
-  readonly onConnections?: () => void;
   /** Of GET requests that come far more often than others, as they are sent, without a query: an engine may know them sooner. */
   readonly polledPaths?: readonly string[];
   readonly limits?: Partial<TransportLimits>;

@@ -172,7 +172,6 @@ export class FlagStreams {
     response.onDrain(() => this.#goOn(stream, payer));
     response.onAborted(() => this.#forget(stream));
     this.#add(stream);
-    this.#work.writesTo(response.carrier);
     this.#goOn(stream, payer);
   }
 

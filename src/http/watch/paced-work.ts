@@ -2,12 +2,7 @@
  * Work that never ends while changes go on, such as telling thousands of streams of them. It runs in short slices, with other
  * requests in between. While others want the event loop too, it also rests between slices, so that it takes a bounded share of
  * the time, and writes go on beside it.
- *
- * Where other threads bring to clients what it writes, their time counts too while requests come to them: the event loop here cannot
- * tell how long these have waited there.
  */
-import type { StreamCarrier } from '../transport/transport.ts';
-
 /** How long a slice holds the event loop. */
 const SLICE_MS = 5;
 
@@ -52,11 +47,6 @@ export class PacedWork {
   #isWanted = false;
   #creditMs = BURST_MS;
   #creditedAt: number;
-  readonly #carriers = new Set<StreamCarrier>();
-  /** Of all carriers, as far as it was counted. */
-  #carriedMs = 0;
-  /** Whether requests came to carriers while they had something to bring. */
-  #isCarriedShared = false;
 
   constructor(options: PacedWorkOptions) {
     this.#options = options;
@@ -72,13 +62,6 @@ export class PacedWork {
     this.#defer();
   }
 
-  /** It writes to a stream that has this carrier, if any. */
-  writesTo(carrier: StreamCarrier | undefined): void {
-    if (carrier === undefined || this.#carriers.has(carrier)) return;
-    this.#carriers.add(carrier);
-    this.#carriedMs += carrier.sharedMs();
-  }
-
   #defer(): void {
     const deferredAt = this.#clock.now();
     this.#clock.defer(() => this.#run(this.#clock.now() - deferredAt));
@@ -88,25 +71,12 @@ export class PacedWork {
     const startedAt = this.#clock.now();
     this.#creditMs = Math.min(BURST_MS, this.#creditMs + (startedAt - this.#creditedAt) * SHARE);
     this.#creditedAt = startedAt;
-    this.#chargeCarried();
-    const isShared = this.#isCarriedShared || othersMs > OTHERS_MS || this.#options.areOthersWaiting();
+    const isShared = othersMs > OTHERS_MS || this.#options.areOthersWaiting();
     if (isShared && this.#creditMs <= 0) return this.#clock.later(REST_MS, () => this.#defer());
     const isDone = this.#slice(startedAt + SLICE_MS);
     if (isShared) this.#creditMs -= this.#clock.now() - startedAt;
     if (isDone) this.#isRunning = false;
     else this.#defer();
-  }
-
-  /** Carriers work at the same time. What is written to them at once may take them long, and is forgotten in part. */
-  #chargeCarried(): void {
-    if (this.#carriers.size === 0) return;
-    let carriedMs = 0;
-    for (const carrier of this.#carriers) carriedMs += carrier.sharedMs();
-    const chargedMs = (carriedMs - this.#carriedMs) / this.#carriers.size;
-    this.#carriedMs = carriedMs;
-    this.#creditMs = Math.max(-BURST_MS, this.#creditMs - chargedMs);
-    // Until that is paid for, also when no request comes any more.
-    this.#isCarriedShared = chargedMs > 0 || (this.#isCarriedShared && this.#creditMs <= 0);
   }
 
   /** True when nothing is left. */

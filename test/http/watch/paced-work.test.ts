@@ -84,29 +84,6 @@ describe('work in slices', () => {
     assert(bench.nowMs > 5_000, `${bench.nowMs}`);
   });
 
-  it('counts what carriers take of what it writes while requests come to them, up to a bound', () => {
-    const bench = new WorkBench();
-    let carriedMs = 0;
-    // Each step gives the carriers, which work at the same time, ten times as long to do.
-    const advance = bench.step;
-    bench.step = () => {
-      carriedMs += 10;
-      advance();
-    };
-    for (let carrier = 0; carrier < 2; carrier += 1) bench.work.writesTo({ sharedMs: () => carriedMs });
-    bench.work.writesTo(undefined);
-    bench.stepsLeft = 1_000;
-    bench.work.want();
-    bench.run(0);
-    assert(bench.nowMs > 50_000 && bench.nowMs < 120_000, `${bench.nowMs}`);
-    carriedMs += 1_000_000;
-    const before = bench.nowMs;
-    bench.stepsLeft = 1;
-    bench.work.want();
-    bench.run(0);
-    assert(bench.nowMs - before < 1_500, 'it does not pay for all of that');
-  });
-
   it('is done again when it is wanted while it is done', () => {
     const bench = new WorkBench();
     bench.stepsLeft = 3;

@@ -3,11 +3,9 @@
  * (docs/specification/users.md#possible-parents).
  */
 import * as v from 'valibot';
-import type { Usage } from '../../../actors/usage.ts';
 import { dataOf } from '../../../domain/decide/flag-commands.ts';
 import { PatchSchema } from '../../../domain/json/json-patch.ts';
 import { type LocatedFlag, locateFlag } from '../../../domain/state/locate.ts';
-import { STEP_MS } from '../../../domain/usage/last-seen.ts';
 import { environmentsRevision } from '../../dispatch/etag.ts';
 import { emptyResponse, JSON_HEADERS, jsonResponse } from '../../dispatch/json-response.ts';
 import type { Params } from '../../dispatch/params.ts';
@@ -19,12 +17,12 @@ import {
   writeRoute,
 } from '../../dispatch/route.ts';
 import { inSlices } from '../../dispatch/slices.ts';
-import type { HttpResponse, Neighbor, Neighbors } from '../../transport/transport.ts';
+import type { HttpResponse } from '../../transport/transport.ts';
 import { CloneFlagBody, CreateFlagBody, UpdateFlagBody } from '../requests/bodies.ts';
 import * as locate from '../requests/locators.ts';
 import { FlagSchema, WholeFlagSchema } from '../schemas/schemas.ts';
-import { flagFavorites, isFavoriteFlag } from '../views/directory-views.ts';
-import { knownFlag, wholeFlag } from '../views/render-flag.ts';
+import { isFavoriteFlag } from '../views/directory-views.ts';
+import { wholeFlag } from '../views/render-flag.ts';
 import { projectRevision } from '../views/render-project.ts';
 import { timeOrNull } from '../views/views.ts';
 import { AT_PARAMETER, readPastFlag } from './history.ts';
@@ -66,37 +64,6 @@ async function parentOptions(
   return { revision, response: { status: 200, headers: JSON_HEADERS, body: `[${texts.join(',')}]` } };
 }
 
-/** A flag is shown to everybody alike but to those who have favorites, and what is counted of its use moves in steps. */
-function keptUntil({ world, usage, caller, params }: RequestContext<unknown>): number | null {
-  if (flagFavorites(world, caller) !== null) return null;
-  return shownUntil(usage, params.featureName ?? '');
-}
-
-function shownUntil({ seen }: Usage, name: string): number {
-  return seen.flag(name) === null ? Number.POSITIVE_INFINITY : seen.step + STEP_MS;
-}
-
-/** Those on the same shelf whose bytes are kept. */
-function neighbors({ world, engine, usage, params }: RequestContext<unknown>): Neighbors | null {
-  const located = locate.flag(world, params);
-  if (located.refused) return null;
-  const { project, record } = located;
-  const now = (): Neighbor[] => {
-    const { durableId } = engine;
-    if (environmentsRevision(world, project) > durableId) return [];
-    const { seen } = usage;
-    return record.shelf.records.flatMap((one) => {
-      const known = one.revision > durableId ? null : knownFlag({ world, seen }, project, one);
-      if (known === null) return [];
-      const { etag, body } = known;
-      return [
-        { name: one.flag.name, etag, body: body as Uint8Array, untilMs: shownUntil(usage, one.flag.name) },
-      ];
-    });
-  };
-  return { group: record.shelf, now };
-}
-
 export const flagRoutes: readonly Route[] = [
   writeRoute({
     method: 'POST',
@@ -128,8 +95,6 @@ export const flagRoutes: readonly Route[] = [
     query: { at: AT_PARAMETER },
     success: { status: 200, schema: WholeFlagSchema },
     refusals: ['NotFoundError'],
-    keptUntil,
-    neighbors,
     // Not by `locate`: a flag that has been deleted still has a past.
     read: (context) => {
       if (context.query('at') !== '') return readPastFlag(context);

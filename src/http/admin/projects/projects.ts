@@ -20,11 +20,6 @@ const listSources = ({ world, caller, usage, asker, now }: RequestContext<unknow
   now: now(),
 });
 
-/** Lists show the flags alike to everybody but those who have favorites. */
-function keptUntil({ world, caller }: RequestContext<unknown>): number | null {
-  return flagFavorites(world, caller) === null ? Number.POSITIVE_INFINITY : null;
-}
-
 export const projectRoutes: readonly Route[] = [
   readRoute({
     method: 'GET',
@@ -35,7 +30,6 @@ export const projectRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: ProjectOverviewSchema },
-    keptUntil,
     read: (context, project) => projectOverview(listSources(context), project),
   }),
   readRoute({
@@ -66,7 +60,6 @@ export const projectRoutes: readonly Route[] = [
     permission: 'read',
     locate: locate.project,
     success: { status: 200, schema: FlagListSchema },
-    keptUntil,
     refusals: ['ValidationError'],
     query: { ...FILTER_PARAMETERS, ...STATE_PARAMETER },
     read: (context, project) => {

@@ -65,16 +65,6 @@ export function wholeFlag(
   return response;
 }
 
-/** The same, where it was made since anything that it shows changed; null otherwise. Makes nothing. */
-export function knownFlag(
-  sources: FlagSources,
-  project: ProjectState,
-  record: FlagRecord,
-): TaggedResponse | null {
-  const wasMade = (kept.get(record)?.whole ?? null) !== null;
-  return wasMade ? bytesOf(sources, project, record).whole : null;
-}
-
 function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: FlagRecord): FlagBytes {
   const revision = environmentsRevision(world, project);
   const cached = kept.get(record);
@@ -84,7 +74,7 @@ function bytesOf({ world, seen }: FlagSources, project: ProjectState, record: Fl
   if (isSame && cached.seenVersion === version && cached.step === step) return cached;
   const { name } = record.flag;
   const seenNow = seen.flag(name);
-  // Within a step a flag is shown in one way, whoever is asked: HTTP workers rely on it.
+  // Within a step a flag is shown in one way, whoever asks.
   if (isSame && cached.seen === seenNow && cached.step === step) {
     cached.seenVersion = version;
     return cached;

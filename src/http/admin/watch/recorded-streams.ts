@@ -85,7 +85,6 @@ export class RecordedStreams {
     response.onDrain(() => stream.advance());
     response.onAborted(() => this.#forget(stream));
     this.#streams.add(stream);
-    this.#work.writesTo(response.carrier);
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
     stream.advance();
   }

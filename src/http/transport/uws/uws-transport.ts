@@ -20,7 +20,6 @@ import { closeExchangeServer, createExchangeServer } from '../exchange.ts';
 import { ReceivedRequest } from '../received-request.ts';
 import { stopStreams } from '../stream.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
-import type { EngineDescriptor } from './uws-acceptor.ts';
 import { UwsExchange } from './uws-exchange.ts';
 import { type Listening, listenOn, loadUws, type UwsModule } from './uws-module.ts';
 
@@ -85,11 +84,6 @@ export class UwsTransport implements Transport {
     return { port: this.#listening.port };
   }
 
-  /** For an acceptor in another thread, instead of listening. */
-  descriptor(): EngineDescriptor {
-    return (this.#app as unknown as { getDescriptor(): EngineDescriptor }).getDescriptor();
-  }
-
   drain(): void {
     this.#server.draining = true;
     stopStreams(this.#server.streams);
@@ -117,7 +111,6 @@ export class UwsTransport implements Transport {
 
   #countConnection(res: UwsResponse, change: number): void {
     this.#openConnections += change;
-    this.#options.onConnections?.();
     const { connectionsMax } = this.#server.limits;
     if (this.#openConnections < connectionsMax) this.#isFull = false;
     if (this.#openConnections <= connectionsMax) return;
