@@ -1,6 +1,6 @@
 /** What `npm start` runs: the server, which takes its settings from environment variables alone. */
-import { EXIT } from './exit-codes.ts';
-import { VERSION } from './installation.ts';
+import { EXIT } from './process/exit-codes.ts';
+import { VERSION } from './process/installation.ts';
 import { exitWith, runServer } from './server-process.ts';
 
 /** Ends the process for `--version`, and for an argument that somebody takes for a setting. */

@@ -2,23 +2,24 @@
  * The process of a server: configuration → server → signals. Exit codes follow the sysexits convention, so that a
  * supervisor can tell what is worth a restart.
  */
-import { ignoredVariables, readConfig } from './config.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { writeFirstToken } from './first-token.ts';
+
+import { openTracer } from './addons/tracing/tracing.ts';
 import { ListenError } from './http/transport/listen-failure.ts';
 import { originOf } from './http/transport/origin.ts';
-import { createLog } from './log.ts';
 import { DamagedHistoryError, DataFolderError } from './persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from './persistence/disk/folder-lock.ts';
 import { ShortWriteError } from './persistence/disk/write-fully.ts';
 import { FencedError, LogLostError } from './persistence/journal/commit-log.ts';
 import { JournalFailure } from './persistence/journal/journal-failure.ts';
+import { EXIT, type ExitCode } from './process/exit-codes.ts';
+import { createLog } from './process/log.ts';
+import { ConfigError } from './process/settings.ts';
 import { DisagreementError } from './replication/alignment.ts';
 import { UnsafeLogError } from './replication/nats/unsafe-log-error.ts';
 import { NewerRecordError } from './replication/record-format.ts';
 import { type Server, startServer } from './server.ts';
-import { ConfigError } from './settings.ts';
-import { openTracer } from './tracing.ts';
+import { ignoredVariables, readConfig } from './start/config.ts';
+import { writeFirstToken } from './start/first-token.ts';
 
 /** Resolves when the server listens; what it cannot do ends the process with a line and an exit code. */
 export async function runServer(env: NodeJS.ProcessEnv): Promise<void> {

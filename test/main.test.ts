@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { VERSION } from '../src/installation.ts';
+import { VERSION } from '../src/process/installation.ts';
 import { ROOT_FOLDER, spawnServer, startTestServer, temporaryFolder } from './support/server.ts';
 import { nodeArguments } from './support/source.ts';
 

@@ -9,11 +9,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { readConfig } from '../src/config.ts';
 import { ROUTES } from '../src/http/admin/routes.ts';
 import { ERROR_STATUS } from '../src/http/dispatch/errors.ts';
 import { METRICS_PATH } from '../src/http/probes/probes.ts';
-import { ConfigError } from '../src/settings.ts';
+import { ConfigError } from '../src/process/settings.ts';
+import { readConfig } from '../src/start/config.ts';
 import { flagstaff } from './support/operator.ts';
 import { ENGINES, ROOT_FOLDER, startTestServer, type TestServer } from './support/server.ts';
 

@@ -16,6 +16,10 @@ export interface Room {
 
 /** Keyed by the path below `src`; `.` is `src` itself. */
 export const ROOMS: Readonly<Record<string, Room>> = {
+  'domain/access': {
+    purpose: 'roles and the permissions that they hold',
+    imports: [],
+  },
   'domain/json': {
     purpose: 'JSON values, pointers, patches, and the list of issues found in one',
     imports: [],
@@ -24,35 +28,31 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     purpose: 'a flag and its parts, the rules on them, and their state machines',
     imports: ['domain/json'],
   },
-  'domain/access': {
-    purpose: 'roles and the permissions that they hold',
-    imports: [],
+  'domain/evaluation': {
+    purpose: 'flags compiled into rules, and evaluated for a context',
+    imports: ['domain/flags', 'domain/json'],
   },
   'domain/state/upgrade': {
     purpose: 'what changed of events, records and replay from release to release, and the steps between',
     imports: ['domain/flags'],
   },
   'domain/state': {
-    purpose: 'the whole state, the events, and the one function that applies them',
+    purpose:
+      'the whole state, the events, the one function that applies them, and what older releases recorded in another way',
     imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state/upgrade'],
   },
-  'domain/evaluation': {
-    purpose: 'flags compiled into rules, and evaluated for a context',
-    imports: ['domain/flags', 'domain/json'],
+  'domain/decision': {
+    purpose: 'what deciding gives, and what it is given',
+    imports: ['domain/flags', 'domain/state'],
   },
-  'domain/usage': {
-    purpose:
-      'what applications report: counts by hour, applications, times of use; bounded, with the time as an input',
-    imports: [],
+  'domain/document': {
+    purpose: 'the state as a document: import and export',
+    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
   },
   'domain/growth': {
     purpose:
       'what changes may make larger: parts of flags, the time of their evaluation, and the memory of the state',
     imports: ['domain/evaluation', 'domain/flags', 'domain/json', 'domain/state'],
-  },
-  'domain/decision': {
-    purpose: 'what deciding gives, and what it is given',
-    imports: ['domain/flags', 'domain/state'],
   },
   'domain/people': {
     purpose: 'decisions on users, their tokens and roles, and who belongs to what',
@@ -71,36 +71,38 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
     ],
   },
-  'domain/document': {
-    purpose: 'the state as a document: import and export',
-    imports: ['domain/access', 'domain/flags', 'domain/json', 'domain/state'],
+  'domain/usage': {
+    purpose:
+      'what applications report: counts by hour, applications, times of use; bounded, with the time as an input',
+    imports: [],
+  },
+  process: {
+    purpose:
+      'what concerns the process and not its work: settings of the environment, log, exit codes, the version that is installed',
+    imports: [],
   },
   passwords: {
     purpose: 'passwords hashed and checked, slowly for whoever guesses',
     imports: ['domain/access', 'domain/flags', 'domain/people', 'domain/state'],
   },
-  threads: {
-    purpose: 'what threads of ours run, and how they share the cores',
-    imports: [],
-  },
-  checksums: {
-    purpose: 'checksums of parts, joined to that of the whole',
+  'persistence/codec': {
+    purpose: 'MessagePack, and the guard that each stored value passes',
     imports: [],
   },
   'persistence/disk': {
     purpose: 'the port to the file system, the data folder and its lock',
     imports: [],
   },
-  'persistence/codec': {
-    purpose: 'MessagePack, and the guard that each stored value passes',
-    imports: [],
-  },
   'persistence/journal': {
     purpose: 'formats of frames and segments, and the append-only journal in files',
     imports: ['domain/state', 'domain/state/upgrade', 'persistence/codec', 'persistence/disk'],
   },
+  'persistence/usage': {
+    purpose: 'the files of what applications reported',
+    imports: ['persistence/codec', 'persistence/disk'],
+  },
   'persistence/snapshots': {
-    purpose: 'format, writer and reader of snapshots',
+    purpose: 'snapshots of the state, and the files of usage, each of which is replaced as a whole',
     imports: [
       'checksums',
       'domain/state/upgrade',
@@ -108,10 +110,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/journal',
     ],
-  },
-  'persistence/recovery': {
-    purpose: 'from a data folder to the state, or to a precise refusal',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   'persistence/event-log': {
     purpose: 'search in the journal: index files, filters, text search, retention',
@@ -121,12 +119,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/journal',
       'persistence/snapshots',
-      'threads',
+      'process',
     ],
   },
-  'persistence/usage': {
-    purpose: 'the files of what applications reported',
-    imports: ['persistence/codec', 'persistence/disk'],
+  'persistence/recovery': {
+    purpose: 'from a data folder to the state, or to a precise refusal',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/snapshots'],
   },
   'actors/state': {
     purpose: 'the state between memory and disk: as a snapshot, replayed, and audited',
@@ -167,91 +165,44 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/usage',
     ],
   },
-  replication: {
-    purpose: 'the nodes of a cluster: the log that they share, who leads, and following it',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'replication/archive'],
+  'http/admin/schemas': {
+    purpose: 'the schemas of responses',
+    imports: ['domain/access', 'domain/flags', 'domain/state'],
   },
-  'replication/archive': {
-    purpose:
-      'the journal and snapshots that a cluster keeps for nodes which come later: put there, and fetched',
-    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
+  'http/body': {
+    purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
+    imports: ['domain/json'],
   },
-  'replication/nats': {
-    purpose: 'the shared log and the archive on NATS JetStream',
-    imports: ['replication', 'replication/archive'],
+  'http/session': {
+    purpose: 'the cookie of a browser that is signed in',
+    imports: [],
   },
   'http/transport': {
     purpose: 'the seam between HTTP engines and everything above them; imports nothing of ours',
     imports: [],
   },
-  'http/transport/uws': {
-    purpose: 'the engine on uWebSockets.js',
+  'http/forwarding': {
+    purpose: 'hands writes on to the node that leads',
+    imports: ['domain/state', 'http/transport'],
+  },
+  'http/logging': {
+    purpose: 'what is logged about requests, and the ids to find it by',
+    imports: ['http/transport'],
+  },
+  'http/routing': {
+    purpose: 'finds the route for a method and a path, or says which path was meant',
+    imports: ['domain/state', 'http/transport'],
+  },
+  'http/tracing': {
+    purpose: 'what requests tell of themselves for traces, and OpenTelemetry',
     imports: ['http/transport'],
   },
   'http/transport/node': {
     purpose: 'the engine on node:http',
     imports: ['http/transport'],
   },
-  http: {
-    purpose: 'the choice of the engine, and the list of surfaces',
-    imports: [
-      'http/admin',
-      'http/client',
-      'http/dispatch',
-      'http/edge',
-      'http/flagd',
-      'http/frontend',
-      'http/ofrep',
-      'http/sign-in',
-      'http/transport',
-      'http/transport/node',
-      'http/transport/uws',
-    ],
-  },
-  'http/oidc': {
-    purpose: 'signing in with OpenID Connect: the provider, and the way there and back',
-    imports: [
-      'domain/decision',
-      'domain/people',
-      'domain/state',
-      'http/dispatch',
-      'http/sign-in',
-      'http/transport',
-    ],
-  },
-  'http/sign-in': {
-    purpose: 'signing in to the pages, and out of them',
-    imports: [
-      'domain/access',
-      'domain/people',
-      'domain/state',
-      'http/admin',
-      'http/admin/requests',
-      'http/admin/schemas',
-      'http/admin/views',
-      'http/dispatch',
-      'http/session',
-      'http/transport',
-    ],
-  },
-  'http/session': {
-    purpose: 'the cookie of a browser that is signed in',
-    imports: [],
-  },
-  'http/body': {
-    purpose: 'from the bytes of a body to a JSON value, or to what is wrong with them',
-    imports: ['domain/json'],
-  },
-  'http/forwarding': {
-    purpose: 'hands writes on to the node that leads',
-    imports: ['domain/state', 'http/transport'],
-  },
-  'http/routing': {
-    purpose: 'finds the route for a method and a path, or says which path was meant',
-    imports: ['domain/state', 'http/transport'],
-  },
-  'http/logging': {
-    purpose: 'what is logged about requests, and the ids to find it by',
+  'http/transport/uws': {
+    purpose: 'the engine on uWebSockets.js',
     imports: ['http/transport'],
   },
   'http/dispatch': {
@@ -269,62 +220,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'passwords',
     ],
   },
-  'http/serving': {
-    purpose:
-      'from a request to its response: its route, caller, turn and body, and the ways of reads and writes',
-    imports: [
-      'actors',
-      'domain/decide',
-      'domain/flags',
-      'domain/growth',
-      'domain/json',
-      'domain/state',
-      'http/body',
-      'http/coding',
-      'http/dispatch',
-      'http/logging',
-      'http/routing',
-      'http/session',
-      'http/tracing',
-      'http/transport',
-      'passwords',
-      'persistence/disk',
-    ],
-  },
-  'http/tracing': {
-    purpose: 'what requests tell of themselves for traces, and OpenTelemetry',
-    imports: ['http/logging', 'http/transport'],
-  },
-  'http/probes': {
-    purpose: 'health, readiness and metrics',
-    imports: [
-      'actors',
-      'domain/state',
-      'domain/usage',
-      'http/dispatch',
-      'http/transport',
-      'persistence/journal',
-      'replication',
-    ],
-  },
-  'http/admin': {
-    purpose: 'the administrative interface: who may call it, and the table of its routes',
-    imports: [
-      'domain/access',
-      'domain/decide',
-      'domain/state',
-      'http/admin/flags',
-      'http/admin/playground',
-      'http/admin/projects',
-      'http/admin/search',
-      'http/admin/service',
-      'http/admin/targeting',
-      'http/admin/usage',
-      'http/admin/users',
-      'http/admin/watch',
-      'http/dispatch',
-    ],
-  },
   'http/admin/requests': {
     purpose: 'what the paths name and the bodies hold',
     imports: [
@@ -336,10 +231,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/state',
       'http/dispatch',
     ],
-  },
-  'http/admin/schemas': {
-    purpose: 'the schemas of responses',
-    imports: ['domain/access', 'domain/flags', 'domain/state'],
   },
   'http/admin/views': {
     purpose: 'responses made from the state, and the bytes kept of them',
@@ -398,6 +289,24 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
     ],
   },
+  'http/admin/service': {
+    purpose: 'routes about environments, events and the running process',
+    imports: [
+      'domain/decide',
+      'domain/decision',
+      'domain/flags',
+      'domain/json',
+      'domain/people',
+      'domain/state',
+      'http/admin/projects',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+      'http/transport',
+      'persistence/event-log',
+    ],
+  },
   'http/admin/targeting': {
     purpose: 'routes about segments, context fields and strategy types',
     imports: [
@@ -405,6 +314,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'domain/flags',
       'domain/json',
       'domain/state',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
+      'http/dispatch',
+    ],
+  },
+  'http/admin/usage': {
+    purpose: 'routes about what applications reported',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/state',
+      'domain/usage',
       'http/admin/requests',
       'http/admin/schemas',
       'http/admin/views',
@@ -426,22 +349,38 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/dispatch',
     ],
   },
-  'http/admin/service': {
-    purpose: 'routes about environments, events and the running process',
+  'http/coding': {
+    purpose: 'responses compressed, off the main thread, and kept for the next reader',
+    imports: ['checksums', 'http/dispatch', 'http/transport'],
+  },
+  'http/client-flags': {
+    purpose:
+      'flags as server-side SDKs read them: one flag as JSON, and documents of bytes, one for each query',
     imports: [
-      'domain/decision',
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
+      'domain/flags',
+      'domain/state',
+      'http/coding',
+      'http/dispatch',
+    ],
+  },
+  'http/edge': {
+    purpose: 'what Unleash Edge asks for: which tokens are valid',
+    imports: ['domain/json', 'domain/state', 'http/dispatch'],
+  },
+  'http/evaluation': {
+    purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/evaluation',
       'domain/flags',
       'domain/json',
-      'domain/people',
       'domain/state',
-      'http/admin/projects',
-      'http/admin/requests',
-      'http/admin/schemas',
-      'http/admin/views',
       'http/dispatch',
       'http/transport',
-      'persistence/event-log',
-      'domain/decide',
     ],
   },
   'http/admin/playground': {
@@ -460,40 +399,61 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/transport',
     ],
   },
-  'http/admin/usage': {
-    purpose: 'routes about what applications reported',
+  'http/flagd': {
+    purpose: 'definitions of flags for flagd, as far as flagd evaluates them like SDKs',
     imports: [
       'actors',
-      'domain/decide',
-      'domain/evaluation',
-      'domain/state',
-      'domain/usage',
-      'http/admin/requests',
-      'http/admin/schemas',
-      'http/admin/views',
-      'http/dispatch',
-    ],
-  },
-  'http/admin/watch': {
-    purpose: 'the stream of recorded events, by which the console hears what to read again',
-    imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'http/watch'],
-  },
-  'http/coding': {
-    purpose: 'responses compressed, off the main thread, and kept for the next reader',
-    imports: ['checksums', 'http/dispatch', 'http/transport'],
-  },
-  'http/client-flags': {
-    purpose:
-      'flags as server-side SDKs read them: one flag as JSON, and documents of bytes, one for each query',
-    imports: [
-      'actors',
-      'domain/decide',
       'domain/evaluation',
       'domain/flags',
       'domain/state',
-      'http/coding',
+      'http/client-flags',
       'http/dispatch',
     ],
+  },
+  'http/openapi': {
+    purpose: 'the description of the interface, made from the surfaces and their routes',
+    imports: ['domain/flags', 'http/admin/schemas', 'http/dispatch'],
+  },
+  'http/pages': {
+    purpose: 'the console and the API page',
+    imports: ['http/coding', 'http/dispatch', 'http/transport'],
+  },
+  'http/serving': {
+    purpose:
+      'from a request to its response: routes, callers and their rights, conditions, bodies, errors, coding, probes and metrics',
+    imports: [
+      'actors',
+      'domain/decide',
+      'domain/flags',
+      'domain/growth',
+      'domain/json',
+      'domain/state',
+      'http/body',
+      'http/coding',
+      'http/dispatch',
+      'http/logging',
+      'http/routing',
+      'http/session',
+      'http/tracing',
+      'http/transport',
+      'passwords',
+      'persistence/disk',
+    ],
+  },
+  'http/usage': {
+    purpose: 'routes on which applications report what they are and what they evaluated',
+    imports: [
+      'domain/decide',
+      'domain/json',
+      'domain/state',
+      'domain/usage',
+      'http/dispatch',
+      'http/transport',
+    ],
+  },
+  'http/frontend': {
+    purpose: 'what SDKs in browsers read: the flags that are on for one context',
+    imports: ['domain/state', 'http/dispatch', 'http/evaluation', 'http/usage'],
   },
   'http/watch': {
     purpose: 'what changes in the flags of a query, for clients that were away and for open streams',
@@ -501,9 +461,31 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'domain/evaluation',
       'domain/state',
-      'http/dispatch',
       'http/client-flags',
+      'http/dispatch',
       'http/transport',
+    ],
+  },
+  'http/admin/watch': {
+    purpose: 'the stream of recorded events, by which the console hears what to read again',
+    imports: ['actors', 'domain/state', 'http/dispatch', 'http/transport', 'http/watch'],
+  },
+  'http/admin': {
+    purpose: 'the administrative interface: who may call it, and the table of its routes',
+    imports: [
+      'domain/access',
+      'domain/decide',
+      'domain/state',
+      'http/admin/flags',
+      'http/admin/playground',
+      'http/admin/projects',
+      'http/admin/search',
+      'http/admin/service',
+      'http/admin/targeting',
+      'http/admin/usage',
+      'http/admin/users',
+      'http/admin/watch',
+      'http/dispatch',
     ],
   },
   'http/client': {
@@ -511,15 +493,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       'domain/flags',
       'domain/state',
-      'http/dispatch',
       'http/client-flags',
+      'http/dispatch',
       'http/usage',
       'http/watch',
     ],
-  },
-  'http/edge': {
-    purpose: 'what Unleash Edge asks for: which tokens are valid',
-    imports: ['domain/json', 'domain/state', 'http/dispatch'],
   },
   'http/ofrep': {
     purpose:
@@ -534,66 +512,58 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'http/watch',
     ],
   },
-  'http/flagd': {
-    purpose: 'definitions of flags for flagd, as far as flagd evaluates them like SDKs',
+  'http/sign-in': {
+    purpose: 'signing in to the pages, and out of them',
     imports: [
-      'actors',
-      'domain/evaluation',
-      'domain/flags',
+      'domain/access',
+      'domain/people',
       'domain/state',
-      'http/client-flags',
+      'http/admin',
+      'http/admin/requests',
+      'http/admin/schemas',
+      'http/admin/views',
       'http/dispatch',
-    ],
-  },
-  'http/evaluation': {
-    purpose: 'evaluators of the scopes of tokens, kept up to date, and the contexts in requests',
-    imports: [
-      'actors',
-      'domain/decide',
-      'domain/evaluation',
-      'domain/flags',
-      'domain/json',
-      'domain/state',
-      'http/dispatch',
+      'http/session',
       'http/transport',
     ],
   },
-  'http/frontend': {
-    purpose: 'what SDKs in browsers read: the flags that are on for one context',
-    imports: ['domain/state', 'http/dispatch', 'http/evaluation', 'http/usage'],
-  },
-  'http/usage': {
-    purpose: 'routes on which applications report what they are and what they evaluated',
+  'http/oidc': {
+    purpose: 'signing in with OpenID Connect: the provider, and the way there and back',
     imports: [
-      'domain/decide',
-      'domain/json',
+      'domain/decision',
+      'domain/people',
+      'domain/state',
+      'http/dispatch',
+      'http/sign-in',
+      'http/transport',
+    ],
+  },
+  'http/probes': {
+    purpose: 'health, readiness and metrics',
+    imports: [
+      'actors',
       'domain/state',
       'domain/usage',
       'http/dispatch',
       'http/transport',
+      'persistence/journal',
+      'replication',
     ],
   },
-  'http/openapi': {
-    purpose: 'the description of the interface, made from the surfaces and their routes',
-    imports: ['domain/flags', 'http/admin/schemas', 'http/dispatch'],
-  },
-  'http/pages': {
-    purpose: 'the console and the API page',
-    imports: ['http/coding', 'http/dispatch', 'http/transport'],
-  },
   control: {
-    purpose: 'the socket by which commands reach a running server',
+    purpose: 'the channel by which commands reach a running server, and what a node shows of itself',
     imports: [
-      'replication/archive',
       'actors',
       'persistence/disk',
       'persistence/journal',
       'persistence/snapshots',
       'replication',
+      'replication/archive',
     ],
   },
   operations: {
-    purpose: 'the error that every operation on a data folder ends with',
+    purpose:
+      'what is done with data folders from outside: reading, verifying, copying, restoring, repairing, comparing',
     imports: [],
   },
   'operations/read': {
@@ -609,6 +579,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/recovery',
       'persistence/snapshots',
       'replication',
+    ],
+  },
+  'operations/diff': {
+    purpose: 'the difference between two moments',
+    imports: [
+      'domain/flags',
+      'domain/people',
+      'domain/state',
+      'operations',
+      'operations/read',
+      'persistence/disk',
     ],
   },
   'operations/verify': {
@@ -639,21 +620,75 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/snapshots',
     ],
   },
-  'operations/diff': {
-    purpose: 'the difference between two moments',
+  'addons/tracing': {
+    purpose: 'traces of requests, by OpenTelemetry',
+    imports: ['http/logging', 'http/tracing', 'http/transport', 'process'],
+  },
+  start: {
+    purpose:
+      'what a start does before and while the server opens: settings, first events, what listens, who may sign in, the cluster',
     imports: [
+      'actors',
+      'addons/tracing',
+      'domain/decide',
+      'domain/decision',
+      'domain/document',
       'domain/flags',
-      'domain/people',
+      'domain/growth',
+      'domain/json',
       'domain/state',
-      'operations',
-      'operations/read',
+      'http/admin',
+      'http/body',
+      'http/client',
+      'http/dispatch',
+      'http/edge',
+      'http/flagd',
+      'http/forwarding',
+      'http/frontend',
+      'http/ofrep',
+      'http/oidc',
+      'http/probes',
+      'http/serving',
+      'http/session',
+      'http/sign-in',
+      'http/transport',
+      'http/transport/node',
+      'http/transport/uws',
       'persistence/disk',
+      'persistence/recovery',
+      'process',
+      'replication',
+      'replication/archive',
+      'replication/nats',
     ],
   },
-  migration: {
-    purpose:
-      'from a server of the Unleash Admin API to another: read, compare, take the steps between; whether applications get the same',
-    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
+  '.': {
+    purpose: 'the process: its arguments and signals, and the server, put together from all the other rooms',
+    imports: [
+      'actors',
+      'addons/tracing',
+      'control',
+      'domain/access',
+      'http/dispatch',
+      'http/openapi',
+      'http/pages',
+      'http/probes',
+      'http/serving',
+      'http/session',
+      'http/tracing',
+      'http/transport',
+      'passwords',
+      'persistence/disk',
+      'persistence/event-log',
+      'persistence/journal',
+      'persistence/recovery',
+      'persistence/usage',
+      'process',
+      'replication',
+      'replication/archive',
+      'replication/nats',
+      'start',
+    ],
   },
   cli: {
     purpose: 'the commands of `flagstaff`',
@@ -672,47 +707,33 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'persistence/disk',
       'persistence/event-log',
       'persistence/recovery',
+      'process',
       'replication',
       'replication/archive',
+      'start',
     ],
   },
-  '.': {
-    purpose: 'the process: configuration, start, stop',
-    imports: [
-      'actors',
-      'control',
-      'domain/access',
-      'domain/decide',
-      'domain/decision',
-      'domain/document',
-      'domain/flags',
-      'domain/growth',
-      'domain/json',
-      'domain/state',
-      'http',
-      'http/body',
-      'http/dispatch',
-      'http/forwarding',
-      'http/oidc',
-      'http/openapi',
-      'http/pages',
-      'http/probes',
-      'http/serving',
-      'http/session',
-      'http/sign-in',
-      'http/tracing',
-      'http/transport',
-      'passwords',
-      'persistence/disk',
-      'persistence/event-log',
-      'persistence/journal',
-      'persistence/recovery',
-      'persistence/usage',
-      'replication',
-      'replication/archive',
-      'replication/nats',
-      'threads',
-    ],
+  checksums: {
+    purpose: 'checksums of parts, joined to that of the whole',
+    imports: [],
+  },
+  migration: {
+    purpose:
+      'from a server of the Unleash Admin API to another: read, compare, take the steps between; whether applications get the same',
+    imports: ['domain/access', 'domain/evaluation', 'domain/flags'],
+  },
+  'replication/archive': {
+    purpose:
+      'the journal and snapshots that a cluster keeps for nodes which come later: put there, and fetched',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'persistence/snapshots'],
+  },
+  replication: {
+    purpose: 'the nodes of a cluster: the log that they share, who leads, and following it',
+    imports: ['persistence/disk', 'persistence/journal', 'persistence/recovery', 'replication/archive'],
+  },
+  'replication/nats': {
+    purpose: 'the shared log and the archive on NATS JetStream',
+    imports: ['replication', 'replication/archive'],
   },
 };
 

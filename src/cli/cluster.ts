@@ -1,16 +1,16 @@
 /** `flagstaff cluster`: what the node of a cluster knows of it, and handing over. */
 import { randomBytes } from 'node:crypto';
-import { openLog } from '../cluster.ts';
-import { clusterConfig } from '../cluster-config.ts';
-import { EXIT } from '../exit-codes.ts';
 import { OperationError } from '../operations/operation-error.ts';
 import { dataFolder } from '../persistence/disk/data-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { readJournalEnd } from '../persistence/recovery/journal-end.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import type { ArchiveView } from '../replication/archive/archivist.ts';
 import { beginLog } from '../replication/new-log.ts';
 import type { Peer } from '../replication/peers.ts';
 import type { ReplicaView } from '../replication/replica.ts';
+import { openLog } from '../start/cluster.ts';
+import { clusterConfig } from '../start/cluster-config.ts';
 import {
   type AddCommand,
   type CommandContext,

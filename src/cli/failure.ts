@@ -1,12 +1,12 @@
 /** Maps an error to an exit code and a message of one line. */
 
 import { ControlError } from '../control/control-client.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { OperationError, type OperationErrorKind } from '../operations/operation-error.ts';
 import { DataFolderError } from '../persistence/disk/data-folder-error.ts';
 import { FolderLockedError } from '../persistence/disk/folder-lock.ts';
 import { ShortWriteError } from '../persistence/disk/write-fully.ts';
-import { ConfigError } from '../settings.ts';
+import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { ConfigError } from '../process/settings.ts';
 
 /** A command that found something bad, or that was used wrongly. */
 export class CommandFailure extends Error {

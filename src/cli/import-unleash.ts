@@ -1,12 +1,12 @@
 /** `flagstaff import-unleash`: makes a running Flagstaff equal to an Unleash. */
 import { readFileSync } from 'node:fs';
-import { EXIT } from '../exit-codes.ts';
 import { AdminCallError, AdminClient } from '../migration/admin-client.ts';
 import type { Configuration } from '../migration/configuration.ts';
 import { type FailedStep, type MigrationResult, takeSteps } from '../migration/migrate.ts';
 import { type Plan, planMigration } from '../migration/plan.ts';
 import { readExport } from '../migration/read-export.ts';
 import { readServer, withWholeFlags } from '../migration/read-server.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import type { AddCommand, CommandContext } from './command.ts';
 import { jsonText } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';

@@ -1,11 +1,11 @@
 /**
  * The operators' commands: one program, with a file for each command. Results go to standard output, everything else
- * goes to standard error, and the exit code says how the command ended (src/exit-codes.ts).
+ * goes to standard error, and the exit code says how the command ended (src/process/exit-codes.ts).
  */
 import { Command, CommanderError } from 'commander';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { VERSION } from '../installation.ts';
 import { realFileSystem } from '../persistence/disk/file-system.ts';
+import { EXIT, type ExitCode } from '../process/exit-codes.ts';
+import { VERSION } from '../process/installation.ts';
 import { addBackup } from './backup.ts';
 import { addCluster } from './cluster.ts';
 import type { AddCommand, CommandContext } from './command.ts';

@@ -1,8 +1,9 @@
 /** `flagstaff import-unleash --prove`: whether applications get the same from both servers. */
-import { EXIT } from '../exit-codes.ts';
+
 import { AdminCallError } from '../migration/admin-client.ts';
 import { type ClientDocument, readDocument } from '../migration/client-document.ts';
 import { type Comparison, compareDocuments, type Difference } from '../migration/prove.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import type { CommandContext } from './command.ts';
 import { jsonText } from './command.ts';
 import { CommandFailure, misuse } from './failure.ts';

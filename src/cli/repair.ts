@@ -1,6 +1,5 @@
 /** `flagstaff repair`: salvage the consistent part of a damaged data folder. */
 import { Option } from 'commander';
-import { EXIT } from '../exit-codes.ts';
 import { finishRepair, repair } from '../operations/copy/repair.ts';
 import {
   type EventRange,
@@ -12,6 +11,7 @@ import {
 import { type FolderVerification, verifyFolder } from '../operations/verify/verify-folder.ts';
 import { lockFolder } from '../persistence/disk/folder-lock.ts';
 import { refuseUnfinishedImport } from '../persistence/recovery/unfinished-import.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import {
   type AddCommand,
   type CommandContext,

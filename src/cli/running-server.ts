@@ -1,7 +1,7 @@
 /** Requests to the server that has a data folder open, for commands that need one. */
 import { askServer } from '../control/control-client.ts';
 import type { ControlCommand, ControlResults } from '../control/control-protocol.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 
 /** Ends the command with the exit code for it when no server can be reached. */

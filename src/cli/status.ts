@@ -1,6 +1,7 @@
 /** `flagstaff status`: show what a data folder holds. */
-import { EXIT } from '../exit-codes.ts';
+
 import { type FolderStatus, folderStatus, type LastStop } from '../operations/read/folder-status.ts';
+import { EXIT } from '../process/exit-codes.ts';
 import { roleText } from './cluster.ts';
 import {
   type AddCommand,

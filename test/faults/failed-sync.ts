@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { EXIT } from '../../src/exit-codes.ts';
+import { EXIT } from '../../src/process/exit-codes.ts';
 import { FEATURES } from '../support/interface.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../support/server.ts';
 

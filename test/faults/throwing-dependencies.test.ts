@@ -10,8 +10,8 @@ import type { World } from '../../src/domain/state/world.ts';
 import { ROUTES } from '../../src/http/admin/routes.ts';
 import type { Route } from '../../src/http/dispatch/route.ts';
 import { describeInterface } from '../../src/http/openapi/document.ts';
-import { SURFACES } from '../../src/http/surfaces.ts';
-import { VERSION } from '../../src/installation.ts';
+import { VERSION } from '../../src/process/installation.ts';
+import { SURFACES } from '../../src/start/surfaces.ts';
 import { ENGINES, startTestServer, type TestServer } from '../support/server.ts';
 
 interface Operation {

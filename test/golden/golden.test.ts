@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { stateHash } from '../../src/actors/state/world-snapshot.ts';
 import type { StateDocument } from '../../src/domain/document/state-document.ts';
 import { WholeFlagSchema } from '../../src/http/admin/schemas/schemas.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/process/log.ts';
 import { planImport } from '../support/documents/state-document.ts';
 import { contentOf, copyOf, flagstaff, outputOf } from '../support/operator.ts';
 import { startTestServer, type TestServer, temporaryFolder } from '../support/server.ts';

@@ -14,8 +14,8 @@ const [build = '', folder = ''] = process.argv.slice(2);
 // Builds of every release must offer these three modules with the exports that are used here.
 const load = (path: string): Promise<unknown> => import(pathToFileURL(join(build, path)).href);
 const { startServer } = (await load('src/server.ts')) as typeof import('../../src/server.ts');
-const { readConfig } = (await load('src/config.ts')) as typeof import('../../src/config.ts');
-const { createLog } = (await load('src/log.ts')) as typeof import('../../src/log.ts');
+const { readConfig } = (await load('src/start/config.ts')) as typeof import('../../src/start/config.ts');
+const { createLog } = (await load('src/process/log.ts')) as typeof import('../../src/process/log.ts');
 
 const server = await startServer({
   config: readConfig({ ...process.env, HTTP_HOST: '127.0.0.1', PORT: '0', DATA_DIR: folder }),

@@ -11,7 +11,6 @@ import { MAILBOX_LENGTH_MAX } from '../../src/actors/mailbox.ts';
 import { CACHE_BYTES_MIN } from '../../src/actors/memory-budget.ts';
 import { CHECKPOINTS_BYTES_MAX } from '../../src/actors/state/past-checkpoints.ts';
 import { APPLICATIONS_BYTES_MAX, COUNTS_BYTES_MAX } from '../../src/actors/usage.ts';
-import { LOG_BYTES } from '../../src/cluster-config.ts';
 import { INVITATIONS_MAX, INVITED_USERS_MAX } from '../../src/domain/access/links.ts';
 import { SESSIONS_MAX, SESSIONS_PER_CALLER_MAX } from '../../src/domain/access/sessions.ts';
 import { PARENTS_PER_FLAG_MAX } from '../../src/domain/decide/dependency-commands.ts';
@@ -125,6 +124,7 @@ import { RESERVE_BYTES_DEFAULT } from '../../src/persistence/disk/free-space.ts'
 import { PAGE_BYTES_MAX } from '../../src/persistence/event-log/event-page.ts';
 import { SNAPSHOTS_ARCHIVED } from '../../src/replication/archive/archivist.ts';
 import { ARCHIVE_FILE_BYTES } from '../../src/replication/archive/file-archive.ts';
+import { LOG_BYTES } from '../../src/start/cluster-config.ts';
 
 export interface LimitRow {
   readonly counted: string;

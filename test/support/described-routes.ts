@@ -1,7 +1,7 @@
 /** Every route that the description lists, of all surfaces, under its whole path. */
 import type { Route } from '../../src/http/dispatch/route.ts';
 import type { Surface } from '../../src/http/dispatch/surface.ts';
-import { SURFACES } from '../../src/http/surfaces.ts';
+import { SURFACES } from '../../src/start/surfaces.ts';
 
 export interface DescribedRoute {
   readonly surface: Surface;

@@ -7,7 +7,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describeInterface } from '../../src/http/openapi/document.ts';
 import { compileRoutes } from '../../src/http/routing/route-matcher.ts';
-import { SURFACES } from '../../src/http/surfaces.ts';
+import { SURFACES } from '../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from './described-routes.ts';
 import type { ReceivedResponse } from './server.ts';
 

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Config, readConfig } from '../../src/config.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/process/log.ts';
 import type { FileArchive } from '../../src/replication/archive/file-archive.ts';
 import type { ReplicatedLog } from '../../src/replication/replicated-log.ts';
 import { type Server, type ServerOptions, startServer } from '../../src/server.ts';
+import { type Config, readConfig } from '../../src/start/config.ts';
 import { nodeArguments } from './source.ts';
 
 export const ADMIN_TOKEN = '*:*.test-secret';

@@ -4,10 +4,10 @@
  * more events.
  */
 import type { Engine } from '../../../src/actors/engine.ts';
-import { readConfig } from '../../../src/config.ts';
 import type { Command } from '../../../src/domain/decide/decide.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/process/log.ts';
 import { startServer } from '../../../src/server.ts';
+import { readConfig } from '../../../src/start/config.ts';
 import type { DataSet } from './data-set.ts';
 import { flagCommands, projectCommands, switchCommands } from './data-set-commands.ts';
 import { BENCH_TOKEN } from './server-process.ts';

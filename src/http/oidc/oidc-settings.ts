@@ -1,4 +1,4 @@
-/** What the operator says of the provider of OpenID Connect (src/oidc-config.ts reads it from the environment). */
+/** What the operator says of the provider of OpenID Connect (src/start/oidc-config.ts reads it from the environment). */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { OWN_SCHEDULE, scheduleTimes } from '../../threads/schedule-times.ts';
+import { OWN_SCHEDULE, scheduleTimes } from '../../process/schedule-times.ts';
 import { DataFolderError } from '../disk/data-folder-error.ts';
 import { realFileSystem } from '../disk/file-system.ts';
 import { renderPage } from './event-page.ts';

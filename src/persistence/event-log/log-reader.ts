@@ -8,7 +8,6 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { threadSource } from '../../threads/thread-source.ts';
 import { ADVICE_DAMAGED, DataFolderError } from '../disk/data-folder-error.ts';
 import { type FileSystem, isMissing } from '../disk/file-system.ts';
 import { checkDeferredPart, type DeferredPart } from '../journal/deferred-part.ts';
@@ -16,6 +15,7 @@ import { segmentFileName } from '../journal/segment.ts';
 import type { Rest } from '../journal/segment-scan.ts';
 import { type PageRequest, type RenderedPage, renderPage } from './event-page.ts';
 import { scanText, type TextMatches, type TextScanRequest } from './text-scan.ts';
+import { threadSource } from './thread-source.ts';
 
 /** Each method rejects with the reason of the signal once that is aborted. */
 export interface LogReader {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it } from 'node:test';
-import { EXIT } from '../../../src/exit-codes.ts';
+import { EXIT } from '../../../src/process/exit-codes.ts';
 import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { killLeaders } from './kill-leaders.ts';
 import { withCluster } from './real-cluster.ts';

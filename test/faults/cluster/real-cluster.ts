@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { askServer } from '../../../src/control/control-client.ts';
-import { EXIT } from '../../../src/exit-codes.ts';
+import { EXIT } from '../../../src/process/exit-codes.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type NatsCluster, startNats } from '../../support/replication/nats-servers.ts';
 import { type ServerProcess, spawnServer, temporaryFolder } from '../../support/server.ts';

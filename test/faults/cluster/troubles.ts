@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { EXIT } from '../../../src/exit-codes.ts';
+import { EXIT } from '../../../src/process/exit-codes.ts';
 import { noNatsServer } from '../../support/replication/nats-servers.ts';
 import { type Cluster, NODES, pause, withCluster } from './real-cluster.ts';
 import { type WriterOptions, Writers } from './writers.ts';

@@ -1,7 +1,7 @@
 /** Maintenance, and default strategies of projects (docs/specification/companions.md). */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createAdminToken } from '../../../src/admin-token.ts';
+import { createAdminToken } from '../../../src/start/admin-token.ts';
 import '../../support/check-responses.ts';
 import { addUser, FEATURES, invalidAt, makeFlag, refused } from '../../support/interface.ts';
 import { describeInterface } from '../../support/server.ts';

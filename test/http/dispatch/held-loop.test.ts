@@ -9,7 +9,7 @@ import type { Flag } from '../../../src/domain/flags/flag.ts';
 import { BULK_FLAGS_MAX } from '../../../src/http/admin/requests/bodies.ts';
 import { setSliceMs } from '../../../src/http/dispatch/slices.ts';
 import { describeInterface } from '../../../src/http/openapi/document.ts';
-import { SURFACES } from '../../../src/http/surfaces.ts';
+import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED, type DescribedRoute } from '../../support/described-routes.ts';
 import { ADMIN_TOKEN, startTestServer, type TestServer } from '../../support/server.ts';
 import { TestWorld } from '../../support/test-world.ts';

@@ -1,7 +1,7 @@
 /** Health, readiness and metrics: what supervisors and dashboards ask. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { VERSION } from '../../../src/installation.ts';
+import { VERSION } from '../../../src/process/installation.ts';
 import { describeInterface, startTestServer } from '../../support/server.ts';
 
 describeInterface('probes', (server) => {

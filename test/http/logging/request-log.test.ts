@@ -7,7 +7,7 @@ import {
   RequestLog,
 } from '../../../src/http/logging/request-log.ts';
 import type { TransportRequestHead } from '../../../src/http/transport/transport.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../src/process/log.ts';
 import { ENGINES, startTestServer, type TestServer } from '../../support/server.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

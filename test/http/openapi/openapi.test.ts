@@ -11,8 +11,8 @@ import {
 import { describeInterface } from '../../../src/http/openapi/document.ts';
 import { COMPONENT_EXAMPLES } from '../../../src/http/openapi/examples.ts';
 import { PATH_PARAMETERS } from '../../../src/http/openapi/parameters.ts';
-import { SURFACES } from '../../../src/http/surfaces.ts';
-import { VERSION } from '../../../src/installation.ts';
+import { VERSION } from '../../../src/process/installation.ts';
+import { SURFACES } from '../../../src/start/surfaces.ts';
 import { DESCRIBED } from '../../support/described-routes.ts';
 import { closed, errorsOf, ResponseChecker, schemaCompiler } from '../../support/response-checker.ts';
 

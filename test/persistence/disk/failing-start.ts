@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT } from '../../../src/exit-codes.ts';
+import { EXIT } from '../../../src/process/exit-codes.ts';
 import { ROOT_FOLDER, spawnServer, temporaryFolder } from '../../support/server.ts';
 
 /** Calls of a start that reach the disk. */

@@ -1,11 +1,11 @@
 /** The log on NATS JetStream keeps the contract, on one server and on a cluster of three. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openLog as openClusterLog } from '../../../src/cluster.ts';
-import { clusterConfig } from '../../../src/cluster-config.ts';
 import { connectToNats } from '../../../src/replication/nats/nats-connection.ts';
 import { openNatsLog } from '../../../src/replication/nats/nats-log.ts';
 import type { ReplicatedLog } from '../../../src/replication/replicated-log.ts';
+import { openLog as openClusterLog } from '../../../src/start/cluster.ts';
+import { clusterConfig } from '../../../src/start/cluster-config.ts';
 import { type NatsCluster, noNatsServer, startNats } from '../../support/replication/nats-servers.ts';
 import { describeReplicatedLog, type LogFactory } from '../replicated-log-contract.ts';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { probeSurface } from '../../../src/http/probes/probes.ts';
 import { passwordSurface } from '../../../src/http/sign-in/password-surface.ts';
-import { SURFACES } from '../../../src/http/surfaces.ts';
+import { SURFACES } from '../../../src/start/surfaces.ts';
 import { conformsToPublished } from './published-schemas.ts';
 
 /** By method and path: the statuses of successes, each with the name of the schema of its body, or null. */

@@ -1,6 +1,6 @@
 /** The settings of OpenID Connect: environment variables whose names begin with OIDC_. Without OIDC_ISSUER, none. */
-import type { OidcSettings } from './http/oidc/oidc-settings.ts';
-import { ConfigError, type Environment, fileOf, text } from './settings.ts';
+import type { OidcSettings } from '../http/oidc/oidc-settings.ts';
+import { ConfigError, type Environment, fileOf, text } from '../process/settings.ts';
 
 const ISSUER = 'OIDC_ISSUER';
 const SECRET = 'OIDC_CLIENT_SECRET';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createLog } from '../src/log.ts';
+import { createLog } from '../../src/process/log.ts';
 
 it('lines of the log name their level and say the time as ISO 8601 in UTC', () => {
   const lines: string[] = [];

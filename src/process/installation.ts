@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT_FOLDER = fileURLToPath(new URL('..', import.meta.url));
+const ROOT_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * The data folder of somebody who names none. A package is replaced as a whole when it is updated, so its data never lie

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ignoredVariables, readConfig } from '../src/config.ts';
 import {
   DEFAULT_GROWTH_LIMITS,
   GROWTH_LIMIT_NAMES,
   GROWTH_LIMITS,
-} from '../src/domain/flags/growth-limits.ts';
-import { ConfigError } from '../src/settings.ts';
+} from '../../src/domain/flags/growth-limits.ts';
+import { ConfigError } from '../../src/process/settings.ts';
+import { ignoredVariables, readConfig } from '../../src/start/config.ts';
 
 describe('configuration', () => {
   it('has the documented defaults', () => {

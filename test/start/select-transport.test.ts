@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { selectTransport } from '../../src/http/select-transport.ts';
 import type { Transport, TransportOptions } from '../../src/http/transport/transport.ts';
 import { connectionsWithin, resolveLimits } from '../../src/http/transport/transport-limits.ts';
-import { text } from './transport/engines.ts';
+import { selectTransport } from '../../src/start/select-transport.ts';
+import { text } from '../http/transport/engines.ts';
 
 const noBinary = async (): Promise<Transport> => {
   throw new Error('no such module');

@@ -1,5 +1,5 @@
 /** How much processor time the event loop has used: what passes while the process has no core is nobody's doing. */
-import { scheduleTimes } from './threads/schedule-times.ts';
+import { scheduleTimes } from './schedule-times.ts';
 
 /** Linux counts here for the first thread of the process, which runs the event loop. */
 const FILE = '/proc/self/schedstat';

@@ -3,13 +3,13 @@
  * everything else is read once and kept.
  */
 import { createReadStream } from 'node:fs';
-import type { StateSource } from './actors/state-file.ts';
-import { FLAG_DEPTH_MAX } from './domain/document/state-document.ts';
-import type { SentFlag } from './domain/document/state-import.ts';
-import type { Issue } from './domain/json/issues.ts';
-import type { JsonValue } from './domain/json/json.ts';
-import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from './http/body/json-parts.ts';
-import { ConfigError } from './settings.ts';
+import type { StateSource } from '../actors/state-file.ts';
+import { FLAG_DEPTH_MAX } from '../domain/document/state-document.ts';
+import type { SentFlag } from '../domain/document/state-import.ts';
+import type { Issue } from '../domain/json/issues.ts';
+import type { JsonValue } from '../domain/json/json.ts';
+import { type JsonPart, JsonPartsError, type PartPath, readJsonParts } from '../http/body/json-parts.ts';
+import { ConfigError } from '../process/settings.ts';
 
 /** Of one flag, token or group; the largest that the limits allow has a hundredth of it. */
 const PART_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,11 +1,11 @@
 /** Whole servers as nodes of a cluster, over a log in memory: what clients see of it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { stateHash } from '../src/actors/state/world-snapshot.ts';
-import { runCommands } from '../src/cli/main.ts';
-import { MemoryArchive } from './support/replication/memory-archive.ts';
-import { MemoryLog, type Timer } from './support/replication/memory-log.ts';
-import { ADMIN_TOKEN, startTestServer, type TestServer } from './support/server.ts';
+import { stateHash } from '../../src/actors/state/world-snapshot.ts';
+import { runCommands } from '../../src/cli/main.ts';
+import { MemoryArchive } from '../support/replication/memory-archive.ts';
+import { MemoryLog, type Timer } from '../support/replication/memory-log.ts';
+import { ADMIN_TOKEN, startTestServer, type TestServer } from '../support/server.ts';
 
 const timer: Timer = (delayMs, run) => {
   const timeout = setTimeout(run, delayMs).unref();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { OWN_SCHEDULE, scheduleTimes } from '../../src/threads/schedule-times.ts';
+import { OWN_SCHEDULE, scheduleTimes } from '../../src/process/schedule-times.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 describe('what the scheduler says about a thread', () => {

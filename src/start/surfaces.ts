@@ -1,12 +1,12 @@
 /** The surfaces that programs talk to, all of which the description lists. */
-import { adminSurface } from './admin/surface.ts';
-import { clientSurface } from './client/surface.ts';
-import type { Surface } from './dispatch/surface.ts';
-import { edgeSurface } from './edge/surface.ts';
-import { flagdSurface } from './flagd/surface.ts';
-import { frontendSurface } from './frontend/surface.ts';
-import { ofrepStreamSurface, ofrepSurface } from './ofrep/surface.ts';
-import { inviteSurface, resetSurface } from './sign-in/link-surfaces.ts';
+import { adminSurface } from '../http/admin/surface.ts';
+import { clientSurface } from '../http/client/surface.ts';
+import type { Surface } from '../http/dispatch/surface.ts';
+import { edgeSurface } from '../http/edge/surface.ts';
+import { flagdSurface } from '../http/flagd/surface.ts';
+import { frontendSurface } from '../http/frontend/surface.ts';
+import { ofrepStreamSurface, ofrepSurface } from '../http/ofrep/surface.ts';
+import { inviteSurface, resetSurface } from '../http/sign-in/link-surfaces.ts';
 
 /** Nothing is below its path. Pages may read the 404s there, by which their SDKs are told so. */
 const frontendOff: Surface = { ...frontendSurface, access: null, routes: [], description: null };

@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { named } from './persistence/disk/file-system.ts';
+import { named } from '../persistence/disk/file-system.ts';
 
 /** In the data folder. Nothing reads it. */
 const FILE_NAME = 'first-admin-token';

@@ -1,7 +1,9 @@
 /** The log: JSON lines, or readable lines on a terminal. It never contains bodies or secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
-import type { LogLevel } from './config.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Log = Logger;
 

@@ -1,8 +1,9 @@
 /** Opens what records traces, where the configuration asks for it, and says what to install where it is missing. */
-import { type OpenTracer, openTelemetry } from './http/tracing/open-telemetry.ts';
-import { VERSION } from './installation.ts';
-import type { Log } from './log.ts';
-import { ConfigError } from './settings.ts';
+
+import { VERSION } from '../../process/installation.ts';
+import type { Log } from '../../process/log.ts';
+import { ConfigError } from '../../process/settings.ts';
+import { type OpenTracer, openTelemetry } from './open-telemetry.ts';
 import type { TracingConfig } from './tracing-config.ts';
 
 /** A collector that is away is complained of with every batch. */

@@ -5,21 +5,21 @@
  *
  * The marker of unfinished-import.ts is in the folder while an import is under way.
  */
-import { importState } from './actors/state-file.ts';
-import type { Store } from './actors/store.ts';
+import { importState } from '../actors/state-file.ts';
+import type { Store } from '../actors/store.ts';
+import { ALL } from '../domain/decide/token-commands.ts';
+import { SYSTEM } from '../domain/decision/decision.ts';
+import type { DomainEvent } from '../domain/state/events.ts';
+import { initialTokenEvent, seedEvents } from '../domain/state/seed-events.ts';
+import type { World } from '../domain/state/world.ts';
+import { digestOf } from '../http/dispatch/access.ts';
+import type { FileSystem } from '../persistence/disk/file-system.ts';
+import { importMarker } from '../persistence/recovery/unfinished-import.ts';
+import type { Log } from '../process/log.ts';
+import { ConfigError } from '../process/settings.ts';
 import { makeAdminSecret } from './admin-token.ts';
 import type { Config, InitialToken } from './config.ts';
-import { ALL } from './domain/decide/token-commands.ts';
-import { SYSTEM } from './domain/decision/decision.ts';
-import type { DomainEvent } from './domain/state/events.ts';
-import { initialTokenEvent, seedEvents } from './domain/state/seed-events.ts';
-import type { World } from './domain/state/world.ts';
-import { digestOf } from './http/dispatch/access.ts';
 import { openImportFile, refusedImport } from './import-file.ts';
-import type { Log } from './log.ts';
-import type { FileSystem } from './persistence/disk/file-system.ts';
-import { importMarker } from './persistence/recovery/unfinished-import.ts';
-import { ConfigError } from './settings.ts';
 
 /** What IMPORT_FILE holds is on disk by then, and the folder would not start again without its tokens. */
 const IMPORTED_ADVICE = ' Delete the data folder, and start again with other tokens.';

@@ -1,6 +1,6 @@
 /** The settings of a cluster: environment variables whose names begin with REPLICATION_. Without REPLICATION_URL, none. */
 import { hostname } from 'node:os';
-import { ConfigError, countOf, type Environment, oneOf, text } from './settings.ts';
+import { ConfigError, countOf, type Environment, oneOf, text } from '../process/settings.ts';
 
 export interface ClusterConfig {
   /** Servers of the replicated log, `nats://host:port` or `tls://host:port`. */

@@ -3,23 +3,29 @@
  * that names the variable, the value and what would be right.
  */
 import { getHeapStatistics } from 'node:v8';
-import { defaultMemoryBudget } from './actors/memory-budget.ts';
+import { defaultMemoryBudget } from '../actors/memory-budget.ts';
+import { type TracingConfig, tracingConfig } from '../addons/tracing/tracing-config.ts';
+import { parseAddress } from '../domain/flags/address.ts';
+import { type GrowthLimits, growthLimits } from '../domain/flags/growth-limits.ts';
+import { MEMORY_BUDGET_SETTING } from '../domain/growth/refuse-memory.ts';
+import { isOrigin } from '../domain/state/frontend-origins.ts';
+import type { ApiTokenType } from '../domain/state/world.ts';
+import type { OidcSettings } from '../http/oidc/oidc-settings.ts';
+import { STREAMS_MAX } from '../http/transport/transport-limits.ts';
+import { DEFAULT_DATA_DIR } from '../process/installation.ts';
+import { LOG_LEVELS, type LogLevel } from '../process/log.ts';
+import {
+  ConfigError,
+  countOf,
+  type Environment,
+  fileOf,
+  oneOf,
+  originIn,
+  text,
+} from '../process/settings.ts';
 import { type ClusterConfig, clusterConfig } from './cluster-config.ts';
-import { parseAddress } from './domain/flags/address.ts';
-import { type GrowthLimits, growthLimits } from './domain/flags/growth-limits.ts';
-import { MEMORY_BUDGET_SETTING } from './domain/growth/refuse-memory.ts';
-import { isOrigin } from './domain/state/frontend-origins.ts';
-import type { ApiTokenType } from './domain/state/world.ts';
-import type { OidcSettings } from './http/oidc/oidc-settings.ts';
-import { HTTP_ENGINES, type HttpEngine } from './http/select-transport.ts';
-import { STREAMS_MAX } from './http/transport/transport-limits.ts';
-import { DEFAULT_DATA_DIR } from './installation.ts';
 import { oidcConfig } from './oidc-config.ts';
-import { ConfigError, countOf, type Environment, fileOf, oneOf, originIn, text } from './settings.ts';
-import { type TracingConfig, tracingConfig } from './tracing-config.ts';
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+import { HTTP_ENGINES, type HttpEngine } from './select-transport.ts';
 
 const AUTH_TYPES = ['open-source', 'none'] as const;
 

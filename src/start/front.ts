@@ -1,11 +1,12 @@
 /** What listens, before there is anything to respond with. */
+
+import type { Phase } from '../http/probes/probes.ts';
+import type { Api } from '../http/serving/dispatcher.ts';
+import type { Transport } from '../http/transport/transport.ts';
+import type { Log } from '../process/log.ts';
 import type { Config } from './config.ts';
-import type { Phase } from './http/probes/probes.ts';
-import { selectTransport } from './http/select-transport.ts';
-import type { Api } from './http/serving/dispatcher.ts';
-import { polledPaths } from './http/surfaces.ts';
-import type { Transport } from './http/transport/transport.ts';
-import type { Log } from './log.ts';
+import { selectTransport } from './select-transport.ts';
+import { polledPaths } from './surfaces.ts';
 
 export interface FrontOptions {
   readonly config: Config;

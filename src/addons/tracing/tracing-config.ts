@@ -1,6 +1,7 @@
 /** Whether traces are recorded, by the variables that OpenTelemetry has for it; its SDK reads the others itself. */
-import { TRACE_PROTOCOLS, type TraceProtocol } from './http/tracing/open-telemetry.ts';
-import { ConfigError, type Environment, oneOf, text } from './settings.ts';
+
+import { ConfigError, type Environment, oneOf, text } from '../../process/settings.ts';
+import { TRACE_PROTOCOLS, type TraceProtocol } from './open-telemetry.ts';
 
 export interface TracingConfig {
   readonly protocol: TraceProtocol;
